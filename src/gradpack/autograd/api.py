@@ -8,7 +8,7 @@ from typing import Any
 from ..base.modes import MODE, TRANSFORMS, using
 from ..base.settings import is_warn_always_enabled
 from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
-from ..graph.node import Node, Nowhere
+from ..graph.node import Node, NoGradEdge
 from ..tensor import copying as _copying  # noqa: F401 - sets the copying methods of Tensor
 from ..tensor import data as _data  # noqa: F401 - sets `Tensor.data`
 from ..tensor import grad_dtype as _grad_dtype  # noqa: F401 - sets `Tensor.grad_dtype`
@@ -237,7 +237,7 @@ def _tensor_backward(
         and inputs is None
         and not self._shape
         and edge is not None
-        and type(edge) is not Nowhere
+        and type(edge) is not NoGradEdge
         and self._spec.plain
         and not TRANSFORMS.get()
     ):

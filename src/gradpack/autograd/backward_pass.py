@@ -11,7 +11,7 @@ from ..base.modes import MODE, RUN, without_grad
 from ..base.threads import start
 from ..graph import engine
 from ..graph.engine import GraphTask
-from ..graph.node import Node, Slot
+from ..graph.node import Node, OutputSlot
 from ..tensor.hooks import registered
 from ..tensor.tensor import InferenceCounter, Tensor, wrap
 from . import node_log
@@ -146,7 +146,7 @@ def captured(
     found: dict[tuple[Node, int], Tensor | None] = {}
     results = []
     for edge in inputs:
-        node, nr = (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1)
+        node, nr = (edge.parent, edge.nr) if isinstance(edge, OutputSlot) else (edge, -1)
         if (node, nr) in found:  # requested twice: one Tensor
             results.append(found[node, nr])
             continue

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from ..base.modes import RUN
 from ..graph import node as _graph
-from ..graph.node import Nowhere, Slot
+from ..graph.node import NoGradEdge, OutputSlot
 from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import InferenceCounter, Tensor
 from .edges import GradientEdge, get_gradient_edge
@@ -217,9 +217,9 @@ class _Gathered:
 
 def _node_of(tensor: Tensor) -> Any:
     edge = tensor._current_edge()
-    if edge is None or type(edge) is Nowhere:
+    if edge is None or type(edge) is NoGradEdge:
         raise AssertionError("Expected gradient function to be set: the tensor does not require grad")
-    return edge.parent if isinstance(edge, Slot) else edge
+    return edge.parent if isinstance(edge, OutputSlot) else edge
 
 
 def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:

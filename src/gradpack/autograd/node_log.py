@@ -6,11 +6,11 @@ import sys
 from typing import Any
 
 from ..backends import spec_of
-from ..graph.node import Node, Nowhere, Origin, Part, Slot
+from ..graph.node import Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 from ..tensor.tensor import Tensor
 
 _DEBUG = 10
-_HIDDEN = (Slot, Nowhere, Origin)  # represent edges, hidden from users
+_HIDDEN = (OutputSlot, NoGradEdge, TransformInput)  # represent edges, hidden from users
 _found: list[Any] = []  # the logger, once `logging` is imported
 
 
@@ -34,7 +34,7 @@ def _shown(g: Any) -> str:
 
 def _tell(node: Node, g: Any) -> None:
     if not isinstance(node, _HIDDEN):
-        given = ",".join(map(_shown, g if isinstance(g, Part) else (g,)))
+        given = ",".join(map(_shown, g if isinstance(g, PartialGrads) else (g,)))
         _found[0].debug(f"Executing: {node.settled()} with grad_outputs: [{given}]")
 
 

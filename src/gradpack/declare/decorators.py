@@ -34,7 +34,7 @@ from ..base import dtypes
 from ..base.devices import CPU
 from ..base.modes import MODE
 from ..base.return_types import return_type
-from ..graph.node import Part, Slot, next_seq
+from ..graph.node import OutputSlot, PartialGrads, next_seq
 from ..tensor.packed import Packed, pack_array, pack_input, pack_result
 from ..tensor.parameter import Parameter
 from ..tensor.saved import FREED, check, freed, unpack_input, unpack_result
@@ -184,7 +184,7 @@ def _materialise(op: Op) -> None:
     if op.axis:
         common["_missing"], common["_spelled"] = MISSING, partial(_spelled, op)
     if op.returns:
-        common |= {"_Slot": Slot, "_Part": Part, "_Output": Output, "_tuple": tuple.__new__}
+        common |= {"_Slot": OutputSlot, "_Part": PartialGrads, "_Output": Output, "_tuple": tuple.__new__}
         common["_result_type"] = getattr(op.public, "result_type", None)
     if op.joint is not None:
         common["_joint"] = NUMPY.bind(op.joint)

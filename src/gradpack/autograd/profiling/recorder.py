@@ -18,7 +18,7 @@ from ...base.modes import MODE, Mode
 from ...declare.dispatch.torch_names import VARIANTS
 from ...declare.generate import profiling as clocks
 from ...declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
-from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Part, Slot
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 from ...tensor.memory import Tracker
 from ...tensor.tensor import Tensor
 
@@ -200,9 +200,9 @@ def callers(skip: int) -> list[str]:
 # Names of nodes by type. Nodes that torch does not have are attributed to the node before them.
 _OURS_ALONE = ""
 _labels: dict[type, str | None] = {
-    Slot: _OURS_ALONE,
-    Nowhere: _OURS_ALONE,
-    Origin: _OURS_ALONE,
+    OutputSlot: _OURS_ALONE,
+    NoGradEdge: _OURS_ALONE,
+    TransformInput: _OURS_ALONE,
     AccumulateGrad: "torch::autograd::AccumulateGrad",
 }
 _named: dict[type, str] = {}  # names that depend on the type only
@@ -315,7 +315,7 @@ def _of_node(thread: int, entry: Any, over: int) -> Record:
 
 def gradients_of(g: Any) -> Detail:
     """The shapes, dtypes and strides of the gradients that a node receives."""
-    parts = list(g) if isinstance(g, Part) else [g]
+    parts = list(g) if isinstance(g, PartialGrads) else [g]
     return Detail(
         [[] if part is None else list(part.shape) for part in parts],
         [None] * len(parts),

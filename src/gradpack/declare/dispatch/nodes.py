@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 from ...base import late
 from ...base.dtypes import dtype
 from ...base.modes import MODE, RUN, TRANSFORMS
-from ...graph.node import Node, Part, Slot, variant_of
+from ...graph.node import Node, OutputSlot, PartialGrads, variant_of
 from ...tensor.packed import Packed, keep_attributes
 from ...tensor.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ...tensor.tensor import Tensor, alias, wrap
@@ -125,7 +125,7 @@ class CompiledNode(Node):
             count = getattr(self, "outputs", 1)
             nr = op.results.index(name) if name in op.results else 0
             if count > 1:
-                edge = Slot(self, nr, count)
+                edge = OutputSlot(self, nr, count)
             return result_as_tensor(self, name, edge if nr < count else None)
         saved = getattr(self, name)
         source = sources.get(name)
@@ -161,7 +161,7 @@ class CompiledNode(Node):
         values = {n: self._value(n, sources) for n in _needed(op, sources)}
         conjugate = op.holomorphic and not op.structural and is_complex(g)
         given = conj(g) if conjugate else g
-        if isinstance(given, Part):
+        if isinstance(given, PartialGrads):
             given = tuple(given)
         gradients: list[Any] = []
         asked = _asked_for(self)
@@ -328,7 +328,7 @@ class GeneralNode(CompiledNode):
             g = cast_all(backend, g, compute)
         conjugate = op.holomorphic and not op.structural and is_complex_array(g, backend)
         given = conj_array(g, backend) if conjugate else g
-        if isinstance(given, Part):
+        if isinstance(given, PartialGrads):
             given = tuple(given)
         gradients: list[Any] = []
         if op.joint is not None:

@@ -25,7 +25,7 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from ...base.modes import MODE, Mode
-from ...graph.node import Slot
+from ...graph.node import OutputSlot
 from ...tensor.tensor import Tensor
 from ...tensor.torch_function import through_functions
 from ..op import Op
@@ -204,7 +204,7 @@ def sequence_of(out: Any) -> int | None:
     for value in out if isinstance(out, tuple) else (out,):
         if isinstance(value, Tensor) and value._edge is not None:
             edge = value._edge
-            return edge.parent.seq if isinstance(edge, Slot) else edge.seq
+            return edge.parent.seq if isinstance(edge, OutputSlot) else edge.seq
     return None
 
 

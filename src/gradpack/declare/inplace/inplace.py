@@ -13,7 +13,7 @@ from typing import Any
 from ...backends.windows import writable
 from ...base.errors import not_a_method_of, not_a_tensor
 from ...base.modes import MODE, TRANSFORMS, using, without_grad
-from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq, variant_of
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, next_seq, variant_of
 from ...tensor.hooks import move_retained, retaining
 from ...tensor.mutation import before_write
 from ...tensor.tensor import InferenceCounter, Tensor, _new, alias
@@ -178,13 +178,19 @@ def _recorded(op: Op, target: Tensor, values: list[Any]) -> bool:
         edge = base._edge
         if base._view is not None or view.meta is not None:
             return False
-    if edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin) or op.returns or op.lists or len(counter) > 1:
+    if (
+        edge is None
+        or type(edge) in (AccumulateGrad, NoGradEdge, TransformInput)
+        or op.returns
+        or op.lists
+        or len(counter) > 1
+    ):
         return False
     if view is not None:
         if counter[0] != view.version:
             renew(target)
         edge = target._edge
-        if edge is None or type(edge) is Nowhere or type(edge) is AccumulateGrad:
+        if edge is None or type(edge) is NoGradEdge or type(edge) is AccumulateGrad:
             return False
     data = target._data
     for other in values[1:]:
@@ -284,7 +290,7 @@ def write(target: Tensor, data: Any) -> None:
 def _repoint_saved(edge: Node | None, target: Tensor) -> None:
     """Let a node that saved its result refer to the storage written to, not to a second copy of it."""
     node: Any = edge
-    if node is None or isinstance(node, Slot) or not hasattr(type(node), "out"):
+    if node is None or isinstance(node, OutputSlot) or not hasattr(type(node), "out"):
         return
     saved = getattr(node, "out", None)
     if (
@@ -305,7 +311,7 @@ class History:
         self.target, self.edge = target, edge
         self.base = target if edge is None or target._view is None else base_of(target)
         self.own, self.previous = target._edge, self.base._edge
-        self.made = edge if edge is None else self._of_base(edge.parent if isinstance(edge, Slot) else edge, edge)
+        self.made = edge if edge is None else self._of_base(edge.parent if isinstance(edge, OutputSlot) else edge, edge)
 
     def _of_base(self, node: Node, edge: Node) -> Node:
         target, base = self.target, self.base

@@ -9,7 +9,7 @@ from ...base import dtypes
 from ...base.callers import depth_of_user
 from ...base.errors import scalar_type
 from ...base.modes import MODE, TRANSFORMS
-from ...graph.node import AccumulateGrad, Nowhere, Origin
+from ...graph.node import AccumulateGrad, NoGradEdge, TransformInput
 from ...tensor.tensor import InferenceCounter, Tensor
 from ...tensor.views import base_of, meta_of, refused
 
@@ -84,7 +84,7 @@ def check_history(target: Tensor, others_need: bool = False) -> None:
                 raise RuntimeError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
-    if type(target._edge) in (AccumulateGrad, Nowhere, Origin):
+    if type(target._edge) in (AccumulateGrad, NoGradEdge, TransformInput):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
