@@ -81,7 +81,7 @@ def run(
     observer = None if mode.profiler is None else mode.profiler.nodes()
     logged = node_log.is_wanted()
     if logged:
-        observer = node_log.LoggedPass(observer)
+        observer = node_log.LoggingObserver(observer)
     task = GraphTask(roots, keep, tensors, 0 if outer is None else outer.depth + 1, observer)
     if like is not None:
         task.plan_like(like)

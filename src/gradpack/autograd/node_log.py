@@ -38,7 +38,7 @@ def _tell(node: Node, g: Any) -> None:
         _found[0].debug(f"Executing: {node.settled()} with grad_outputs: [{given}]")
 
 
-class LoggedPass:
+class LoggingObserver:
     """Observer of a backward pass that logs its nodes, and forwards to another observer if there is one."""
 
     named = note = None

@@ -52,7 +52,7 @@ class Recorder:
         # Calls with nothing but times have fewer entries: every entry costs time.
         self._flat: list[Any] = []
         self._calls: list[Any] = []
-        self.passes: list[tuple[int, list[Any]]] = []  # of each backward pass: see `Pass`
+        self.passes: list[tuple[int, list[Any]]] = []  # of each backward pass: see `PassObserver`
         self.note = self._flat.extend
         self.shapes, self.stack, self.modules, self.outer = shapes, stack, modules, outer
         self.memory: Tracker | None = Tracker(self._changed) if memory else None
@@ -109,9 +109,9 @@ class Recorder:
     def _changed(self, change: int, time: int, place: device) -> None:
         self.note((MEMORY, place.type, time, time, get_ident(), None, change))
 
-    def nodes(self) -> Pass:
+    def nodes(self) -> PassObserver:
         """Return an observer for a backward pass."""
-        return Pass(self)
+        return PassObserver(self)
 
     # -- what blocks call --
 
@@ -237,7 +237,7 @@ class Both:
             tracker.see(values, time)
 
 
-class Pass:
+class PassObserver:
     """Observes the nodes of one backward pass.
 
     The node's own time is one event. From its start to that of the next node (passing on and summing gradients, tensor
