@@ -26,7 +26,7 @@ from .core.torch_function import DisableTorchFunction, DisableTorchFunctionSubcl
 from .core.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
 from .declare.dispatch.saved_attributes import SavedTensor
 from .declare.op import REGISTRY
-from .graph.node import AccumulateGrad, Node, upcoming
+from .graph.node import AccumulateGrad, Node, peek_seq
 
 
 def _keeps_graph() -> bool:
@@ -89,7 +89,7 @@ _autograd = SimpleNamespace(
     SavedTensor=SavedTensor,
     _InputMetadata=_InputMetadata,
     _get_current_graph_task_keep_graph=_keeps_graph,
-    _get_sequence_nr=upcoming,
+    _get_sequence_nr=peek_seq,
     _pop_saved_tensors_default_hooks=_pop_saved_tensors_default_hooks,
     _profiler_enabled=lambda: MODE.get().profiler is not None,
     _push_saved_tensors_default_hooks=_push_saved_tensors_default_hooks,

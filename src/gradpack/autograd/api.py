@@ -15,7 +15,7 @@ from ..core import node_methods as _node_methods  # noqa: F401 - sets methods of
 from ..core.hooks import retain_grad
 from ..core.tensor import Tensor, alias
 from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
-from ..graph.node import Node, Nowhere
+from ..graph.node import Node, NoGradEdge
 from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
 from .backward_pass import captured, run
 from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
@@ -237,7 +237,7 @@ def _tensor_backward(
         and inputs is None
         and not self._shape
         and edge is not None
-        and type(edge) is not Nowhere
+        and type(edge) is not NoGradEdge
         and self._spec.plain
         and not TRANSFORMS.get()
     ):

@@ -13,7 +13,7 @@ from ..core.hooks import registered
 from ..core.tensor import InferenceCounter, Tensor, wrap
 from ..graph import engine
 from ..graph.engine import GraphTask
-from ..graph.node import Node, Slot
+from ..graph.node import Node, OutputSlot
 from . import node_log
 from .arguments import flag
 
@@ -81,7 +81,7 @@ def run(
     observer = None if mode.profiler is None else mode.profiler.nodes()
     logged = node_log.is_wanted()
     if logged:
-        observer = node_log.LoggedPass(observer)
+        observer = node_log.LoggingObserver(observer)
     task = GraphTask(roots, keep, tensors, 0 if outer is None else outer.depth + 1, observer)
     if like is not None:
         task.plan_like(like)
@@ -146,7 +146,7 @@ def captured(
     found: dict[tuple[Node, int], Tensor | None] = {}
     results = []
     for edge in inputs:
-        node, nr = (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, -1)
+        node, nr = (edge.parent, edge.nr) if isinstance(edge, OutputSlot) else (edge, -1)
         if (node, nr) in found:  # requested twice: one Tensor
             results.append(found[node, nr])
             continue

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..base.modes import MODE, RUN
 from ..graph import engine
-from ..graph.node import AccumulateGrad, Node, Slot
+from ..graph.node import AccumulateGrad, Node, OutputSlot
 
 # The local variables of the engine's functions that hold the running node. To store it elsewhere would slow down every
 # node of every pass; searching the frames costs time only on request.
@@ -45,7 +45,7 @@ def execution_order() -> list[Node]:
             "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     "
             "torch.autograd.grad(...)\n"
         )
-    roots = dict.fromkeys(e.parent if isinstance(e, Slot) else e for e in this.roots)
+    roots = dict.fromkeys(e.parent if isinstance(e, OutputSlot) else e for e in this.roots)
     seen, uses = dict(roots), Counter[Node]()
     nodes = list(seen)
     for node in nodes:  # `nodes` grows during the loop
@@ -66,5 +66,5 @@ def execution_order() -> list[Node]:
 
 def _edges(node: Node, needed: set[Node] | None) -> list[Node]:
     """The nodes that receive gradients of a node in this pass, without slots."""
-    found = [e.parent if isinstance(e, Slot) else e for e in node.edges if e is not None]
+    found = [e.parent if isinstance(e, OutputSlot) else e for e in node.edges if e is not None]
     return found if needed is None else [e for e in found if e in needed]

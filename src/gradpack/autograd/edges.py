@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from ..backends import Spec
 from ..core.tensor import Tensor
-from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
+from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot
 
 
 class GradientEdge(NamedTuple):
@@ -75,7 +75,7 @@ def root_edge(value: Any, i: int) -> Node:
     if isinstance(value, GradientEdge):
         return _node_of(value)
     edge: Node | None = value._current_edge()
-    if edge is None or type(edge) is Nowhere:
+    if edge is None or type(edge) is NoGradEdge:
         raise RuntimeError(f"element {i} of tensors does not require grad and does not have a grad_fn")
     return edge
 
@@ -87,14 +87,14 @@ def input_edge(value: Any) -> Node:
     if not isinstance(value, Tensor):
         raise RuntimeError(f"all inputs have to be Tensors or GradientEdges, but got {type(value).__name__}")
     edge = value._current_edge()
-    if edge is None or type(edge) is Nowhere:
+    if edge is None or type(edge) is NoGradEdge:
         if not value.requires_grad:
             raise RuntimeError("One of the differentiated Tensors does not require grad")
-        return Nowhere()  # a view taken under `no_grad`: no gradient ever arrives
+        return NoGradEdge()  # a view taken under `no_grad`: no gradient ever arrives
     return edge
 
 
 def _node_of(place: GradientEdge) -> Node:
-    """The node of a gradient edge; a `Slot` if the node has several outputs."""
+    """The node of a gradient edge; an `OutputSlot` if the node has several outputs."""
     outputs = getattr(place.node, "outputs", 1)
-    return place.node if outputs == 1 else Slot(place.node, place.output_nr, outputs)
+    return place.node if outputs == 1 else OutputSlot(place.node, place.output_nr, outputs)

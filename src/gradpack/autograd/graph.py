@@ -13,7 +13,7 @@ from ..base.modes import RUN
 from ..core.hooks import RemovableHandle
 from ..core.tensor import InferenceCounter, Tensor
 from ..graph import node as _graph
-from ..graph.node import Nowhere, Slot
+from ..graph.node import NoGradEdge, OutputSlot
 from .edges import GradientEdge, get_gradient_edge
 from .saved_hooks import (
     PackHook,  # noqa: F401 - under this name, too
@@ -217,9 +217,9 @@ class _Gathered:
 
 def _node_of(tensor: Tensor) -> Any:
     edge = tensor._current_edge()
-    if edge is None or type(edge) is Nowhere:
+    if edge is None or type(edge) is NoGradEdge:
         raise AssertionError("Expected gradient function to be set: the tensor does not require grad")
-    return edge.parent if isinstance(edge, Slot) else edge
+    return edge.parent if isinstance(edge, OutputSlot) else edge
 
 
 def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:

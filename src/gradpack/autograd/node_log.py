@@ -7,10 +7,10 @@ from typing import Any
 
 from ..backends import spec_of
 from ..core.tensor import Tensor
-from ..graph.node import Node, Nowhere, Origin, Part, Slot
+from ..graph.node import Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 
 _DEBUG = 10
-_HIDDEN = (Slot, Nowhere, Origin)  # represent edges, hidden from users
+_HIDDEN = (OutputSlot, NoGradEdge, TransformInput)  # represent edges, hidden from users
 _found: list[Any] = []  # the logger, once `logging` is imported
 
 
@@ -34,11 +34,11 @@ def _shown(g: Any) -> str:
 
 def _tell(node: Node, g: Any) -> None:
     if not isinstance(node, _HIDDEN):
-        given = ",".join(map(_shown, g if isinstance(g, Part) else (g,)))
+        given = ",".join(map(_shown, g if isinstance(g, PartialGrads) else (g,)))
         _found[0].debug(f"Executing: {node.settled()} with grad_outputs: [{given}]")
 
 
-class LoggedPass:
+class LoggingObserver:
     """Observer of a backward pass that logs its nodes, and forwards to another observer if there is one."""
 
     named = note = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn
 
 from ..core.tensor import Tensor
-from ..graph.node import Gradient, Node, Nowhere, Slot, next_seq
+from ..graph.node import Gradient, Node, NoGradEdge, OutputSlot, next_seq
 
 
 class Error(Node):
@@ -87,7 +87,7 @@ def _through(node: Any, tensors: tuple[Any, ...]) -> Any:
         if x is not None and not isinstance(x, Tensor):
             raise TypeError(f"argument {i} is not a Variable")
     edges = [None if x is None else x._current_edge() for x in tensors]
-    node.edges = tuple(None if type(e) is Nowhere else e for e in edges)
+    node.edges = tuple(None if type(e) is NoGradEdge else e for e in edges)
     node.seq, node.extras, node.outputs = next_seq(), None, len(tensors)
     record = any(e is not None for e in node.edges)  # also under `no_grad`, as in torch
     found = []
@@ -96,7 +96,7 @@ def _through(node: Any, tensors: tuple[Any, ...]) -> Any:
         if x is not None:
             made = x.detach()
             if record and made._spec.differentiable:
-                made._edge = node if len(tensors) == 1 else Slot(node, nr, len(tensors))
+                made._edge = node if len(tensors) == 1 else OutputSlot(node, nr, len(tensors))
         found.append(made)
     return found[0] if len(found) == 1 else tuple(found)
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..base.errors import inside_a_transform
 from ..base.exits import Exit
 from ..base.modes import TRANSFORMS
-from ..graph.node import AccumulateGrad, Gradient, Node, Nowhere, Part, Slot
+from ..graph.node import AccumulateGrad, Gradient, Node, NoGradEdge, OutputSlot, PartialGrads
 from .tensor import Tensor, raw, wrap
 
 registered = [0]  # the number of hooks; while 0, the moment at which leaves accumulate is not observable
@@ -125,7 +125,7 @@ class NodeExtras:
 
         Hooks of a result that got no gradient are called with None.
         """
-        parts: list[Gradient] | None = list(g) if isinstance(g, Part) else None
+        parts: list[Gradient] | None = list(g) if isinstance(g, PartialGrads) else None
         for nr, hooks in tuple((self.tensor_hooks or {}).items()):
             value = g if parts is None else parts[nr]
             for hook in tuple(hooks.values()):
@@ -139,7 +139,7 @@ class NodeExtras:
                 parts[nr] = value
         for nr, tensor in tuple((self.retained or {}).items()):
             _retain(tensor(), g if parts is None else parts[nr], create_graph)
-        return g if parts is None else Part(parts)
+        return g if parts is None else PartialGrads(parts)
 
     def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
         if self.pre:
@@ -230,12 +230,12 @@ def _as_tensors_one(g: Gradient) -> Any:
 
 
 def _as_tensors(g: Gradient) -> tuple[Any, ...]:
-    return tuple(map(_as_tensors_one, g)) if isinstance(g, Part) else (_as_tensors_one(g),)
+    return tuple(map(_as_tensors_one, g)) if isinstance(g, PartialGrads) else (_as_tensors_one(g),)
 
 
 def _as_gradient(g: Gradient, given: tuple[Any, ...], create_graph: bool) -> Gradient:
     values = tuple(_raw(value, create_graph) for value in given)
-    return Part(values) if isinstance(g, Part) else values[0]
+    return PartialGrads(values) if isinstance(g, PartialGrads) else values[0]
 
 
 def _replaced(hook: Callable[..., Any], given: tuple[Any, ...], result: Any) -> tuple[Any, ...]:
@@ -261,7 +261,7 @@ def extras_of(node: Node) -> NodeExtras:
 
 def _place(edge: Node) -> tuple[Node, int]:
     """The node that an edge leads to, and the number of the output."""
-    return (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, 0)
+    return (edge.parent, edge.nr) if isinstance(edge, OutputSlot) else (edge, 0)
 
 
 def tensor_hooks_of(edge: Node) -> HookDict:
@@ -288,7 +288,7 @@ def _set_hooks(self: Tensor, hooks: Any) -> None:
     if hooks is not None and not isinstance(hooks, dict):
         raise RuntimeError("backward_hooks must be a dictionary or None")
     edge = self._current_edge()
-    if edge is None or type(edge) is Nowhere:
+    if edge is None or type(edge) is NoGradEdge:
         self.__dict__["_hooks_of_constant"] = hooks
         return
     own = tensor_hooks_of(edge)
@@ -353,7 +353,7 @@ def register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> Remo
         tensor([10., 10.])
     """
     edge = self._current_edge()
-    if edge is None or type(edge) is Nowhere:
+    if edge is None or type(edge) is NoGradEdge:
         if not self.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         return add(HookDict(), hook)  # a view taken under `no_grad`: no gradient ever arrives
@@ -365,7 +365,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
     edge = self._current_edge()
     if not self.requires_grad:
         raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
-    if edge is None or type(edge) is Nowhere:
+    if edge is None or type(edge) is NoGradEdge:
         return add(HookDict(), hook)
     if not isinstance(edge, AccumulateGrad):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
@@ -380,11 +380,11 @@ def retain_grad(self: Tensor) -> None:
     if TRANSFORMS.get():
         raise inside_a_transform("retain_grad")
     edge = self._edge
-    if edge is not None and type(edge) is not Nowhere:
+    if edge is not None and type(edge) is not NoGradEdge:
         edge = self._current_edge()
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
-    if edge is not None and type(edge) not in (AccumulateGrad, Nowhere):
+    if edge is not None and type(edge) not in (AccumulateGrad, NoGradEdge):
         _retain_at(edge, self)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..base.modes import MODE
-from ..graph.node import AccumulateGrad, Node, Part
+from ..graph.node import AccumulateGrad, Node, PartialGrads
 from .hooks import HookDict, RemovableHandle, add, extras_of, tensor_hooks_of
 from .tensor import Tensor, wrap
 
@@ -103,7 +103,7 @@ def _call(self: Node, *grads: Tensor | None) -> Any:
             raise TypeError(f"argument {i} is not a Variable")
     record = MODE.get().grad
     values = grads if record else tuple(x if x is None else x._data for x in grads)
-    g: Any = Part(values) if outputs > 1 else values[0]
+    g: Any = PartialGrads(values) if outputs > 1 else values[0]
     if isinstance(self, AccumulateGrad):
         if g is not None:
             AccumulateGrad.store(self, g, record)

@@ -11,7 +11,7 @@ from ..backends import Spec, spec_of
 from ..base.callers import Where, place_of
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
-from ..graph.node import Lent, Slot
+from ..graph.node import Lent, OutputSlot
 from .packed_aliases import Doubt, doubt_of, references_to_memory
 from .tensor import DUALS, Tensor, _new, alias
 
@@ -241,7 +241,7 @@ def lent(out: Tensor, edge: Any) -> Tensor:
     again: Tensor = alias(out._data, out._spec, out._shape)
     again._counter = out._counter
     if edge is not None:
-        again._edge = Lent(edge.parent, edge.nr, edge.outputs) if isinstance(edge, Slot) else Lent(edge)
+        again._edge = Lent(edge.parent, edge.nr, edge.outputs) if isinstance(edge, OutputSlot) else Lent(edge)
     if DUALS:
         again._tangents = out._tangents
     return again

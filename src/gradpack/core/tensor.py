@@ -14,7 +14,7 @@ from ..base.dtypes import FLOATING
 from ..base.errors import inside_a_transform
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
-from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
+from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput
 from .leaf_lifetime import Remains
 from .properties import TensorBase
 
@@ -136,9 +136,9 @@ class Tensor(TensorBase):
 
             renew(self)
             edge = self._edge
-        if edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin):
+        if edge is None or type(edge) in (AccumulateGrad, NoGradEdge, TransformInput):
             return None
-        node, nr, outputs = (edge.parent, edge.nr, edge.outputs) if isinstance(edge, Slot) else (edge, 0, 1)
+        node, nr, outputs = (edge.parent, edge.nr, edge.outputs) if isinstance(edge, OutputSlot) else (edge, 0, 1)
         if len(getattr(node, "_like", ())) != outputs:
             node._like = [None] * outputs
         node._like[nr] = self._shape, self._spec
@@ -148,7 +148,7 @@ class Tensor(TensorBase):
     def output_nr(self) -> int:
         """The number of this tensor among the outputs of its grad_fn."""
         edge = self._edge
-        return edge.nr if isinstance(edge, Slot) else 0
+        return edge.nr if isinstance(edge, OutputSlot) else 0
 
     @property
     def is_leaf(self) -> bool:
@@ -156,12 +156,12 @@ class Tensor(TensorBase):
         if self._view is not None:  # its edge may have to be remade
             return self.grad_fn is None
         edge = self._edge
-        return edge is None or type(edge) in (AccumulateGrad, Nowhere, Origin)
+        return edge is None or type(edge) in (AccumulateGrad, NoGradEdge, TransformInput)
 
     @property
     def requires_grad(self) -> bool:
         """Whether autograd records operations on this tensor, or on the one that it is a view of."""
-        if self._view is not None and (self._edge is None or type(self._edge) is Nowhere):
+        if self._view is not None and (self._edge is None or type(self._edge) is NoGradEdge):
             from .views import base_of
 
             return type(self._counter) is list and base_of(self)._edge is not None
@@ -174,10 +174,10 @@ class Tensor(TensorBase):
         if not self._spec.numpy and self._spec.backend.follow(self, wanted):
             return
         edge = self._edge
-        if type(edge) is Nowhere:
+        if type(edge) is NoGradEdge:
             edge = None
         if edge is not None and type(edge) is not AccumulateGrad:
-            if wanted and type(edge) is Origin:
+            if wanted and type(edge) is TransformInput:
                 return
             raise RuntimeError(_ONLY_LEAVES if wanted else f"{_ONLY_LEAVES} {_DETACH}")
         if not wanted:
@@ -241,7 +241,7 @@ class Tensor(TensorBase):
         edge = self._edge
         if type(edge) is AccumulateGrad:
             return edge.grad
-        if edge is not None and type(edge) is not Nowhere and self._own_grad is None and not self.retains_grad:
+        if edge is not None and type(edge) is not NoGradEdge and self._own_grad is None and not self.retains_grad:
             warnings.warn(
                 "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute "
                 "won't be populated during autograd.backward(). If you indeed want the .grad field to be populated "

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from ..base.modes import MODE
-from ..graph.node import AccumulateGrad, Node, Nowhere
+from ..graph.node import AccumulateGrad, Node, NoGradEdge
 from .tensor import InferenceCounter, Tensor, View, _new
 
 NO_GRAD = "no_grad"
@@ -58,7 +58,7 @@ def refresh(tensor: Tensor) -> bool:
         Whether it leads nowhere: the operation is recorded, but saves nothing for this input.
     """
     view = tensor._view
-    if view is not None and (tensor._edge is None or type(tensor._edge) is Nowhere):
+    if view is not None and (tensor._edge is None or type(tensor._edge) is NoGradEdge):
         if type(tensor._counter) is not list:  # views of inference tensors are leaves
             return False
         parent = view.parent
@@ -70,8 +70,8 @@ def refresh(tensor: Tensor) -> bool:
         if MODE.get().grad:
             renew(tensor)
             if tensor._edge is None:
-                tensor._edge = Nowhere()
-        return type(tensor._edge) is Nowhere
+                tensor._edge = NoGradEdge()
+        return type(tensor._edge) is NoGradEdge
     if view is not None and type(tensor._counter) is list and tensor._counter[0] != view.version and MODE.get().grad:
         renew(tensor)
     return False
@@ -93,7 +93,7 @@ def renew(tensor: Tensor) -> None:
         return
     base = base_of(tensor)
     edge = tensor._edge
-    if base._edge is None and (edge is None or type(edge) in (AccumulateGrad, Nowhere)):
+    if base._edge is None and (edge is None or type(edge) in (AccumulateGrad, NoGradEdge)):
         return
     if type(edge) is AccumulateGrad:
         return
@@ -131,7 +131,9 @@ def refused(tensor: Tensor, meta: str, what: str) -> str:
     """The error message for writing to a view in place (`what`: "is being"), or for remaking its edge."""
     edge = tensor._edge
     made_by = (
-        None if edge is None or type(edge) in (AccumulateGrad, Nowhere) else re.sub(r"Backward[0-9]*$", "", edge.name())
+        None
+        if edge is None or type(edge) in (AccumulateGrad, NoGradEdge)
+        else re.sub(r"Backward[0-9]*$", "", edge.name())
     )
     output = f"Output {tensor.output_nr} of {made_by} is a view"
     if meta in (INFERENCE, NO_GRAD) or made_by is None:

@@ -39,7 +39,7 @@ from ..core.parameter import Parameter
 from ..core.saved import FREED, check, freed, unpack_input, unpack_result
 from ..core.tensor import Tensor, View
 from ..core.views import leads_somewhere, refresh
-from ..graph.node import Part, Slot, next_seq
+from ..graph.node import OutputSlot, PartialGrads, next_seq
 from .dispatch import subclass  # noqa: F401 - attaches its method
 from .dispatch.interpreted_node import InterpretedNode
 from .dispatch.interpreter import Output, apply
@@ -157,8 +157,8 @@ _COMMON: dict[str, Any] = {
     "_Packed": Packed,
     "_constant": constant,
     "_fit_arrays": fit_arrays,
-    "_Slot": Slot,
-    "_Part": Part,
+    "_Slot": OutputSlot,
+    "_Part": PartialGrads,
     "_Output": Output,
     "_tuple": tuple.__new__,
     "_missing": MISSING,

@@ -19,7 +19,7 @@ from ..base.tree import tree_map
 from ..core import printing
 from ..core.tensor import InferenceCounter, Tensor, alias
 from ..declare.batching.batch_tensor import bottom, cut, is_batched, keep_source, lifted, same_of, with_same
-from ..graph.node import AccumulateGrad, Node, Origin, Slot
+from ..graph.node import AccumulateGrad, Node, OutputSlot, TransformInput
 from ..ops.shape.shape import reshape
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Sources:
             made._counter = found._counter
         if found._tangents is not None:
             made._tangents = found._tangents
-        node = Origin()
+        node = TransformInput()
         made._edge = node
         self.own.add(node)
         return made
@@ -216,13 +216,13 @@ def reaches(edges: Iterable[Node], own: set[Node]) -> bool:
         kind = type(node)
         if kind is AccumulateGrad:
             return True
-        if kind is Origin:
+        if kind is TransformInput:
             if any(node in s for s in active):
                 return True
             continue
         if node in seen:
             continue
-        if kind is not Slot:
+        if kind is not OutputSlot:
             seen.add(node)
         stack.extend([e for e in node.edges if e is not None])
     return False

@@ -14,7 +14,7 @@ from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
-from .node import AccumulateGrad, Gradient, Node, Slot
+from .node import AccumulateGrad, Gradient, Node, OutputSlot
 
 _next_number = count().__next__
 _number = attrgetter("seq")
@@ -91,7 +91,7 @@ class GraphTask:
                         order.append(edge)
         self._counts, self._seen, self.capture = counts, seen, capture
         if inputs is not None:
-            self.captured = dict.fromkeys([e.parent if isinstance(e, Slot) else e for e in inputs])
+            self.captured = dict.fromkeys([e.parent if isinstance(e, OutputSlot) else e for e in inputs])
             needed = seen.intersection(self.captured)
             order.sort(key=_number, reverse=True)  # oldest first: inputs before consumers
             for node in order:

@@ -1,7 +1,7 @@
 """Nodes of the autograd graph.
 
 An edge is a reference to the node that receives the gradient: there is no separate edge object.
-A node with several outputs hands out one `Slot` for each, so that an edge is always one node.
+A node with several outputs hands out one `OutputSlot` for each, so that an edge is always one node.
 Sequence numbers fall from older to newer nodes: a heap yields the newest node first.
 """
 
@@ -18,12 +18,12 @@ _numbers = count(0, -1)
 next_seq: Callable[[], int] = _numbers.__next__
 
 
-def upcoming() -> int:
+def peek_seq() -> int:
     """The sequence number, counted upward, of the next node; does not advance the counter."""
     return -int(repr(_numbers).removeprefix("count(").partition(",")[0])
 
 
-Gradient = Any  # an array, a Tensor under create_graph, a Part, or None
+Gradient = Any  # an array, a Tensor under create_graph, PartialGrads, or None
 
 
 class Node:
@@ -63,9 +63,9 @@ class Node:
         edges = self.edges if places is None else [self.edges[i] for i in places]
         return tuple(
             (None, 0)
-            if e is None or type(e) in (Nowhere, Origin)
+            if e is None or type(e) in (NoGradEdge, TransformInput)
             else (e.parent.settled(), e.nr)
-            if isinstance(e, Slot)
+            if isinstance(e, OutputSlot)
             else (e.settled(), 0)
             for e in edges
         )
@@ -128,7 +128,7 @@ class AccumulateGrad(Node):
         return 2**64 - 1
 
 
-class Nowhere(Node):
+class NoGradEdge(Node):
     """The edge of a view without history whose base requires grad: gradients that arrive are discarded.
 
     Such a view was taken before its base required grad, or under `no_grad`.
@@ -145,7 +145,7 @@ class Nowhere(Node):
     backward_graph = backward
 
 
-class Origin(Node):
+class TransformInput(Node):
     """The edge of an input that a functional transform differentiates: its gradient is for the transform only."""
 
     __slots__ = ()
@@ -159,8 +159,8 @@ class Origin(Node):
     backward_graph = backward
 
 
-class Slot(Node):
-    """One output of a node with several: passes its gradient on as a `Part` of the whole."""
+class OutputSlot(Node):
+    """One output of a node with several: passes its gradient on as part of `PartialGrads`."""
 
     __slots__ = ("nr", "outputs")
 
@@ -173,7 +173,7 @@ class Slot(Node):
         return self.edges[0]  # type: ignore[return-value]  # a slot always has one
 
     def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
-        part = Part((None,) * self.outputs)
+        part = PartialGrads((None,) * self.outputs)
         part[self.nr] = g
         part.only = self.nr
         return (part,)
@@ -184,7 +184,7 @@ class Slot(Node):
         return self.parent.name()
 
 
-class Lent(Slot):
+class Lent(OutputSlot):
     """The edge of a result as pack hooks get it: a weak reference to the node."""
 
     __slots__ = ("_node",)
@@ -207,7 +207,7 @@ class Lent(Slot):
             raise RuntimeError(
                 "a tensor that a pack hook was given was used after its graph had been let go of: it does not hold that"
             )
-        return (g,) if self.outputs == 1 else Slot.backward(self, g, keep)
+        return (g,) if self.outputs == 1 else OutputSlot.backward(self, g, keep)
 
     backward_graph = backward
 
@@ -216,12 +216,12 @@ class Lent(Slot):
         return "Lent" if node is None else node.name()
 
 
-class Part(list[Any]):
-    """The gradients of a node's outputs, None where undefined. Adding another `Part` accumulates in place."""
+class PartialGrads(list[Any]):
+    """The gradients of a node's outputs, None where undefined. Adding others accumulates in place."""
 
     only: int | None = None  # the number of the output that is filled, if it is only one
 
-    def __add__(self, other: Any) -> Part:
+    def __add__(self, other: Any) -> PartialGrads:
         for i in range(len(self)) if other.only is None else (other.only,):
             b = other[i]
             if b is not None:

@@ -15,7 +15,7 @@ from ..base.modes import MODE
 from ..core.hooks import _replaced
 from ..core.tensor import Tensor, alias, raw, wrap
 from ..core.views import FUNCTION, mark_view
-from ..graph.node import Gradient, Node, Part, Slot, next_seq
+from ..graph.node import Gradient, Node, OutputSlot, PartialGrads, next_seq
 from ..ops.create.fill import zeros
 
 if TYPE_CHECKING:
@@ -116,11 +116,11 @@ class PassOn(Node):
     def outputs(self) -> int:
         return len(self.places)
 
-    def see(self, g: Part) -> tuple[Any, ...]:
+    def see(self, g: PartialGrads) -> tuple[Any, ...]:
         raise NotImplementedError
 
     def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
-        seen = self.see(Part([None if x is None else wrap(x) for x in g]))
+        seen = self.see(PartialGrads([None if x is None else wrap(x) for x in g]))
         return [None if edge is None else raw(x) for edge, x in zip(self.edges, seen, strict=True)]
 
     def backward_graph(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
@@ -143,7 +143,7 @@ class AtOutputs(PassOn):
 
     count: int  # of the results
 
-    def see(self, g: Part) -> tuple[Any, ...]:
+    def see(self, g: PartialGrads) -> tuple[Any, ...]:
         seen = self.passage.at_outputs(self.spread(g, self.count))
         return tuple(seen[place] for place in self.places)
 
@@ -153,7 +153,7 @@ class AtInputs(PassOn):
 
     like: list[tuple[Any, ...]]  # shape, dtype and device of each tensor
 
-    def see(self, g: Part) -> tuple[Any, ...]:
+    def see(self, g: PartialGrads) -> tuple[Any, ...]:
         given = [
             zeros(shape, dtype=dtype, device=device) if x is None else x
             for x, (shape, dtype, device) in zip(g, self.like, strict=True)
@@ -182,7 +182,7 @@ def _behind(node: PassOn, values: tuple[Any, ...]) -> tuple[Any, ...]:
             tensor = values[place]
             behind[place] = out = alias(tensor._data, tensor._spec, tensor._shape)
             mark_view(out, tensor, _same, (), FUNCTION)
-            out._edge = Slot(node, nr, len(node.places))
+            out._edge = OutputSlot(node, nr, len(node.places))
     return tuple(behind)
 
 

@@ -16,7 +16,7 @@ from ..base.exits import Exit
 from ..base.modes import MODE, OpMode
 from ..core.tensor import Tensor
 from ..declare.op import Op
-from ..graph.node import Slot
+from ..graph.node import OutputSlot
 from ..nn.global_hooks import register_module_forward_hook, register_module_forward_pre_hook
 from ..ops.aten import arguments_of, overload_of
 from .flop_formulas import KNOWN, Part, by_shapes, flop_registry, parts, register_flop_formula, shapes_of
@@ -148,7 +148,7 @@ class FlopCounterMode:
         values = dict(zip(op.params, args, strict=True))
         tensor = next((t for t in (out if isinstance(out, tuple | list) else (out,)) if isinstance(t, Tensor)), None)
         edge: Any = None if tensor is None else tensor._edge
-        node: Any = edge.parent if isinstance(edge, Slot) else edge
+        node: Any = edge.parent if isinstance(edge, OutputSlot) else edge
         wanted = dict.fromkeys(op.inputs, False)
         if node is not None and len(node.edges) == len(op.inputs):
             wanted = {p: e is not None for p, e in zip(op.inputs, node.edges, strict=True)}

@@ -10,7 +10,7 @@ from typing import Any
 from ...backends.windows import owner_of
 from ...core.memory_tracking import kept_by
 from ...core.tensor import Tensor
-from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, peek_seq
 from ..profiling.table import format_memory
 from .draw_layout import Layout, lay_out
 
@@ -166,11 +166,11 @@ def draw(
 
 
 def _ends(edge: Node | None) -> bool:
-    return edge is None or type(edge) in (Nowhere, Origin)
+    return edge is None or type(edge) in (NoGradEdge, TransformInput)
 
 
 def _node(edge: Node) -> Node:
-    return edge.parent if isinstance(edge, Slot) else edge
+    return edge.parent if isinstance(edge, OutputSlot) else edge
 
 
 def _tensors(value: Any) -> Iterator[Tensor]:
@@ -206,10 +206,10 @@ def _called(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, Callable[[Node],
     for path, part in module.named_modules():
 
         def before(*_: Any) -> None:
-            begun.append(upcoming())
+            begun.append(peek_seq())
 
         def after(*_: Any, path: str = path) -> None:
-            spans.append((begun.pop(), upcoming(), path))
+            spans.append((begun.pop(), peek_seq(), path))
 
         handles += [part.register_forward_pre_hook(before), part.register_forward_hook(after, always_call=True)]
     try:

@@ -16,7 +16,7 @@ from ...declare.batching.batch_tensor import outside
 from ...declare.dispatch.tangents import tangent_of
 from ...declare.generate.profiling import FUNCTION as FUNCTION_CALL
 from ...declare.generate.profiling import watched
-from ...graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, next_seq
 from .node import BackwardCFunction, start
 
 _MANY_WITH_VIEW = (
@@ -70,7 +70,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
         kind = _in_transforms(cls)
     needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
     edges: tuple[Node | None, ...] = tuple(
-        [None if type(a._edge) is Nowhere else a._edge for a in args if isinstance(a, Tensor)]
+        [None if type(a._edge) is NoGradEdge else a._edge for a in args if isinstance(a, Tensor)]
     )
     seq = next_seq()
     ctx = start(kind, edges, seq)
@@ -175,7 +175,7 @@ def _results(
             results.append(made)
             continue
         differentiable += 1
-        edge: Any = node if len(given) == 1 else Slot(node, nr, len(given))  # type: ignore[arg-type]
+        edge: Any = node if len(given) == 1 else OutputSlot(node, nr, len(given))  # type: ignore[arg-type]
         made = t
         if is_dirty:
             _rebase(cls, t, edge, is_input, many)
@@ -258,7 +258,7 @@ def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
     from ...declare.inplace.inplace import set_history
     from ...declare.inplace.write_checks import check_writable
 
-    if (t._edge is None or type(t._edge) in (AccumulateGrad, Nowhere)) and t.requires_grad:
+    if (t._edge is None or type(t._edge) in (AccumulateGrad, NoGradEdge)) and t.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
         if t._view is not None:

@@ -12,7 +12,7 @@ from ...core.packed import Packed, keep_attributes, lent, pack_input
 from ...core.saved import FREED, Owner, tell
 from ...core.tensor import Tensor, _new, alias, wrap
 from ...core.views import base_of
-from ...graph.node import Node, Part, Slot
+from ...graph.node import Node, OutputSlot, PartialGrads
 from .context import FunctionCtx
 from .saved import Saved, SavedOfFunction
 
@@ -236,12 +236,12 @@ class BackwardCFunction(Node, FunctionCtx):
         if outer is not None:  # the result is part of a base that was written to
             return outer.part()
         count = len(node._results)
-        return node if count == 1 else Slot(node, nr, count)
+        return node if count == 1 else OutputSlot(node, nr, count)
 
     def _call(self, g: Any, keep: bool, create_graph: bool) -> list[Any]:
         ctx = self._ctx()
         given: list[Any] = []
-        for part, meta in zip(g if type(g) is Part else (g,), self._results, strict=True):
+        for part, meta in zip(g if type(g) is PartialGrads else (g,), self._results, strict=True):
             if part is None:
                 given.append(None if meta is None or not ctx._materialize else zeros(meta))
             else:
@@ -295,7 +295,7 @@ class BackwardCFunction(Node, FunctionCtx):
         return self._call(g, keep, True)
 
     def undefined(self, keep: bool, create_graph: bool) -> list[Any]:
-        return self._call(Part([None] * len(self._results)), keep, create_graph)
+        return self._call(PartialGrads([None] * len(self._results)), keep, create_graph)
 
 
 def start(cls: Any, edges: tuple[Any, ...], seq: int) -> Any:

@@ -19,7 +19,7 @@ from ...declare.generate.profiling import OP
 from ...graph.node import Node
 from ..profiler_util import EventList
 from .events import FunctionEvent
-from .recorder import Pass, Recorder
+from .recorder import PassObserver, Recorder
 
 
 def clock_of(kind: str) -> Any:
@@ -63,12 +63,12 @@ class DeviceRecorder(Recorder):
 
         return super().around(op, name, timed, values, mode, kind)
 
-    def nodes(self) -> Pass:
+    def nodes(self) -> PassObserver:
         """Return an observer for a backward pass."""
-        return DevicePass(self)
+        return DevicePassObserver(self)
 
 
-class DevicePass(Pass):
+class DevicePassObserver(PassObserver):
     """Observes the nodes of a backward pass, with their device times."""
 
     __slots__ = ("clock", "first", "spans", "started")

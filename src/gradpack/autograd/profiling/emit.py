@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from ...base.exits import Exit
 from ...base.modes import MODE, Mode
 from ...declare.generate.profiling import OP
-from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, peek_seq
 from .aten_names import aten_name
 from .recorder import _described, _label, gradients_of
 
@@ -31,7 +31,7 @@ class Emitter:
     ) -> Any:
         text = aten_name(name) if kind == OP else name
         if mode.grad:
-            text += f", seq = {upcoming()}"
+            text += f", seq = {peek_seq()}"
         if self.shapes:
             text += f", sizes = {_described(values).shapes}"
         self.push(text)
@@ -66,7 +66,7 @@ class Ranges:
         return f"{text}, sizes = {gradients_of(g).shapes}" if self.emitter.shapes else text
 
     def start(self, node: Node, g: Any) -> None:
-        if type(node) not in (Slot, Nowhere, Origin):
+        if type(node) not in (OutputSlot, NoGradEdge, TransformInput):
             self.emitter.push(self._text(node, g))
             self.open += 1
 

@@ -20,7 +20,7 @@ from ...core.tensor import Tensor
 from ...declare.dispatch.torch_names import VARIANTS
 from ...declare.generate import profiling as clocks
 from ...declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
-from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Part, Slot
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 
 Record = tuple[int, str, int, int, int, int | None, Any]
 
@@ -52,7 +52,7 @@ class Recorder:
         # Calls with nothing but times have fewer entries: every entry costs time.
         self._flat: list[Any] = []
         self._calls: list[Any] = []
-        self.passes: list[tuple[int, list[Any]]] = []  # of each backward pass: see `Pass`
+        self.passes: list[tuple[int, list[Any]]] = []  # of each backward pass: see `PassObserver`
         self.note = self._flat.extend
         self.shapes, self.stack, self.modules, self.outer = shapes, stack, modules, outer
         self.memory: Tracker | None = Tracker(self._changed) if memory else None
@@ -109,9 +109,9 @@ class Recorder:
     def _changed(self, change: int, time: int, place: device) -> None:
         self.note((MEMORY, place.type, time, time, get_ident(), None, change))
 
-    def nodes(self) -> Pass:
+    def nodes(self) -> PassObserver:
         """Return an observer for a backward pass."""
-        return Pass(self)
+        return PassObserver(self)
 
     # -- what blocks call --
 
@@ -200,9 +200,9 @@ def callers(skip: int) -> list[str]:
 # Names of nodes by type. Nodes that torch does not have are attributed to the node before them.
 _OURS_ALONE = ""
 _labels: dict[type, str | None] = {
-    Slot: _OURS_ALONE,
-    Nowhere: _OURS_ALONE,
-    Origin: _OURS_ALONE,
+    OutputSlot: _OURS_ALONE,
+    NoGradEdge: _OURS_ALONE,
+    TransformInput: _OURS_ALONE,
     AccumulateGrad: "torch::autograd::AccumulateGrad",
 }
 _named: dict[type, str] = {}  # names that depend on the type only
@@ -237,7 +237,7 @@ class Both:
             tracker.see(values, time)
 
 
-class Pass:
+class PassObserver:
     """Observes the nodes of one backward pass.
 
     The node's own time is one event. From its start to that of the next node (passing on and summing gradients, tensor
@@ -315,7 +315,7 @@ def _of_node(thread: int, entry: Any, over: int) -> Record:
 
 def gradients_of(g: Any) -> Detail:
     """The shapes, dtypes and strides of the gradients that a node receives."""
-    parts = list(g) if isinstance(g, Part) else [g]
+    parts = list(g) if isinstance(g, PartialGrads) else [g]
     return Detail(
         [[] if part is None else list(part.shape) for part in parts],
         [None] * len(parts),

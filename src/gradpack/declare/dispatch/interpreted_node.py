@@ -10,7 +10,7 @@ from typing import Any
 from ...base.dtypes import dtype
 from ...core.saved import unpack_input, unpack_result
 from ...core.tensor import Tensor
-from ...graph.node import Part
+from ...graph.node import PartialGrads
 from .make_node import SavedList
 from .nodes import OpNode, is_wanted, needed
 from .unbroadcast import cast, cast_all, conj_array, fit_array, is_complex_array
@@ -44,7 +44,7 @@ class InterpretedNode(OpNode):
             g = cast_all(backend, g, self.compute)
         conjugate = op.holomorphic and not op.structural and is_complex_array(g, backend)
         given = conj_array(g, backend) if conjugate else g
-        if isinstance(given, Part):
+        if isinstance(given, PartialGrads):
             given = tuple(given)
         gradients: list[Any] = []
         if op.joint is not None:

@@ -13,7 +13,7 @@ from ...base.modes import Mode
 from ...core.packed import holder_of, pack_array, pack_input, pack_result
 from ...core.saved import Constant, tell
 from ...core.tensor import Tensor, _new, wrap
-from ...graph.node import Node, Nowhere, Slot, next_seq
+from ...graph.node import Node, NoGradEdge, OutputSlot, next_seq
 from ..op import Op
 
 
@@ -46,7 +46,7 @@ def record(
         for v in value if p in op.lists else (value,):
             edge = v._edge if isinstance(v, Tensor) else None
             followed = followed or edge is not None
-            if edge is not None and type(edge) is Nowhere:
+            if edge is not None and type(edge) is NoGradEdge:
                 edge = None
             edges.append(edge)
             fit.append((v._shape, v._spec) if isinstance(v, Tensor) else None)
@@ -75,7 +75,7 @@ def record(
         node._like = [(out._shape, out._spec) for out in outs[:differentiable]]
         for nr, out in enumerate(outs[:differentiable]):
             if out._spec.dtype.category >= FLOATING:
-                out._edge = Slot(node, nr, differentiable)
+                out._edge = OutputSlot(node, nr, differentiable)
     return node
 
 
@@ -153,7 +153,7 @@ def _saved_result(op: Op, name: str, out: Tensor, mode: Mode, node: Any) -> Any:
     if mode.hooks is not None or mode.mutation is not None:
         nr = 0 if name == "out" else op.results.index(name)
         differentiable = node.outputs > nr and out._spec.dtype.category >= FLOATING
-        edge = None if not differentiable else node if node.outputs == 1 else Slot(node, nr, node.outputs)
+        edge = None if not differentiable else node if node.outputs == 1 else OutputSlot(node, nr, node.outputs)
         packed = pack_result(mode, out, edge, label, node)
     if mode.recorder is not None:
         _held(node, tell(mode, op.name, label, out, packed, node))

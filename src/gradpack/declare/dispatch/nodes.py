@@ -16,7 +16,7 @@ from ...base.modes import MODE, RUN, TRANSFORMS
 from ...core.packed import Packed, keep_attributes
 from ...core.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ...core.tensor import Tensor, alias, wrap
-from ...graph.node import Node, Part, Slot, variant_of
+from ...graph.node import Node, OutputSlot, PartialGrads, variant_of
 from ..batching.batch_tensor import batched, below, cut, is_batched_now
 from ..generate.tiling import LARGE
 from ..op import Op
@@ -114,7 +114,7 @@ class OpNode(Node):
             count = getattr(self, "outputs", 1)
             nr = op.results.index(name) if name in op.results else 0
             if count > 1:
-                edge = Slot(self, nr, count)
+                edge = OutputSlot(self, nr, count)
             return result_as_tensor(self, name, edge if nr < count else None)
         saved = getattr(self, name)
         source = sources.get(name)
@@ -150,7 +150,7 @@ class OpNode(Node):
         values = {n: self._value(n, sources) for n in needed(op, sources)}
         conjugate = op.holomorphic and not op.structural and is_complex(g)
         given = conj(g) if conjugate else g
-        if isinstance(given, Part):
+        if isinstance(given, PartialGrads):
             given = tuple(given)
         gradients: list[Any] = []
         asked = _asked_for(self)

@@ -9,34 +9,34 @@ from ...base.dtypes import dtype
 from ...base.layouts import strided
 from ...base.modes import using
 from ...core.tensor import Tensor, alias
-from ...graph.node import Part, variant_of
+from ...graph.node import PartialGrads, variant_of
 from ..batching.batch_tensor import is_batched
 from ..op import REGISTRY
 
 
 def is_complex(g: Any) -> bool:
-    if isinstance(g, Part):
+    if isinstance(g, PartialGrads):
         return any(is_complex(x) for x in g)
     return isinstance(g, Tensor) and g._spec.dtype.is_complex
 
 
 def is_complex_array(g: Any, backend: Any) -> bool:
-    if isinstance(g, Part):
+    if isinstance(g, PartialGrads):
         return any(is_complex_array(x, backend) for x in g)
     return g is not None and backend.spec(g).dtype.is_complex
 
 
 def conj(x: Any) -> Any:
-    if isinstance(x, Part):
-        return Part(map(conj, x))
+    if isinstance(x, PartialGrads):
+        return PartialGrads(map(conj, x))
     if not isinstance(x, Tensor) or not x._spec.dtype.is_complex:
         return x
     return REGISTRY["conj_physical"].public(x)
 
 
 def conj_array(x: Any, backend: Any) -> Any:
-    if isinstance(x, Part):
-        return Part(conj_array(i, backend) for i in x)
+    if isinstance(x, PartialGrads):
+        return PartialGrads(conj_array(i, backend) for i in x)
     return x if x is None or not is_complex_array(x, backend) else backend.xp.conj(x)
 
 
@@ -49,8 +49,8 @@ def cast(backend: Any, value: Any, d: dtype) -> Any:
 
 
 def cast_all(backend: Any, g: Any, d: dtype | None) -> Any:
-    if isinstance(g, Part):
-        return Part(cast_all(backend, x, d) for x in g)
+    if isinstance(g, PartialGrads):
+        return PartialGrads(cast_all(backend, x, d) for x in g)
     return g if g is None or d is None else cast(backend, g, d)
 
 

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple, TypeVar
 from ...base.modes import MODE, Mode
 from ...core.tensor import Tensor
 from ...core.torch_function import through_functions
-from ...graph.node import Slot
+from ...graph.node import OutputSlot
 from ..op import Op
 
 # The kinds of records.
@@ -147,7 +147,7 @@ def sequence_of(out: Any) -> int | None:
     for value in out if isinstance(out, tuple) else (out,):
         if isinstance(value, Tensor) and value._edge is not None:
             edge = value._edge
-            return edge.parent.seq if isinstance(edge, Slot) else edge.seq
+            return edge.parent.seq if isinstance(edge, OutputSlot) else edge.seq
     return None
 
 

@@ -18,7 +18,7 @@ from ...core.hooks import move_retained, retaining
 from ...core.tensor import InferenceCounter, Tensor, _new, alias
 from ...core.torch_function import PLAIN, handle, overriding, through_functions
 from ...core.views import base_of, renew
-from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq, variant_of
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, next_seq, variant_of
 from ..batching.batch_tensor import all_examples, is_batched, outside
 from ..batching.errors import not_writable
 from ..dispatch.tangents import own_tangent, tangent_of, zeros_for
@@ -27,7 +27,7 @@ from ..signature.arguments import options_of, refuse_options
 from .copy_slices import CopySlices, where
 from .write_checks import check_overlap, check_result, check_writable, tensors_in
 
-_LEAVES = frozenset({AccumulateGrad, Nowhere, Origin})
+_LEAVES = frozenset({AccumulateGrad, NoGradEdge, TransformInput})
 
 
 def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
@@ -286,7 +286,7 @@ def write(target: Tensor, data: Any) -> None:
 def _repoint_saved(edge: Node | None, target: Tensor) -> None:
     """Let a node that saved its result refer to the storage written to, not to a second copy of it."""
     node: Any = edge
-    if node is None or isinstance(node, Slot) or not hasattr(type(node), "out"):
+    if node is None or isinstance(node, OutputSlot) or not hasattr(type(node), "out"):
         return
     saved = getattr(node, "out", None)
     if (
@@ -309,7 +309,9 @@ class History:
         self.own, self.previous = target._edge, self.base._edge
         self.made = edge
         if edge is not None and self.base is not target:
-            self.made = CopySlices(self.base, edge.parent if isinstance(edge, Slot) else edge, where(target, self.base))
+            self.made = CopySlices(
+                self.base, edge.parent if isinstance(edge, OutputSlot) else edge, where(target, self.base)
+            )
 
     def set(self) -> None:
         """Set the new grad_fn on the tensor and its base. Safe to interrupt and call again."""
@@ -321,7 +323,7 @@ class History:
         if view is not None and self.own is None:
             target._edge = made  # placeholder: `renew` makes the edge on demand
             view.version = -1
-        if self.previous is not None and (isinstance(self.previous, Slot) or self.previous.extras is not None):
+        if self.previous is not None and (isinstance(self.previous, OutputSlot) or self.previous.extras is not None):
             move_retained(self.previous, made, base)
         if view is not None and self.own is not None and retaining(target, self.own):
             move_retained(self.own, target._current_edge(), target)

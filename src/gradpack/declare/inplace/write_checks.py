@@ -11,7 +11,7 @@ from ...base.errors import scalar_type
 from ...base.modes import MODE, TRANSFORMS
 from ...core.tensor import InferenceCounter, Tensor
 from ...core.views import base_of, meta_of, refused
-from ...graph.node import AccumulateGrad, Nowhere, Origin
+from ...graph.node import AccumulateGrad, NoGradEdge, TransformInput
 
 
 def tensors_in(values: list[Any]) -> list[Tensor]:
@@ -84,7 +84,7 @@ def check_history(target: Tensor, others_need: bool = False) -> None:
                 raise RuntimeError(
                     "a view of a leaf Variable that requires grad is being used in an in-place operation."
                 )
-    if type(target._edge) in (AccumulateGrad, Nowhere, Origin):
+    if type(target._edge) in (AccumulateGrad, NoGradEdge, TransformInput):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
 
 
