@@ -27,8 +27,6 @@ from ..reduce.dimensions import numpy_names
 from ..reduce.kernels import SMALL
 from ..shape.shape import wrap_dim
 
-FUNCTIONS = ""
-
 _FORWARD: Any = ("backward", "ortho", "forward")  # NumPy's `norm` by torch's code, for forward transforms
 _INVERSE: Any = ("forward", "ortho", "backward")
 

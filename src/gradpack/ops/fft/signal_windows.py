@@ -3,52 +3,59 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...backends.numpy import converted, quiet
+from ...backends.numpy import converted
 from ...base import dtypes
 from ...base.dtypes import dtype
 from ...base.layouts import strided
 from ...tensor.tensor import Tensor
-from ..create.making import _native, finish
-from .windows import _cosines, _kaiser
-
-FUNCTIONS = ""
+from ..create.making import _native, finish, with_parameters_of
+from .windows import _cosines, _kaiser, _values
 
 
-def _signal(
-    op: str, M: Any, sym: bool, shape: Any, dtype: Any, layout: Any, device: Any, requires_grad: bool
-) -> Tensor:
-    """`shape(k, n)` for k from 0 to M, where n is the number of steps from end to end."""
-    if not hasattr(M, "__index__"):
-        raise TypeError(f"{op}(): argument 'M' must be int, not {type(M).__name__}")
-    if M < 0:
-        raise ValueError(f"{op} requires non-negative window length, got M={M}")
-    if layout is not None and layout is not strided:
-        raise ValueError(f"{op} is implemented for strided tensors only, got: {layout}")
-    d = dtypes.get_default_dtype() if dtype is None else dtype
-    if d not in (dtypes.float32, dtypes.float64):
-        raise ValueError(f"{op} expects float32 or float64 dtypes, got: {d}")
-    if M < 2:
-        values = np.ones(M)
-    else:
-        with quiet():
-            values = shape(np.arange(M, dtype=np.float64), M - 1 if sym else M)
-    return finish(converted(values, _native(op, d, device)), requires_grad, device)
+def _signal(values: Callable[..., Any], op: str = "") -> Callable[..., Tensor]:
+    """Make a window function of `values(k, n, ...)`, k from 0 to M and n the number of steps from end to end.
+
+    Args:
+        op: the name in messages, if not its own.
+    """
+    op = op or values.__name__
+
+    def window(
+        M: int,
+        *,
+        sym: bool = True,
+        dtype: dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        **shape: Any,
+    ) -> Tensor:
+        if not hasattr(M, "__index__"):
+            raise TypeError(f"{op}(): argument 'M' must be int, not {type(M).__name__}")
+        if M < 0:
+            raise ValueError(f"{op} requires non-negative window length, got M={M}")
+        if layout is not None and layout is not strided:
+            raise ValueError(f"{op} is implemented for strided tensors only, got: {layout}")
+        d = dtypes.get_default_dtype() if dtype is None else dtype
+        if d not in (dtypes.float32, dtypes.float64):
+            raise ValueError(f"{op} expects float32 or float64 dtypes, got: {d}")
+        found = _values(lambda k, n: values(k, n, **shape), M, not sym)
+        return finish(converted(found, _native(op, d, device)), requires_grad, device)
+
+    return with_parameters_of(values, window)
 
 
-def general_cosine(
-    M: int,
-    *,
-    a: Any,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+_of_cosines = partial(_signal, op="general_cosine")  # as torch's messages call them
+
+
+@_signal
+def general_cosine(k: Any, n: Any, *, a: Any) -> Any:
     """A sum of cosines: `a[0] - a[1] * cos(2 * pi * k / n) + a[2] * cos(4 * pi * k / n) - ...`.
 
     Args:
@@ -70,19 +77,11 @@ def general_cosine(
         raise TypeError("Coefficients must be a list/tuple")
     if not a:
         raise ValueError("Coefficients cannot be empty")
-    return _signal("general_cosine", M, sym, lambda k, n: _cosines(k, n, *a), dtype, layout, device, requires_grad)
+    return _cosines(k, n, a)
 
 
-def general_hamming(
-    M: int,
-    *,
-    alpha: float = 0.54,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_of_cosines
+def general_hamming(k: Any, n: Any, *, alpha: float = 0.54) -> Any:
     """`alpha - (1 - alpha) * cos(2 * pi * k / n)`.
 
     Example::
@@ -91,20 +90,11 @@ def general_hamming(
         >>> torch.signal.windows.general_hamming(3, alpha=0.7)
         tensor([0.4000, 1.0000, 0.4000])
     """
-    return general_cosine(
-        M, a=[alpha, 1.0 - alpha], sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    return _cosines(k, n, (alpha, 1.0 - alpha))
 
 
-def hamming(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_of_cosines
+def hamming(k: Any, n: Any) -> Any:
     """The Hamming window: `0.54 - 0.46 * cos(2 * pi * k / n)`.
 
     Example::
@@ -113,18 +103,11 @@ def hamming(
         >>> torch.signal.windows.hamming(3)
         tensor([0.0800, 1.0000, 0.0800])
     """
-    return general_hamming(M, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return _cosines(k, n, (0.54, 1.0 - 0.54))
 
 
-def hann(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_of_cosines
+def hann(k: Any, n: Any) -> Any:
     """The Hann window: `0.5 - 0.5 * cos(2 * pi * k / n)`.
 
     Example::
@@ -133,20 +116,11 @@ def hann(
         >>> torch.signal.windows.hann(5)
         tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
-    return general_hamming(
-        M, alpha=0.5, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad
-    )
+    return _cosines(k, n, (0.5, 0.5))
 
 
-def blackman(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_signal
+def blackman(k: Any, n: Any) -> Any:
     """The Blackman window: a sum of cosines with weights 0.42, 0.5 and 0.08.
 
     Example::
@@ -155,20 +129,11 @@ def blackman(
         >>> torch.signal.windows.blackman(5)[1:4]
         tensor([0.3400, 1.0000, 0.3400])
     """
-    return _signal(
-        "blackman", M, sym, lambda k, n: _cosines(k, n, 0.42, 0.5, 0.08), dtype, layout, device, requires_grad
-    )
+    return _cosines(k, n, (0.42, 0.5, 0.08))
 
 
-def nuttall(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_of_cosines
+def nuttall(k: Any, n: Any) -> Any:
     """Nuttall's four-term window of smallest side lobes.
 
     Example::
@@ -177,19 +142,11 @@ def nuttall(
         >>> torch.signal.windows.nuttall(5)[1:4]
         tensor([0.2270, 1.0000, 0.2270])
     """
-    weights = [0.3635819, 0.4891775, 0.1365995, 0.0106411]
-    return general_cosine(M, a=weights, sym=sym, dtype=dtype, layout=layout, device=device, requires_grad=requires_grad)
+    return _cosines(k, n, (0.3635819, 0.4891775, 0.1365995, 0.0106411))
 
 
-def bartlett(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_signal
+def bartlett(k: Any, n: Any) -> Any:
     """The Bartlett window, a triangle: `1 - abs(2 * k / n - 1)`.
 
     Example::
@@ -198,18 +155,11 @@ def bartlett(
         >>> torch.signal.windows.bartlett(5)
         tensor([0.0000, 0.5000, 1.0000, 0.5000, 0.0000])
     """
-    return _signal("bartlett", M, sym, lambda k, n: 1 - np.abs(2 * k / n - 1), dtype, layout, device, requires_grad)
+    return 1 - np.abs(2 * k / n - 1)
 
 
-def cosine(
-    M: int,
-    *,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_signal
+def cosine(k: Any, n: Any) -> Any:
     """The cosine window: `sin(pi * (k + 0.5) / (n + 1))`.
 
     Example::
@@ -218,22 +168,11 @@ def cosine(
         >>> torch.signal.windows.cosine(3)
         tensor([0.5000, 1.0000, 0.5000])
     """
-    return _signal(
-        "cosine", M, sym, lambda k, n: np.sin((k + 0.5) * (math.pi / (n + 1))), dtype, layout, device, requires_grad
-    )
+    return np.sin((k + 0.5) * (math.pi / (n + 1)))
 
 
-def exponential(
-    M: int,
-    *,
-    center: float | None = None,
-    tau: float = 1.0,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_signal
+def exponential(k: Any, n: Any, *, center: float | None = None, tau: float = 1.0) -> Any:
     """The exponential window: `exp(-abs(k - center) / tau)`.
 
     Args:
@@ -250,30 +189,13 @@ def exponential(
     """
     if tau <= 0:
         raise ValueError(f"Tau must be positive, got: {tau} instead.")
-    if sym and center is not None:
+    if n < len(k) and center is not None:
         raise ValueError("Center must be None for symmetric windows")
-    return _signal(
-        "exponential",
-        M,
-        sym,
-        lambda k, n: np.exp(-np.abs(k - (n / 2 if center is None else center)) / tau),
-        dtype,
-        layout,
-        device,
-        requires_grad,
-    )
+    return np.exp(-np.abs(k - (n / 2 if center is None else center)) / tau)
 
 
-def gaussian(
-    M: int,
-    *,
-    std: float = 1.0,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_signal
+def gaussian(k: Any, n: Any, *, std: float = 1.0) -> Any:
     """The Gaussian window: `exp(-((k - n / 2) / std) ** 2 / 2)`.
 
     Raises:
@@ -287,21 +209,11 @@ def gaussian(
     """
     if std <= 0:
         raise ValueError(f"Standard deviation must be positive, got: {std} instead.")
-    return _signal(
-        "gaussian", M, sym, lambda k, n: np.exp(-(((k - n / 2) / std) ** 2) / 2), dtype, layout, device, requires_grad
-    )
+    return np.exp(-(((k - n / 2) / std) ** 2) / 2)
 
 
-def kaiser(
-    M: int,
-    *,
-    beta: float = 12.0,
-    sym: bool = True,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-) -> Tensor:
+@_signal
+def kaiser(k: Any, n: Any, *, beta: float = 12.0) -> Any:
     """The Kaiser window: `i0(beta * sqrt(1 - (2 * k / n - 1) ** 2)) / i0(beta)`. Needs SciPy (the extra `special`).
 
     Raises:
@@ -315,4 +227,4 @@ def kaiser(
     """
     if beta < 0:
         raise ValueError(f"beta must be non-negative, got: {beta} instead.")
-    return _signal("kaiser", M, sym, lambda k, n: _kaiser(k, n, beta), dtype, layout, device, requires_grad)
+    return _kaiser(k, n, beta)

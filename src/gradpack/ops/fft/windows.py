@@ -7,6 +7,8 @@ computed in double precision and rounded once.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,12 +18,31 @@ from ...base import dtypes
 from ...base.dtypes import as_dtype, dtype
 from ...declare.generate.profiling import noted
 from ...tensor.tensor import Tensor
-from ..create.making import _native, finish
+from ..create.making import _native, finish, with_parameters_of
 
 FUNCTIONS = "hann_window hamming_window blackman_window bartlett_window kaiser_window"
 
 
-def _window(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
+def _window(shape: Callable[[Any, Any], Any]) -> Callable[..., Tensor]:
+    """Make a window function of `shape(k, n)`: see `_weights`."""
+    op = shape.__name__
+
+    def window(
+        window_length: int,
+        periodic: bool = True,
+        *,
+        dtype: dtype | None = None,
+        layout: Any = None,
+        device: Any = None,
+        pin_memory: bool = False,
+        requires_grad: bool = False,
+    ) -> Tensor:
+        return _weights(op, window_length, periodic, shape, dtype, device, requires_grad)
+
+    return with_parameters_of(shape, window)
+
+
+def _weights(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, device: Any, requires_grad: bool) -> Tensor:
     """`shape(k, n)` for k from 0 to `length`, where n is the number of steps from end to end."""
     dtype = as_dtype(op, dtype)
     d = dtype or dtypes.get_default_dtype()
@@ -33,21 +54,22 @@ def _window(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, device
         raise TypeError(f"{op}(): argument 'window_length' (position 1) must be int, not {type(length).__name__}")
     if length < 0:
         raise RuntimeError(f"{op} requires non-negative window_length, got window_length={length}")
-    if length < 2:
-        values = np.ones(length)
-    else:
-        with quiet():
-            values = shape(np.arange(length, dtype=np.float64), length if periodic else length - 1)
-    return finish(converted(values, _native(op, d, device)), requires_grad, device)
+    return finish(converted(_values(shape, length, periodic), _native(op, d, device)), requires_grad, device)
 
 
-def _cosines(k: Any, n: int, *weights: float) -> Any:
+def _values(shape: Callable[..., Any], length: int, periodic: bool) -> Any:
+    with quiet():
+        found = shape(np.arange(length, dtype=np.float64), np.float64(length if periodic else length - 1))
+    return np.ones(length) if length < 2 else found
+
+
+def _cosines(k: Any, n: Any, weights: Iterable[float]) -> Any:
     """`a0 - a1 * cos(2 pi k / n) + a2 * cos(4 pi k / n) - ...`."""
     angle = k * (2 * math.pi / n)
     return sum(a * (-1) ** i * np.cos(i * angle) for i, a in enumerate(weights))
 
 
-def _kaiser(k: Any, n: int, beta: float) -> Any:
+def _kaiser(k: Any, n: Any, beta: float) -> Any:
     from ..pointwise.exponential import special
 
     place = 2 * k / n - 1
@@ -55,16 +77,8 @@ def _kaiser(k: Any, n: int, beta: float) -> Any:
 
 
 @noted
-def hann_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@_window
+def hann_window(k: Any, n: Any) -> Any:
     """The Hann window: `sin(pi * k / n) ** 2`.
 
     Args:
@@ -79,9 +93,7 @@ def hann_window(
         >>> torch.hann_window(4)
         tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return _window(
-        "hann_window", window_length, periodic, lambda k, n: _cosines(k, n, 0.5, 0.5), dtype, device, requires_grad
-    )
+    return _cosines(k, n, (0.5, 0.5))
 
 
 @noted
@@ -105,28 +117,13 @@ def hamming_window(
         >>> torch.hamming_window(4)
         tensor([0.0800, 0.5400, 1.0000, 0.5400])
     """
-    return _window(
-        "hamming_window",
-        window_length,
-        periodic,
-        lambda k, n: _cosines(k, n, alpha, beta),
-        dtype,
-        device,
-        requires_grad,
-    )
+    shape = partial(_cosines, weights=(alpha, beta))
+    return _weights("hamming_window", window_length, periodic, shape, dtype, device, requires_grad)
 
 
 @noted
-def blackman_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@_window
+def blackman_window(k: Any, n: Any) -> Any:
     """The Blackman window: `0.42 - 0.5 * cos(2 * pi * k / n) + 0.08 * cos(4 * pi * k / n)`.
 
     Example::
@@ -135,28 +132,12 @@ def blackman_window(
         >>> torch.blackman_window(4)[1:]
         tensor([0.3400, 1.0000, 0.3400])
     """
-    return _window(
-        "blackman_window",
-        window_length,
-        periodic,
-        lambda k, n: _cosines(k, n, 0.42, 0.5, 0.08),
-        dtype,
-        device,
-        requires_grad,
-    )
+    return _cosines(k, n, (0.42, 0.5, 0.08))
 
 
 @noted
-def bartlett_window(
-    window_length: int,
-    periodic: bool = True,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    pin_memory: bool = False,
-    requires_grad: bool = False,
-) -> Tensor:
+@_window
+def bartlett_window(k: Any, n: Any) -> Any:
     """The Bartlett window, a triangle: `1 - abs(2 * k / n - 1)`.
 
     Example::
@@ -165,9 +146,7 @@ def bartlett_window(
         >>> torch.bartlett_window(4)
         tensor([0.0000, 0.5000, 1.0000, 0.5000])
     """
-    return _window(
-        "bartlett_window", window_length, periodic, lambda k, n: 1 - np.abs(2 * k / n - 1), dtype, device, requires_grad
-    )
+    return 1 - np.abs(2 * k / n - 1)
 
 
 @noted
@@ -190,6 +169,5 @@ def kaiser_window(
         >>> torch.kaiser_window(4, True, 2.0)
         tensor([0.4387, 0.8348, 1.0000, 0.8348])
     """
-    return _window(
-        "kaiser_window", window_length, periodic, lambda k, n: _kaiser(k, n, beta), dtype, device, requires_grad
-    )
+    shape = partial(_kaiser, beta=beta)
+    return _weights("kaiser_window", window_length, periodic, shape, dtype, device, requires_grad)

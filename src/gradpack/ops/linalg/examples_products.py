@@ -16,8 +16,6 @@ from ...declare.annotations import Array
 from ...declare.decorators import bilinear, general
 from ..reduce.kernels import _array_type
 
-FUNCTIONS = ""
-
 
 def _each(a: Any, b: Any) -> Any:
     """`a[i] @ b[i]` for arrays of three dimensions."""

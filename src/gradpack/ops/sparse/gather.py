@@ -11,8 +11,6 @@ from ...declare.annotations import Array
 from ...declare.decorators import linear
 from . import bodies as sparse_bodies
 
-FUNCTIONS = ""
-
 
 @linear(
     grad_output=lambda g, index, shape, dim: _entries_at(g, index, shape, dim),
