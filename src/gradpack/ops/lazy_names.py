@@ -350,14 +350,13 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "sparse.conversions": (
         "",
         "",
-        "_all_sparse _at_places_of _coalesce _coo _dense_again _dense_masked_like _entries_and_others _masked_like _sparse_mask _to_dense _to_dense_unmasked _to_sparse _values_at _values_at_like _values_of",
+        "_all_sparse _at_places_of _coalesce _coo _dense_again _dense_masked_like _entries_and_others _entries_at _masked_like _sparse_mask _to_dense _to_dense_unmasked _to_sparse _values_at _values_at_like _values_of gather_sparse_backward",
     ),
     "sparse.coordinates": (
         "sparse_coo_tensor",
         "_coalesced_ _dimI _dimV _indices _nnz _values coalesce dense_dim indices is_coalesced sparse_dim sparse_mask sparse_resize_ sparse_resize_and_clear_ to_dense to_sparse to_sparse_coo values",
         "",
     ),
-    "sparse.gather": ("", "", "_entries_at gather_sparse_backward"),
     "sparse.products": (
         "hspmm smm sspaddmm",
         "smm sspaddmm",

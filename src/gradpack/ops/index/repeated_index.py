@@ -34,7 +34,7 @@ def vector_along(array: Any, dim: int, index: Any) -> Any:
 def spread(g: Any, index: Any, shape: Any, dim: int, sparse: bool) -> Any:
     """The gradient of the input of `gather`: a dense or sparse tensor."""
     if sparse:
-        from ..sparse.gather import gather_sparse_backward
+        from ..sparse.conversions import gather_sparse_backward
 
         return gather_sparse_backward(g, index, shape, dim)
     return late._gather_backward(g, index, shape, dim)
