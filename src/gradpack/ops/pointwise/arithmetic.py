@@ -19,16 +19,9 @@ FUNCTIONS = "add sub mul neg positive reciprocal square rsub lerp addcmul addcdi
 METHODS = "add sub mul neg positive reciprocal square lerp addcmul addcdiv"
 INPLACE = "add_ sub_ mul_ neg_ reciprocal_ square_ lerp_ addcmul_ addcdiv_"
 ALIASES = {"subtract": "sub", "multiply": "mul", "negative": "neg"}
-OPERATORS = {
-    "__add__": "add",
-    "__sub__": "sub",
-    "__rsub__": "rsub",
-    "__mul__": "mul",
-    "__neg__": "neg",
-    "__pos__": "positive",
-}
-REFLECTED = {"__radd__": "add", "__rmul__": "mul"}
-INPLACE_OPERATORS = {"__iadd__": "add", "__isub__": "sub", "__imul__": "mul"}
+OPERATORS = {"__sub__": "sub", "__rsub__": "rsub", "__neg__": "neg", "__pos__": "positive"}
+INPLACE_OPERATORS = {"__isub__": "sub"}
+BINARY_OPERATORS = "add:add mul:mul"
 
 
 def _check_alpha(op: Any, values: Any, common: Any) -> None:

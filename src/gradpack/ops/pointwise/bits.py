@@ -14,28 +14,8 @@ from ...tensor.tensor import Tensor
 FUNCTIONS = "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift"
 METHODS = FUNCTIONS
 INPLACE = "bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ bitwise_left_shift_ bitwise_right_shift_"
-OPERATORS = {
-    "__and__": "bitwise_and",
-    "__or__": "bitwise_or",
-    "__xor__": "bitwise_xor",
-    "__lshift__": "bitwise_left_shift",
-    "__rshift__": "bitwise_right_shift",
-    "__invert__": "_inverted",
-}
-REFLECTED = {
-    "__rand__": "bitwise_and",
-    "__ror__": "bitwise_or",
-    "__rxor__": "bitwise_xor",
-    "__rlshift__": "bitwise_left_shift",
-    "__rrshift__": "bitwise_right_shift",
-}
-INPLACE_OPERATORS = {
-    "__iand__": "bitwise_and",
-    "__ior__": "bitwise_or",
-    "__ixor__": "bitwise_xor",
-    "__ilshift__": "bitwise_left_shift",
-    "__irshift__": "bitwise_right_shift",
-}
+OPERATORS = {"__invert__": "_inverted"}
+BINARY_OPERATORS = "and:bitwise_and or:bitwise_or xor:bitwise_xor lshift:bitwise_left_shift rshift:bitwise_right_shift"
 
 _BOTH = ("input", "other")
 
