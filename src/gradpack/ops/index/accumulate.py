@@ -13,6 +13,7 @@ The functions write to `out` and return it: a library with immutable arrays has 
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -45,14 +46,6 @@ def steps_along(shape: tuple[int, ...], dim: int, wanted: tuple[int, ...]) -> tu
         stride *= shape[d]
     starts.flags.writeable = False
     return own, starts
-
-
-def size_of(shape: Any) -> int:
-    """The number of elements of a shape."""
-    n = 1
-    for s in shape:
-        n *= s
-    return n
 
 
 def fresh(array: Any) -> Any:
@@ -228,7 +221,7 @@ def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
         np.add.at(out.reshape(shape), (*(slice(None),) * dim, flat) if dim else flat, given)
         return out
     index = np.reshape(counted_from_front(index, shape[dim]), (-1,))
-    before, after, n = size_of(shape[:dim]), size_of(shape[dim + 1 :]), index.shape[0]
+    before, after, n = prod(shape[:dim]), prod(shape[dim + 1 :]), index.shape[0]
     if after == 1 and before > 1 and n and is_numpy(out) and is_numpy(values) and out.dtype == values.dtype:
         add_in_rows(np.reshape(out, (before, shape[dim])), np.broadcast_to(index, (before, n)), values)
         return out
@@ -276,4 +269,4 @@ def _scaled_and_added(index: Any, stride: int, others: Any) -> Any:
 
 def places_of(index: tuple[Any, ...], shape: Any) -> Any:
     """The flat indices, in an array of a shape, of the elements that `array[index]` reads; of the result's shape."""
-    return np.reshape(np.arange(size_of(shape)), tuple(shape))[index]
+    return np.reshape(np.arange(prod(shape)), tuple(shape))[index]

@@ -5,6 +5,7 @@ The basic part of a subscript takes a view; index tensors copy out of it, or put
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,18 +20,7 @@ from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL
 from ..shape.shape import wrap_dim
-from .accumulate import (
-    add_along,
-    add_flat,
-    counted_from_front,
-    flat_of,
-    narrowed,
-    places_of,
-    size_of,
-    store,
-    taken,
-    widened,
-)
+from .accumulate import add_along, add_flat, counted_from_front, flat_of, narrowed, places_of, store, taken, widened
 from .subscript import FULL, index_tensor, out_of_bounds
 from .writing import keep_apart, write_part
 
@@ -177,7 +167,7 @@ def _index_along(input: Array, index: Array, start: int = 0) -> Any:
     """`input[:, ..., index]` with one index array, or mask, that starts at dimension `start`."""
     if index.dtype == np.bool:
         shape = input.shape
-        merged = (*shape[:start], size_of(index.shape), *shape[start + index.ndim :])
+        merged = (*shape[:start], prod(index.shape), *shape[start + index.ndim :])
         input, index = np.reshape(input, merged), np.nonzero(np.reshape(index, (-1,)))[0]
     try:
         return taken(input, index, start)
@@ -190,10 +180,10 @@ def _add_into(input: Array, index: Array, shape: Any = (), start: int = 0) -> An
     """Zeros of `shape` with `input` added where `_index_along` reads."""
     merged = shape
     if index.dtype == np.bool:
-        merged = (*shape[:start], size_of(index.shape), *shape[start + index.ndim :])
+        merged = (*shape[:start], prod(index.shape), *shape[start + index.ndim :])
         index = np.nonzero(np.reshape(index, (-1,)))[0]
     values = widened(input)
-    out = np.zeros(size_of(shape), dtype=values.dtype)
+    out = np.zeros(prod(shape), dtype=values.dtype)
     return np.reshape(narrowed(add_along(out, merged, start, index, values), input.dtype), tuple(shape))
 
 
@@ -217,7 +207,7 @@ def _add_pairs(input: Array, first: Array, second: Array, shape: Any = ()) -> An
     """Zeros of `shape` with `input` added where `_index_pair` reads."""
     rows = counted_from_front(first, shape[0]) * shape[1] + counted_from_front(second, shape[1])
     values = widened(input)
-    out = np.zeros(size_of(shape), dtype=values.dtype)
+    out = np.zeros(prod(shape), dtype=values.dtype)
     merged = (shape[0] * shape[1], *shape[2:])
     return np.reshape(narrowed(add_along(out, merged, 0, rows, values), input.dtype), tuple(shape))
 
@@ -242,7 +232,7 @@ def _index(input: Array, indices: Array) -> Any:
 def _add_at(input: Array, indices: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index` reads."""
     values = widened(input)
-    out = np.zeros(size_of(shape), dtype=values.dtype)
+    out = np.zeros(prod(shape), dtype=values.dtype)
     places = np.reshape(places_of(_arrays_only(indices), shape), (-1,))
     return np.reshape(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
 

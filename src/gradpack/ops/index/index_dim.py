@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped
 from ..shape.shape import wrap_dim
-from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, size_of, store, widened
+from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, store, widened
 from .scatter import FEW, check_bounds, check_index
 from .writing import keep_apart, own_value, value_form, write_part
 
@@ -79,7 +80,7 @@ def _index_select_backward(input: Array, index: Array, shape: Any = (), dim: int
     """Zeros of `shape` with `input` added where `index_select` reads."""
     d, index = _vector("index_select", shape, dim, index)
     values = widened(input)
-    out = add_along(np.zeros((size_of(shape),), dtype=values.dtype), tuple(shape) or (1,), d, index, values)
+    out = add_along(np.zeros((prod(shape),), dtype=values.dtype), tuple(shape) or (1,), d, index, values)
     return reshaped(narrowed(out, input.dtype), tuple(shape))
 
 
@@ -191,7 +192,7 @@ def _check_source(
     if source.dtype != array.dtype:
         raise RuntimeError(f"{op}(): {types.format(array.dtype, source.dtype)}")
     shape, given = array.shape or (1,), source.shape or (1,)
-    same_rank = len(given) == len(shape) and (len(array.shape) > 0 or size_of(given) == 1)
+    same_rank = len(given) == len(shape) and (len(array.shape) > 0 or prod(given) == 1)
     if not same_rank or any(n != m for k, (n, m) in enumerate(zip(given, shape, strict=True)) if k != d):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
@@ -295,7 +296,7 @@ def _method_index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -
 
 
 @linear(
-    input=lambda g, input_shape, index: late.reshape(late._add_into(g, index, (size_of(input_shape),), 0), input_shape),
+    input=lambda g, input_shape, index: late.reshape(late._add_into(g, index, (prod(input_shape),), 0), input_shape),
     structural=True,
     refuses="unsigned complex32",
     overlap="apart",
@@ -322,10 +323,10 @@ def take(input: Array, index: Array) -> Any:
             return input.reshape(-1).take(as_intp(index))  # negative indices count from the end, as in torch
         except IndexError:
             pass
-    size = size_of(input.shape)
-    if not size and size_of(index.shape):
+    size = prod(input.shape)
+    if not size and prod(index.shape):
         raise IndexError("take(): tried to take from an empty tensor")
-    if size_of(index.shape):
+    if prod(index.shape):
         for found in (int(np.min(index)), int(np.max(index))):
             if not -size <= found < size:
                 raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from ...declare.decorators import linear
 from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, reshaped
-from .accumulate import add_flat, flat_of, set_flat, size_of, store, widened
+from .accumulate import add_flat, flat_of, set_flat, store, widened
 from .writing import keep_apart, write_part
 
 FUNCTIONS = METHODS = "put"
@@ -40,7 +41,7 @@ def _put_zero(input: Array, index: Array) -> Any:
 
 
 def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
-    size = size_of(array.shape)
+    size = prod(array.shape)
     places, values = reshaped(index, (-1,)), reshaped(source, (-1,))
     if is_numpy(array) and array.flags.c_contiguous and array.itemsize > 2 and 0 < places.size < SMALL:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,6 @@ from .accumulate import (
     narrowed,
     places_along,
     set_flat,
-    size_of,
     steps_along,
     store,
     widened,
@@ -68,7 +68,7 @@ def check_bounds(
         unsigned = index.view(_UNSIGNED[index.itemsize])
         if not index.size or _maximum(unsigned, None) < size:
             return
-    if size_of(index.shape):
+    if prod(index.shape):
         for found in (int(np.min(index)), int(np.max(index))):
             if not low <= found < size:
                 where = f"{op}(): " if op else ""
@@ -81,7 +81,7 @@ def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
         return _few_places(op, shape, dim, index).reshape(-1)
     d = wrap_dim(dim, len(shape))
     check_index(op, index)
-    if not size_of(index.shape):
+    if not prod(index.shape):
         return np.zeros((0,), dtype=np.int64)
     shape, index = tuple(shape) or (1,), reshaped(index, tuple(index.shape) or (1,))
     if index.dtype != np.int64:
@@ -194,7 +194,7 @@ def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) 
             add_in_rows(out, index, values)
             return narrowed(out, input.dtype)
     places = places_in("gather", shape, dim, index)
-    out = np.zeros((size_of(shape),), dtype=values.dtype)
+    out = np.zeros((prod(shape),), dtype=values.dtype)
     return reshaped(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
 
 
@@ -293,8 +293,8 @@ def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
     wanted, given = tuple(index.shape), tuple(src.shape)
     if wanted == given:
         return src
-    if not size_of(wanted):
-        return late.reshape(late._slice(late.reshape(src, (size_of(given),)), (slice(0, 0),)), wanted)
+    if not prod(wanted):
+        return late.reshape(late._slice(late.reshape(src, (prod(given),)), (slice(0, 0),)), wanted)
     if len(wanted or (1,)) != len(given or (1,)):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as src tensor: {op}() got index {list(wanted)} and "

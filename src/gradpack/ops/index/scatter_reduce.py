@@ -5,6 +5,7 @@ Sum and mean are linear and save the index only. The others save their operands.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from ...declare.annotations import Array
 from ...declare.decorators import general, linear, nondifferentiable
 from ...declare.inplace.inplace import inplace
 from ...tensor.tensor import Tensor
-from .accumulate import flat_of, fresh, narrowed, set_flat, size_of, store, widened
+from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
 from .repeated_index import vector_along
 from .scatter import add_places, places_in, set_value, source_for
 from .writing import keep_apart
@@ -132,7 +133,7 @@ def _scatter_extreme(
         d = dim % out.ndim
         if not include_self:
             out[(*(slice(None),) * d, vector)] = src
-        before, after = size_of(out.shape[:d]), size_of(out.shape[d + 1 :])
+        before, after = prod(out.shape[:d]), prod(out.shape[d + 1 :])
         kept, more = (a.reshape(before, -1, after) for a in (out, src))
         fast.extremes_of_rows(kept, np.ascontiguousarray(vector), more, largest)
         return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -312,12 +313,10 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
             )
     rest_a = [d for d in range(a.ndim) if d not in over_a]
     rest_b = [d for d in range(b.ndim) if d not in over_b]
-    inner_size = 1
-    for d in over_a:
-        inner_size *= a._shape[d]
+    inner_size = prod(a._shape[d] for d in over_a)
     shape_a, shape_b = [a._shape[d] for d in rest_a], [b._shape[d] for d in rest_b]
-    left = late.reshape(late.permute(a, (*rest_a, *over_a)), (_count(shape_a), inner_size))
-    right = late.reshape(late.permute(b, (*over_b, *rest_b)), (inner_size, _count(shape_b)))
+    left = late.reshape(late.permute(a, (*rest_a, *over_a)), (prod(shape_a), inner_size))
+    right = late.reshape(late.permute(b, (*over_b, *rest_b)), (inner_size, prod(shape_b)))
     if right._spec.dtype is not left._spec.dtype:
         raise RuntimeError(
             "tensordot: both inputs should have same dtype, but got "
@@ -330,13 +329,6 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         put("tensordot", out, made)
         return out
     return made
-
-
-def _count(shape: list[int]) -> int:
-    n = 1
-    for size in shape:
-        n *= size
-    return n
 
 
 OPERATORS = {"__matmul__": "matmul"}

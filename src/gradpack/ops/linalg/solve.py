@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -223,7 +224,7 @@ def linalg_tensorinv(input: Tensor, ind: int = 2) -> Any:
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     before, after = input._shape[:ind], input._shape[ind:]
-    rows, columns = _count(before), _count(after)
+    rows, columns = prod(before), prod(after)
     if rows != columns:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
@@ -251,7 +252,7 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: Any = None) -> Any:
         dims = tuple(dims)
         input = late.movedim(input, dims, tuple(range(input.ndim - len(dims), input.ndim)))
     after = input._shape[other.ndim :]
-    rows, columns = other.numel(), _count(after)
+    rows, columns = other.numel(), prod(after)
     if rows != columns:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
@@ -259,10 +260,3 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: Any = None) -> Any:
         )
     found = linalg_solve(late.reshape(input, (columns, rows)), late.reshape(other, (other.numel(),)))
     return late.reshape(found, after)
-
-
-def _count(shape: Any) -> int:
-    n = 1
-    for size in shape:
-        n *= size
-    return n

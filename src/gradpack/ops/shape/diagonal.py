@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from ...declare.decorators import linear
 from ...declare.generate.profiling import noted
 from ...tensor.tensor import Tensor
 from ..create.making import finish
-from ..index.accumulate import size_of
 from ..reduce.kernels import SMALL, _array_type
 from .shape import wrap_dim
 
@@ -284,4 +284,4 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
         tensor([[1, 0],
                 [0, 2]])
     """
-    return diag_embed(late.reshape(input, (size_of(input._shape),)), offset)
+    return diag_embed(late.reshape(input, (prod(input._shape),)), offset)

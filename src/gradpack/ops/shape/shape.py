@@ -284,9 +284,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         return reshape(input, (1,))
     if first == last:
         return input
-    count = 1
-    for s in input._shape[first : last + 1]:
-        count *= s
+    count = math.prod(input._shape[first : last + 1])
     return reshape(input, (*input._shape[:first], count, *input._shape[last + 1 :]))
 
 
