@@ -59,7 +59,6 @@ PLACES = {
     "ops.create.ranges": "arange",
     "ops.reduce.recurrence": "recurrence shifted",
     "ops.reduce.reduce": "_sum_dim mean sum sum_to_size",
-    "ops.index.repeated_index": "spread vector_along",
     "ops.pointwise.rounding": "abs ceil floor round sgn sign where",
     "ops.index.scatter": "_gather_backward _scatter_add _scatter_value gather",
     "ops.index.scatter_reduce": "_scatter_prod scatter_reduce",

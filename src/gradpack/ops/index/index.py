@@ -5,6 +5,7 @@ The basic part of a subscript takes a view; index tensors copy out of it, or put
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -20,7 +21,7 @@ from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL
 from ..shape.shape import wrap_dim
-from .accumulate import add_along, add_flat, counted_from_front, flat_of, narrowed, places_of, store, taken, widened
+from .accumulate import add_along, add_flat, counted_from_front, flat_of, into_zeros, places_of, store, taken, widened
 from .subscript import FULL, index_tensor, out_of_bounds
 from .writing import keep_apart, write_part
 
@@ -32,38 +33,24 @@ INPLACE = "index_put_"
 # -- basic indices: views --
 
 
-@linear(
-    input=lambda g, input_shape, place: _embed(g, input_shape, place),
-    view=True,
-    structural=True,
-    name="slice",
-    saved_as="dim=slice.dim start=slice.start end=slice.stop step=slice.step self_sym_sizes=input.shape",
+_basic = partial(linear, input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, structural=True)
+
+
+@_basic(
+    name="slice", saved_as="dim=slice.dim start=slice.start end=slice.stop step=slice.step self_sym_sizes=input.shape"
 )
 def _slice(input: Array, place: Any = ()) -> Any:
     """`input[place]` for a tuple of slices, ints, None and Ellipsis."""
     return input[place]
 
 
-@linear(
-    input=lambda g, input_shape, place: _embed(g, input_shape, place),
-    view=True,
-    structural=True,
-    name="select",
-    saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape",
-)
+@_basic(name="select", saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape")
 def _select(input: Array, place: Any = ()) -> Any:
     """`_slice` for a subscript that ends in an int: a node of its own name."""
     return input[place]
 
 
-@linear(
-    input=lambda g, input_shape, place: _embed(g, input_shape, place),
-    view=True,
-    structural=True,
-    name="slice_newaxis",
-    node="UnsqueezeBackward0",
-    saved_as="",
-)
+@_basic(name="slice_newaxis", node="UnsqueezeBackward0", saved_as="")
 def _slice_newaxis(input: Array, place: Any = ()) -> Any:
     """`_slice` for a subscript that ends in None."""
     return input[place]
@@ -182,9 +169,7 @@ def _add_into(input: Array, index: Array, shape: Any = (), start: int = 0) -> An
     if index.dtype == np.bool:
         merged = (*shape[:start], prod(index.shape), *shape[start + index.ndim :])
         index = np.nonzero(np.reshape(index, (-1,)))[0]
-    values = widened(input)
-    out = np.zeros(prod(shape), dtype=values.dtype)
-    return np.reshape(narrowed(add_along(out, merged, start, index, values), input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_along(out, merged, start, index, values))
 
 
 @linear(
@@ -206,10 +191,8 @@ def _index_pair(input: Array, first: Array, second: Array) -> Any:
 def _add_pairs(input: Array, first: Array, second: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index_pair` reads."""
     rows = counted_from_front(first, shape[0]) * shape[1] + counted_from_front(second, shape[1])
-    values = widened(input)
-    out = np.zeros(prod(shape), dtype=values.dtype)
     merged = (shape[0] * shape[1], *shape[2:])
-    return np.reshape(narrowed(add_along(out, merged, 0, rows, values), input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_along(out, merged, 0, rows, values))
 
 
 @linear(
@@ -231,10 +214,8 @@ def _index(input: Array, indices: Array) -> Any:
 @linear(input=lambda g, indices: _index(g, indices), structural=True, name="index_backward")
 def _add_at(input: Array, indices: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index` reads."""
-    values = widened(input)
-    out = np.zeros(prod(shape), dtype=values.dtype)
     places = np.reshape(places_of(_arrays_only(indices), shape), (-1,))
-    return np.reshape(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_flat(out, places, values))
 
 
 @linear(

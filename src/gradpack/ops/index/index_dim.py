@@ -22,8 +22,20 @@ from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped
 from ..shape.shape import wrap_dim
-from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, store, widened
-from .scatter import FEW, check_bounds, check_index
+from .accumulate import (
+    FEW,
+    add_along,
+    as_dtype,
+    check_bounds,
+    check_flat,
+    check_index,
+    flat_of,
+    fresh,
+    into_zeros,
+    set_along,
+    store,
+    widened,
+)
 from .writing import keep_apart, own_value, value_form, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -79,9 +91,7 @@ def index_select(input: Array, dim: int, index: Array) -> Any:
 def _index_select_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `index_select` reads."""
     d, index = _vector("index_select", shape, dim, index)
-    values = widened(input)
-    out = add_along(np.zeros((prod(shape),), dtype=values.dtype), tuple(shape) or (1,), d, index, values)
-    return reshaped(narrowed(out, input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_along(out, tuple(shape) or (1,), d, index, values))
 
 
 # -- writing slices --
@@ -323,13 +333,9 @@ def take(input: Array, index: Array) -> Any:
             return input.reshape(-1).take(as_intp(index))  # negative indices count from the end, as in torch
         except IndexError:
             pass
-    size = prod(input.shape)
-    if not size and prod(index.shape):
+    if not prod(input.shape) and prod(index.shape):
         raise IndexError("take(): tried to take from an empty tensor")
-    if prod(index.shape):
-        for found in (int(np.min(index)), int(np.max(index))):
-            if not -size <= found < size:
-                raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")
+    check_flat(index, prod(input.shape))
     return np.reshape(np.take(flat_of(input), as_intp(np.reshape(index, (-1,))), axis=0), index.shape)
 
 

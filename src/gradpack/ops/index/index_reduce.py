@@ -5,8 +5,6 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
-import numpy as np
-
 from ...base import dtypes, late
 from ...base.errors import _SCALAR_TYPES, not_a_tensor, refuse
 from ...base.modes import MODE
@@ -15,6 +13,7 @@ from ...declare.dispatch.out_argument import put
 from ...declare.inplace.inplace import inplace
 from ...tensor.tensor import Tensor
 from ..shape.shape import wrap_dim
+from .accumulate import check_bounds
 from .scatter_reduce import _reduce_call
 
 FUNCTIONS = "index_reduce _unsafe_masked_index _unsafe_masked_index_put_accumulate"
@@ -105,11 +104,7 @@ def _reduction(name: str, input: Any, dim: int, index: Any, source: Any, reduce:
             f"{name}(): Number of indices ({count}) should be equal to source.size(dim): "
             f"({given[d] if given else 1}), for dim: {d}"
         )
-    size = shape[d] if shape else 1
-    if count:
-        for found in (int(np.min(index._data)), int(np.max(index._data))):
-            if not 0 <= found < size:
-                raise IndexError(f"index {found} is out of bounds for dimension {d} with size {size}")
+    check_bounds(index._data, d, shape[d] if shape else 1, error=IndexError)
     whole = given or (1,)
     places = late.expand(late.reshape(index, (1,) * d + (count,) + (1,) * (len(whole) - d - 1)), whole)
     if not shape:
@@ -144,8 +139,6 @@ def _unsafe_masked_index(input: Tensor, mask: Tensor, indices: Any, fill: Any) -
         >>> torch._unsafe_masked_index(torch.tensor([5.0, 6.0]), i < 2, [i], 0.5)
         tensor([6.0000, 0.5000])
     """
-    if not input.numel():
-        return late.masked_fill(input[_clamped(input, indices)], late.logical_not(mask), fill)
     return late.masked_fill(input[_clamped(input, indices)], late.logical_not(mask), fill)
 
 

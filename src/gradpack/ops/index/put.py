@@ -14,7 +14,7 @@ from ...declare.decorators import linear
 from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, reshaped
-from .accumulate import add_flat, flat_of, set_flat, store, widened
+from .accumulate import add_flat, check_flat, counted_from_front, flat_of, set_flat, store, widened
 from .writing import keep_apart, write_part
 
 FUNCTIONS = METHODS = "put"
@@ -53,10 +53,8 @@ def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
             pass  # nothing was written; torch's error is raised below
         else:
             return array
-    for i in (int(np.min(places)), int(np.max(places))) if places.shape[0] else ():
-        if not -size <= i < size:
-            raise IndexError(f"out of range: tried to access index {i} on a tensor of {size} elements.")
-    places = np.where(places < 0, places + size, places)
+    check_flat(places, size)
+    places = counted_from_front(places, size)
     if not places.shape[0]:
         return array
     if accumulate:

@@ -20,8 +20,7 @@ from ...declare.annotations import Array
 from ...declare.decorators import general, linear, nondifferentiable
 from ...declare.inplace.inplace import inplace
 from ...tensor.tensor import Tensor
-from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
-from .repeated_index import vector_along
+from .accumulate import flat_of, fresh, narrowed, set_flat, store, vector_along, widened
 from .scatter import add_places, places_in, set_value, source_for
 from .writing import keep_apart
 
