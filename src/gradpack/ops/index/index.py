@@ -20,10 +20,10 @@ from ...declare.decorators import linear, nondifferentiable
 from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL
-from ..shape.shape import wrap_dim
+from ..shape.shape import view_op, wrap_dim
 from .accumulate import add_along, add_flat, counted_from_front, flat_of, into_zeros, places_of, store, taken, widened
 from .subscript import FULL, index_tensor, out_of_bounds
-from .writing import keep_apart, write_part
+from .writing import keep_apart, write_op, write_part
 
 FUNCTIONS = "select narrow index_put"
 METHODS = FUNCTIONS
@@ -56,20 +56,15 @@ def _slice_newaxis(input: Array, place: Any = ()) -> Any:
     return input[place]
 
 
-@linear(
-    input=lambda g, input_shape: late.reshape(g, input_shape),
-    view=True,
-    structural=True,
-    name="newaxis",
-    node="UnsqueezeBackward0",
-    saved_as="",
+@view_op(
+    input=lambda g, input_shape: late.reshape(g, input_shape), name="newaxis", node="UnsqueezeBackward0", saved_as=""
 )
 def _newaxis(input: Array, place: Any = ()) -> Any:
     """`_slice` for a subscript that takes every element and adds dimensions."""
     return input[place]
 
 
-@linear(input=lambda g: g, view=True, structural=True, name="alias")
+@view_op(input=lambda g: g, name="alias")
 def _alias(input: Array) -> Any:
     """The same elements in the same shape, as a view."""
     return input[...]
@@ -218,13 +213,10 @@ def _add_at(input: Array, indices: Array, shape: Any = ()) -> Any:
     return into_zeros(input, shape, lambda out, values: add_flat(out, places, values))
 
 
-@linear(
+@write_op(
     input=lambda g, indices, accumulate: g if accumulate else _index_zero(g, indices),
     values=lambda g, indices, values_shape: late.sum_to_size(_index(g, indices), values_shape),
-    promote=("input",),
-    structural=True,
     name="index_put",
-    refuses="unsigned",
 )
 def _index_put(input: Array, indices: Array, values: Array, accumulate: bool = False) -> Any:
     """`input` with `values` at `indices`, or with `values` added there."""

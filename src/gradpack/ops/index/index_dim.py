@@ -36,7 +36,7 @@ from .accumulate import (
     store,
     widened,
 )
-from .writing import keep_apart, own_value, value_form, write_part
+from .writing import keep_apart, own_value, value_form, write_op, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
@@ -97,12 +97,9 @@ def _index_select_backward(input: Array, index: Array, shape: Any = (), dim: int
 # -- writing slices --
 
 
-@linear(
+@write_op(
     input=lambda g: g,
     source=lambda g, dim, index, alpha, source_shape: _taken(g, dim, index, alpha, source_shape),
-    promote=("input",),
-    structural=True,
-    refuses="unsigned",
     axis=True,
 )
 def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Any:
@@ -150,14 +147,11 @@ def _scaled(input: Array, alpha: Any = 1) -> Any:
     return _times(widened(input), alpha, input.dtype)
 
 
-@linear(
+@write_op(
     input=lambda g, dim, index: _index_fill(g, dim, index, 0),
     source=lambda g, dim, index, source_shape: _taken(g, dim, index, 1, source_shape),
-    promote=("input",),
-    structural=True,
     contiguous=True,
     autocast="widest",
-    refuses="unsigned",
     axis=True,
 )
 def index_copy(input: Array, dim: int, index: Array, source: Array) -> Any:
@@ -228,14 +222,11 @@ def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     return _fill_slices(np.asarray(input, copy=True), dim, index, value)
 
 
-@linear(
+@write_op(
     input=lambda g, dim, index: _index_fill(g, dim, index, 0),
     value=lambda g, dim, index: late.sum(_slices_once(g, index, dim)),
-    promote=("input",),
-    structural=True,
     name="index_fill_tensor",
     node="IndexFillBackward1",
-    refuses="unsigned",
     overlap="read_first",
 )
 def _index_fill_tensor(input: Array, dim: int, index: Array, value: Array) -> Any:

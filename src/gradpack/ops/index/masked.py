@@ -19,7 +19,7 @@ from ..reduce.kernels import _array_type
 from ..shape.shape import wrap_dim
 from .accumulate import as_dtype, flat_of
 from .subscript import FULL
-from .writing import own_value, value_form, write_part
+from .writing import own_value, value_form, write_op, write_part
 
 FUNCTIONS = "masked_fill masked_select masked_scatter nonzero argwhere select_scatter slice_scatter diagonal_scatter"
 METHODS = FUNCTIONS
@@ -65,15 +65,12 @@ def _masked_fill(input: Array, mask: Array, value: Array) -> Any:
     return _fill(out, mask, value)
 
 
-@linear(
+@write_op(
     input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
     value=lambda g, mask: late.sum(_kept(g, mask)),
-    promote=("input",),
-    structural=True,
     name="masked_fill_tensor",
     node="MaskedFillBackward1",
     contiguous=True,
-    refuses="unsigned",
     overlap="read_first",
     saved_as="mask",
 )
@@ -174,13 +171,10 @@ def _spread(input: Array, mask: Array, shape: Any = ()) -> Any:
     return out
 
 
-@linear(
+@write_op(
     input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
     source=lambda g, mask, source_shape: _front(masked_select(g, mask), source_shape),
-    promote=("input",),
-    structural=True,
     contiguous=True,
-    refuses="unsigned",
     saved_as="mask source_sym_sizes=source.shape",
 )
 def masked_scatter(input: Array, mask: Array, source: Array) -> Any:

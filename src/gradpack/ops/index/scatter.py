@@ -38,7 +38,7 @@ from .accumulate import (
     vector_along,
     widened,
 )
-from .writing import keep_apart, number_tensor, write_part
+from .writing import keep_apart, number_tensor, write_op, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
@@ -181,13 +181,10 @@ def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) 
 # -- scatter --
 
 
-@linear(
+@write_op(
     input=lambda g, dim, index: _scatter_value(g, dim, index, 0),
     src=lambda g, dim, index: gather(g, dim, index),
-    promote=("input",),
-    structural=True,
     name="scatter",
-    refuses="unsigned",
 )
 def _scatter(input: Array, dim: int, index: Array, src: Array) -> Any:
     """`input` with `src`, of the shape of `index`, where `gather` would read."""
@@ -227,14 +224,7 @@ def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
     return store(array, set_flat(flat_of(array), places, as_dtype(value, array.dtype)))
 
 
-@linear(
-    input=lambda g: g,
-    src=lambda g, dim, index: gather(g, dim, index),
-    promote=("input",),
-    structural=True,
-    name="scatter_add",
-    refuses="unsigned",
-)
+@write_op(input=lambda g: g, src=lambda g, dim, index: gather(g, dim, index), name="scatter_add")
 def _scatter_add(input: Array, dim: int, index: Array, src: Array) -> Any:
     """`input` with `src`, of the shape of `index`, added where `gather` would read."""
     return add_places(fresh(input), dim, index, src)

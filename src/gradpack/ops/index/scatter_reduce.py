@@ -17,26 +17,23 @@ from ...base.dtypes import INTEGRAL, bool_
 from ...base.errors import not_implemented_for
 from ...base.modes import MODE
 from ...declare.annotations import Array
-from ...declare.decorators import general, linear, nondifferentiable
+from ...declare.decorators import general, nondifferentiable
 from ...declare.inplace.inplace import inplace
 from ...tensor.tensor import Tensor
 from .accumulate import flat_of, fresh, narrowed, set_flat, store, vector_along, widened
 from .scatter import add_places, places_in, set_value, source_for
-from .writing import keep_apart
+from .writing import keep_apart, write_op
 
 FUNCTIONS = METHODS = "scatter_reduce"
 INPLACE = "scatter_reduce_"
 
 
-@linear(
+@write_op(
     input=lambda g, dim, index, mean, include_self: _per_place(g, dim, index, mean, include_self, True),
     src=lambda g, dim, index, mean, include_self: late.gather(
         _per_place(g, dim, index, mean, include_self, False), dim, index
     ),
-    promote=("input",),
-    structural=True,
     name="scatter_reduce",
-    refuses="unsigned",
     compares=True,
 )
 def _scatter_sum(

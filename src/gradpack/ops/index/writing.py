@@ -8,6 +8,7 @@ records the same node.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ...backends.numpy import hushed, unhush
@@ -16,6 +17,7 @@ from ...base.dtypes import dtype
 from ...base.modes import MODE
 from ...base.numbers import number_for
 from ...declare.batching.batch_tensor import is_batched
+from ...declare.decorators import linear
 from ...declare.dispatch.body_errors import explain
 from ...declare.dispatch.make_node import record
 from ...declare.generate.profiling import watched
@@ -24,6 +26,9 @@ from ...declare.inplace.write_checks import check_overlap, check_writable, tenso
 from ...declare.op import Op
 from ...declare.signature.arguments import python_number
 from ...tensor.tensor import Tensor, alias, wrap
+
+# The kind of operations that give `input` with some of its elements replaced, or added to.
+write_op = partial(linear, promote=("input",), structural=True, refuses="unsigned")
 
 
 def write_part(

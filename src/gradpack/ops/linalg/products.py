@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -139,16 +140,11 @@ def mm(input: Array, mat2: Array) -> Any:
     return np.matmul(input, mat2)
 
 
-@bilinear(
-    input=lambda g, mat2: g @ mat2.mT,
-    mat2=lambda g, input: input.mT @ g,
-    uniform=True,
-    broadcasts=False,
-    dtypes="ifc",
-    light=light,
-    autocast="lower",
-    refuses="unsigned complex32",
-    overlap="read_first",
+_product = partial(bilinear, broadcasts=False, dtypes="ifc", refuses="unsigned complex32", overlap="read_first")
+
+
+@_product(
+    input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, light=light, autocast="lower"
 )
 def bmm(input: Array, mat2: Array) -> Any:
     """Products of two batches of matrices.
@@ -168,14 +164,10 @@ def bmm(input: Array, mat2: Array) -> Any:
     return np.matmul(input, mat2)
 
 
-@bilinear(
+@_product(
     input=lambda g, vec: late.unsqueeze(g, -1) * vec,
     vec=lambda g, input: late.squeeze(matmul(input.mT, late.unsqueeze(g, -1)), -1),
     uniform=True,
-    broadcasts=False,
-    dtypes="ifc",
-    refuses="unsigned complex32",
-    overlap="read_first",
 )
 def mv(input: Array, vec: Array) -> Any:
     """Product of a matrix and a vector.
@@ -191,14 +183,10 @@ def mv(input: Array, vec: Array) -> Any:
     return np.matmul(input, vec)
 
 
-@bilinear(
+@_product(
     input=lambda g, tensor: g * tensor,
     tensor=lambda g, input: g * input,
-    broadcasts=False,
-    dtypes="ifc",
     uniform="dot : expected both vectors to have same dtype, but found {} and {}",
-    refuses="unsigned complex32",
-    overlap="read_first",
 )
 def dot(input: Array, tensor: Array) -> Any:
     """Sum of the products of two vectors (no conjugate).

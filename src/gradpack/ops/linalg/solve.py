@@ -9,9 +9,8 @@ import numpy as np
 
 from ...base import late
 from ...declare.annotations import Array
-from ...declare.decorators import general
 from ...tensor.tensor import Tensor
-from .check import LinAlgError, array_of, first_bad, floats, same_dtype, square, with_out
+from .check import LinAlgError, array_of, first_bad, floats, matrix_op, same_dtype, square, with_out
 from .lapack import solve as solve_rows
 
 FUNCTIONS = METHODS = "inverse"
@@ -20,12 +19,11 @@ FUNCTIONS = METHODS = "inverse"
 # -- inverse --
 
 
-@general(
+@matrix_op(
     A=lambda g, inverse: -(inverse.mT @ g @ inverse.mT),
     jvp=lambda A_t, inverse: -(inverse @ A_t @ inverse),
     results=("inverse", "info"),
     differentiable=1,
-    result=None,
     check=floats("linalg.inv"),
     name="linalg_inv_ex",
 )
@@ -126,12 +124,11 @@ def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any
     return -(other @ result.mT) if left else -(result.mT @ other)
 
 
-@general(
+@matrix_op(
     A=lambda g, A, B_shape, result, left: _matrix_gradient(g, A, B_shape, result, left),
     B=lambda g, A, B_shape, left: _solve_gradient(g, A, B_shape, left),
     results=("result", "info"),
     differentiable=1,
-    result=None,
     broadcasts=True,
     check=lambda op, values, common: _check_solve(values, common),
     name="linalg_solve_ex",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -74,17 +75,10 @@ def _times(array: Any, alpha: Any) -> Any:
     return array * factor_for(alpha, array)
 
 
-@elementwise(
-    input=lambda g: g,
-    other=lambda g, alpha: g if alpha == 1 else g * alpha,
-    check=_check_alpha,
-    rounds=True,
-    refuses="unsigned",
-    legacy="alpha",
-    int64=True,
-    warns=False,
-    numbers=True,
-)
+_sum = partial(elementwise, rounds=True, refuses="unsigned", legacy="alpha", int64=True, warns=False, numbers=True)
+
+
+@_sum(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha)
 def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input + alpha * other`.
 
@@ -100,17 +94,7 @@ def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     return input + other if alpha == 1 else input + _times(other, alpha)
 
 
-@elementwise(
-    input=lambda g: g,
-    other=lambda g, alpha: -g if alpha == 1 else g * -alpha,
-    check=_check_difference,
-    rounds=True,
-    refuses="unsigned",
-    legacy="alpha",
-    int64=True,
-    warns=False,
-    numbers=True,
-)
+@_sum(input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference)
 def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`.
 
