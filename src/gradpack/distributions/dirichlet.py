@@ -8,8 +8,7 @@ from ..autograd.function import Function, once_differentiable
 from ..ops.create.fill_like import full_like
 from ..ops.pointwise.exponential import xlogy
 from ..ops.pointwise.rounding import where
-from ..ops.random.implicit import _dirichlet_grad
-from ..ops.random.sampling import _sample_dirichlet
+from ..ops.random.sampling import _dirichlet_grad, _sample_dirichlet
 from ..ops.shape.join import stack
 from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor

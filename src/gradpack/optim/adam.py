@@ -8,7 +8,7 @@ from typing import Any
 from ..backends.numpy import quiet
 from ..base.modes import using
 from ..nn.utils.direct import may_write
-from ..ops.pointwise.complex_from_parts import complex
+from ..ops.pointwise.complex_parts import complex
 from ..ops.pointwise.pairwise import maximum
 from ..tensor.tensor import Tensor
 from . import kernels
