@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor, wrap
 from ..pointwise.operands import is_complex
 from .check import (
     LinAlgError,

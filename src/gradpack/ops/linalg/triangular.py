@@ -8,8 +8,8 @@ import numpy as np
 
 from ...base import late
 from ...base.errors import LinAlgError
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor
 from .check import adjoint_of, conjugating_op, first_bad, floats, matrices, matrix_op, same_dtype, square, with_out
 from .lapack import solve_triangle
 
