@@ -63,6 +63,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .serialization import save as save
 
 _methods.attach()
+globals()["tensor"] = _methods.exported("tensor")  # the function, not the subpackage of that name
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 globals().update(_FORMATS)
@@ -92,13 +93,13 @@ _LAZY = tuple(
 )
 # Functions of such modules.
 _FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "install_as_torch": "as_torch"}
-_FROM["set_printoptions"] = "core.printing"
+_FROM["set_printoptions"] = "tensor.printing"
 _FROM |= dict.fromkeys(
     (
         "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
         "ShortTensor is_storage set_default_tensor_type typename"
     ).split(),
-    "core.legacy_types",
+    "tensor.typed",
 )
 _FROM |= dict.fromkeys(
     ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"

@@ -9,8 +9,7 @@ from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like
 from ..ops.pointwise.exponential import xlogy
 from ..ops.pointwise.rounding import where
-from ..ops.random.implicit import _dirichlet_grad
-from ..ops.random.sampling import _sample_dirichlet
+from ..ops.random.sampling import _dirichlet_grad, _sample_dirichlet
 from ..ops.shape.join import stack
 from ..ops.special.log_gamma import digamma, lgamma
 from . import constraints

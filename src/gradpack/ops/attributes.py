@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 from ..base.callers import depth_of_user
@@ -217,9 +218,9 @@ def _method_resize(self: Tensor, *sizes: Any) -> Tensor:
     """The tensor in another shape of as many elements: an old form of `view`, with a warning."""
     warnings.warn("non-inplace resize is deprecated", UserWarning, stacklevel=depth_of_user())
     size = tuple(sizes[0]) if len(sizes) == 1 and not isinstance(sizes[0], int) else sizes
-    if self.numel() != _product(size):
+    if self.numel() != prod(size):
         raise RuntimeError(
-            f"requested resize to {'x'.join(map(str, size))} ({_product(size)} elements in total), but the given "
+            f"requested resize to {'x'.join(map(str, size))} ({prod(size)} elements in total), but the given "
             f"tensor has a size of {'x'.join(map(str, self.shape))} ({self.numel()} elements). autograd's resize can "
             "only change the shape of a given tensor, while preserving the number of elements. "
         )
@@ -230,13 +231,6 @@ def _method_resize_as(self: Tensor, tensor: Tensor) -> Tensor:
     """The tensor in the shape of another, of as many elements: an old form of `view_as`, with a warning."""
     warnings.warn("non-inplace resize_as is deprecated", UserWarning, stacklevel=depth_of_user())
     return self.reshape(tensor.shape)
-
-
-def _product(size: Any) -> int:
-    n = 1
-    for s in size:
-        n *= s
-    return n
 
 
 def _method_reinforce(self: Tensor, reward: Any) -> Any:

@@ -4,7 +4,7 @@ They are attributes of the base class, as in torch: an attribute that a program 
 whenever they are loaded, and deleting it restores them.
 
 Each module of operations lists the names it provides in FUNCTIONS, METHODS, INPLACE, ALIASES,
-OPERATORS, REFLECTED, INPLACE_OPERATORS. It is imported when one of these names is first used:
+OPERATORS, REFLECTED, INPLACE_OPERATORS, BINARY_OPERATORS. It is imported when one of these names is first used:
 `lazy_names` lists them, and
 
     python -m gradpack.ops.methods
@@ -15,6 +15,7 @@ regenerates that list after a change of those names.
 from __future__ import annotations
 
 from _thread import RLock
+from collections.abc import Iterator
 from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
@@ -111,49 +112,60 @@ def _method(module: ModuleType, name: str) -> Any:
 def _attach(module: ModuleType) -> set[str]:
     """Attach the names that a module provides; returns those of the methods."""
     given: set[str] = set()
-
-    def add(name: str, function: Any) -> None:
-        if type(vars(TensorBase).get(name)) is Later:
-            delattr(TensorBase, name)
-        label = name if getattr(function, "__name__", "").startswith("_method_") else ""
-        add_method(name, door(function, f"Tensor.{name}", "gradpack", label))
-        given.add(name)
-
     for name in _words(module, "FUNCTIONS"):
         EXPORTED[name] = value = door(getattr(module, name), name, "gradpack")
         if isinstance(value, FunctionType):  # what pickles of functions name
             value.__module__ = "gradpack"
     for name in _words(module, "METHODS"):
-        add(name, _method(module, name))
+        _add(given, name, _method(module, name))
     for name in _words(module, "INPLACE"):
         own = getattr(module, f"_method_{name}", None)
-        add(name, own or inplace_of(REGISTRY[name.removesuffix("_")]))
+        _add(given, name, own or inplace_of(REGISTRY[name.removesuffix("_")]))
         if _is_exported(name.removesuffix("_")):
             EXPORTED.setdefault(name, vars(TensorBase)[name])
-    for table, make in (
-        ("OPERATORS", operator_of),
-        ("REFLECTED", reflected_of),
-        ("INPLACE_OPERATORS", inplace_operator_of),
+    for name, target, make in _operators(module):
+        value = target
+        if isinstance(target, str):
+            value = make(REGISTRY[target], name) if target in REGISTRY or target in _OPS else getattr(module, target)
+        if name in vars(TensorBase) and isinstance(vars(TensorBase)[name], FunctionType):
+            raise TypeError(f"Tensor.{name} is given twice")
+        setattr(TensorBase, name, value)
+        given.add(name)
+    for name, target in getattr(module, "ALIASES", {}).items():
+        _add_alias(given, name, target)
+    return given
+
+
+def _add(given: set[str], name: str, function: Any) -> None:
+    if type(vars(TensorBase).get(name)) is Later:
+        delattr(TensorBase, name)
+    label = name if getattr(function, "__name__", "").startswith("_method_") else ""
+    add_method(name, door(function, f"Tensor.{name}", "gradpack", label))
+    given.add(name)
+
+
+def _operators(module: ModuleType) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the special methods that a module provides: name, operation, and what makes the method of it."""
+    binary = [pair.split(":") for pair in _words(module, "BINARY_OPERATORS")]  # `add:add` gives all three forms
+    for table, form, make in (
+        ("OPERATORS", "__{}__", operator_of),
+        ("REFLECTED", "__r{}__", reflected_of),
+        ("INPLACE_OPERATORS", "__i{}__", inplace_operator_of),
     ):
         for name, target in getattr(module, table, {}).items():
-            value = target
-            if isinstance(target, str):
-                value = (
-                    make(REGISTRY[target], name) if target in REGISTRY or target in _OPS else getattr(module, target)
-                )
-            if name in vars(TensorBase) and isinstance(vars(TensorBase)[name], FunctionType):
-                raise TypeError(f"Tensor.{name} is given twice")
-            setattr(TensorBase, name, value)
-            given.add(name)
-    for name, target in getattr(module, "ALIASES", {}).items():
-        if _is_exported(target):
-            EXPORTED[name] = EXPORTED[target] if target in EXPORTED else exported(target)
-        if target in vars(TensorBase):
-            add(name, _resolved(target))
-        if target + "_" in vars(TensorBase):
-            add(name + "_", _resolved(target + "_"))
-            EXPORTED.setdefault(name + "_", vars(TensorBase)[target + "_"])
-    return given
+            yield name, target, make
+        for name, target in binary:
+            yield form.format(name), target, make
+
+
+def _add_alias(given: set[str], name: str, target: str) -> None:
+    if _is_exported(target):
+        EXPORTED[name] = EXPORTED[target] if target in EXPORTED else exported(target)
+    if target in vars(TensorBase):
+        _add(given, name, _resolved(target))
+    if target + "_" in vars(TensorBase):
+        _add(given, name + "_", _resolved(target + "_"))
+        EXPORTED.setdefault(name + "_", vars(TensorBase)[target + "_"])
 
 
 def _is_exported(name: str) -> bool:

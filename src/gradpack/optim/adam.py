@@ -9,7 +9,7 @@ from ..backends.numpy import quiet
 from ..base.modes import using
 from ..core.tensor import Tensor
 from ..nn.utils.direct import may_write
-from ..ops.pointwise.complex_from_parts import complex
+from ..ops.pointwise.complex_parts import complex
 from ..ops.pointwise.pairwise import maximum
 from . import kernels
 from .optimizer import Optimizer

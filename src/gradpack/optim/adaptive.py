@@ -8,7 +8,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from ..ops.create.create import tensor as _number
 from ..ops.create.fill_like import full_like
-from ..ops.pointwise.complex_from_parts import complex
+from ..ops.pointwise.complex_parts import complex
 from ..ops.sparse.coordinates import sparse_coo_tensor
 from .by_formula import ByFormula, State, check_options, decayed, zeros_beside
 from .options import as_number, check_implementation

@@ -10,7 +10,6 @@ from ...declare.batching.level import mapped
 from ...ops.create.fill_like import zeros_like
 from ...ops.pointwise.compare import allclose
 from ...ops.random import floats as _random
-from ...ops.random import like as _random_like
 from ..api import grad
 from .numerical import (
     Component,
@@ -179,7 +178,7 @@ class Comparison:
 
     def batched(self, outputs: Sequence[Tensor]) -> None:
         for nr, output in enumerate(outputs):
-            seeds = [_random_like.randn_like(output) for _ in range(2)]
+            seeds = [_random.randn_like(output) for _ in range(2)]
             one_by_one = [grad(output, self.sources, s, retain_graph=True, allow_unused=True) for s in seeds]
             try:
                 together = grad(
@@ -196,7 +195,7 @@ class Comparison:
         from ..forward_push import push_forward
 
         for i, x in enumerate(self.sources):
-            directions = [_random_like.randn_like(x) for _ in range(2)]
+            directions = [_random.randn_like(x) for _ in range(2)]
             one_by_one = [forward_directions(self.outputs_of_duals, self.inputs, i, d) for d in directions]
             place = next(k for k, v in enumerate(self.inputs) if v is x)
 

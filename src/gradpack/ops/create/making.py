@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from math import nan, prod
 from typing import Any
 
@@ -152,6 +154,23 @@ def _native(op: str, d: dtype | None, device: Any) -> Any:
         raise not_implemented_for(op, d)
     as_device(device)  # raises if there is no such device; `finish` moves the array to it
     return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, CPU).native
+
+
+def with_parameters_of(body: Any, call: Any) -> Any:
+    """Give `call` the name and documentation of `body`, and show the signature of both.
+
+    Args:
+        body: takes two arrays or numbers first, and then the parameters that `call` takes as `*args` and `**kwargs`.
+        call: its own parameters are those that all functions of a family have.
+    """
+    own = [*signature(body).parameters.values()][2:]
+    shown = signature(call)
+    common = shown.parameters.values()
+    first = [p for p in common if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    wraps(body)(call)
+    named = [p for p in common if p.kind is Parameter.KEYWORD_ONLY]
+    body.__signature__ = Signature([*first, *own, *named], return_annotation=shown.return_annotation)
+    return call
 
 
 def made_in(native: Any, make: Callable[[Any], Any]) -> Any:

@@ -9,7 +9,7 @@ gradients of complex numbers follow torch's convention (the conjugate transpose)
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,8 +26,6 @@ from ..pointwise.blockwise import is_numpy
 from ..reduce.dimensions import numpy_names
 from ..reduce.kernels import SMALL
 from ..shape.shape import wrap_dim
-
-FUNCTIONS = ""
 
 _FORWARD: Any = ("backward", "ortho", "forward")  # NumPy's `norm` by torch's code, for forward transforms
 _INVERSE: Any = ("forward", "ortho", "backward")
@@ -48,12 +46,13 @@ def _library(numpy: bool) -> Any:
 # -- the operations --
 
 
-@linear(
+_transform = partial(linear, holomorphic=False, cost="dear")
+
+
+@_transform(
     input=lambda g, dim, normalization, forward: _fft_c2c(g, dim, normalization, not forward),
-    holomorphic=False,
     dtypes="c",
     node="FftC2CBackward0",
-    cost="dear",
 )
 def _fft_c2c(input: Array, dim: Any = (), normalization: int = 0, forward: bool = True) -> Any:
     """The transform of complex numbers over dimensions."""
@@ -68,15 +67,13 @@ def _fft_c2c(input: Array, dim: Any = (), normalization: int = 0, forward: bool 
     return (library.fftn if forward else library.ifftn)(input, axes=tuple(dim), norm=norm)
 
 
-@linear(
+@_transform(
     input=lambda g, input_shape, dim, normalization, onesided: _fft_r2c_backward(
         g, input_shape, dim, normalization, onesided
     ),
     result="complex",
-    holomorphic=False,
     dtypes="f",
     node="FftR2CBackward0",
-    cost="dear",
 )
 def _fft_r2c(input: Array, dim: Any = (-1,), normalization: int = 0, onesided: bool = True) -> Any:
     """The transform of real numbers; `onesided` omits the redundant (conjugate) half of the last dimension."""
@@ -109,15 +106,13 @@ def _fft_r2c_backward(g: Any, shape: Any, dim: Any, normalization: int, onesided
     return late._real(_fft_c2c(g, dim, normalization, False))
 
 
-@linear(
+@_transform(
     input=lambda g, dim, normalization, last_dim_size: _doubled(
         _fft_r2c(g, dim, normalization, True), dim[-1], last_dim_size
     ),
     result="real",
-    holomorphic=False,
     dtypes="c",
     node="FftC2RBackward0",
-    cost="dear",
 )
 def _fft_c2r(input: Array, dim: Any = (-1,), normalization: int = 0, last_dim_size: int = 1) -> Any:
     """The inverse of a onesided spectrum, as real numbers; the last dimension gets the size `last_dim_size`."""

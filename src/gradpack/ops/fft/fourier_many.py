@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from ...base import dtypes, late
 from ...base.dtypes import FLOATING, as_dtype
 from ...base.errors import not_implemented_for
 from ...core.tensor import Tensor
-from ..create.making import _into_out, _native, finish
+from ..create.making import _into_out, _native, finish, with_parameters_of
 from ..reduce.dimensions import numpy_names
 from ..shape.shape import wrap_dim
 from .fourier import (
@@ -25,8 +26,6 @@ from .fourier import (
     place_of,
     real_operand,
 )
-
-FUNCTIONS = ""
 
 
 def _ints_of(op: str, name: str, value: Any) -> tuple[int, ...] | None:
@@ -292,36 +291,37 @@ def ihfft2(input: Tensor, s: Any = None, dim: Any = (-2, -1), norm: str | None =
 # -- frequencies --
 
 
-def _frequencies(
-    op: str, n: int, d: float, half: bool, out: Any, dtype: Any, device: Any, requires_grad: bool
-) -> Tensor:
-    dtype = as_dtype(f"fft_{op}", dtype)
-    wanted = dtype or (dtypes.get_default_dtype() if out is None else out._spec.dtype)
-    if wanted.category < FLOATING:
-        raise RuntimeError(f"{op} requires a floating point or complex dtype")
-    if wanted.is_complex:
-        raise not_implemented_for("arange_cpu", wanted)
-    if not hasattr(n, "__index__"):
-        raise TypeError(f"fft_{op}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
-    if half:
-        places = np.arange(n // 2 + 1)
-    else:
-        places = np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
-    scale = 1.0 / (n * d) if n * d else np.inf
-    return _into_out(out, finish((places * scale).astype(_native(op, wanted, device)), requires_grad, device))
+def _frequencies(places: Callable[[int, float], Any]) -> Callable[..., Tensor]:
+    """Make a function of frequencies: the multiples `places(n, d)` of `1 / (n * d)`."""
+    op = places.__name__
+
+    def frequencies(
+        n: int,
+        d: float = 1.0,
+        *,
+        out: Any = None,
+        dtype: Any = None,
+        layout: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+    ) -> Tensor:
+        dtype = as_dtype(f"fft_{op}", dtype)
+        wanted = dtype or (dtypes.get_default_dtype() if out is None else out._spec.dtype)
+        if wanted.category < FLOATING:
+            raise RuntimeError(f"{op} requires a floating point or complex dtype")
+        if wanted.is_complex:
+            raise not_implemented_for("arange_cpu", wanted)
+        if not hasattr(n, "__index__"):
+            raise TypeError(f"fft_{op}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
+        found = places(n, d) * (1.0 / (n * d) if n * d else np.inf)
+        return _into_out(out, finish(found.astype(_native(op, wanted, device)), requires_grad, device))
+
+    return with_parameters_of(places, frequencies)
 
 
-def fftfreq(
-    n: int,
-    d: float = 1.0,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@_frequencies
+def fftfreq(n: int, d: float) -> Any:
     """The sample frequencies of an `fft` of `n` points with spacing `d`.
 
     Raises:
@@ -333,20 +333,11 @@ def fftfreq(
         >>> torch.fft.fftfreq(4)
         tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
     """
-    return _frequencies("fftfreq", n, d, False, out, dtype, device, requires_grad)
+    return np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
 
 
-def rfftfreq(
-    n: int,
-    d: float = 1.0,
-    *,
-    out: Any = None,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@_frequencies
+def rfftfreq(n: int, d: float) -> Any:
     """The sample frequencies of an `rfft` of `n` points with spacing `d`.
 
     Example::
@@ -355,7 +346,7 @@ def rfftfreq(
         >>> torch.fft.rfftfreq(4)
         tensor([0.0000, 0.2500, 0.5000])
     """
-    return _frequencies("rfftfreq", n, d, True, out, dtype, device, requires_grad)
+    return np.arange(n // 2 + 1)
 
 
 def _shifted(op: str, input: Tensor, dim: Any, back: bool) -> Tensor:

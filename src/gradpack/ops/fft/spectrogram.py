@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -110,21 +111,7 @@ def stft(
     if window is None:
         _warn_of_no_window("stft", "which is known to cause spectral leakage. Use hann_window() or another window.")
     complex_input = x._spec.dtype.is_complex or (window is not None and window._spec.dtype.is_complex)
-    if return_complex is None:
-        if not complex_input:
-            raise RuntimeError(
-                "stft requires the return_complex parameter be given for real inputs, and will further require that "
-                "return_complex=True in a future PyTorch release."
-            )
-        return_complex = True
-    elif not return_complex:
-        warnings.warn(
-            "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
-            "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
-            "torch.view_as_real on the complex output to recover the old return format.",
-            UserWarning,
-            stacklevel=depth_of_user(),
-        )
+    return_complex = _returns_complex(return_complex, complex_input)
     if onesided and complex_input:
         raise RuntimeError("Cannot have onesided output if window or input is complex")
     alone = x.ndim == 1
@@ -144,26 +131,47 @@ def stft(
     return out if return_complex else late.view_as_real(out)
 
 
-def _check_stft(x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None) -> None:
-    def refuse(what: str) -> RuntimeError:
-        shape = None if window is None else list(window._shape)
-        return RuntimeError(
-            f"stft({x.dtype.name}{list(x._shape)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, "
-            f"window={shape}) : {what}"
+def _returns_complex(asked: bool | None, complex_input: bool) -> bool:
+    """Return whether `stft` is to return complex numbers; warns of the older form, in pairs of real ones."""
+    if asked is None and not complex_input:
+        raise RuntimeError(
+            "stft requires the return_complex parameter be given for real inputs, and will further require that "
+            "return_complex=True in a future PyTorch release."
         )
+    if asked is not None and not asked:
+        warnings.warn(
+            "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
+            "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
+            "torch.view_as_real on the complex output to recover the old return format.",
+            UserWarning,
+            stacklevel=depth_of_user(),
+        )
+    return asked is None or asked
 
+
+def _refusal(
+    op: str, x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None, more: str = ""
+) -> Callable[[str], RuntimeError]:
+    """Return a function that makes the error of a sentence: it shows what `stft` or `istft` was given."""
+    shape = None if window is None else list(window._shape)
+    given = f"n_fft={n_fft}, hop_length={hop}, win_length={length}, window={shape}{more}"
+    return lambda why: RuntimeError(f"{op}({x.dtype.name}{list(x._shape)}, {given}) : {why}")
+
+
+def _check_stft(x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None) -> None:
+    refused = _refusal("stft", x, n_fft, hop, length, window)
     if x._spec.dtype.category < FLOATING:
-        raise refuse("expected a tensor of floating point or complex values")
+        raise refused("expected a tensor of floating point or complex values")
     if x.ndim not in (1, 2):
-        raise refuse("expected a 1D or 2D tensor")
+        raise refused("expected a 1D or 2D tensor")
     if not 0 < n_fft <= x._shape[-1]:
-        raise refuse(f"expected 0 < n_fft < {x._shape[-1]}, but got n_fft={n_fft}")
+        raise refused(f"expected 0 < n_fft < {x._shape[-1]}, but got n_fft={n_fft}")
     if hop <= 0:
-        raise refuse(f"expected hop_length > 0, but got hop_length={hop}")
+        raise refused(f"expected hop_length > 0, but got hop_length={hop}")
     if not 0 < length <= n_fft:
-        raise refuse(f"expected 0 < win_length <= n_fft, but got win_length={length}")
+        raise refused(f"expected 0 < win_length <= n_fft, but got win_length={length}")
     if window is not None and window._shape != (length,):
-        raise refuse(
+        raise refused(
             f"expected a 1D window tensor of size equal to win_length={length}, but got window with size "
             f"{list(window._shape)}"
         )
@@ -211,41 +219,18 @@ def istft(
         raise not_a_tensor("istft", "input", 1, input)
     if window is None:
         _warn_of_no_window("istft", "Provide the window that stft() had, so that nothing is lost.")
-    if not input._spec.dtype.is_complex:
-        raise RuntimeError(
-            "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
-        )
     hop = n_fft // 4 if hop_length is None else hop_length
     wide = n_fft if win_length is None else win_length
-    complex_window = window is not None and window._spec.dtype.is_complex
-    if complex_window and not return_complex:
-        raise RuntimeError("Complex windows are incompatible with return_complex=False")
-    if input.ndim not in (2, 3):
-        if input.ndim < 2:
-            raise IndexError(f"Dimension out of range (expected to be in range of [-{input.ndim}, 0], but got -2)")
-        raise RuntimeError(f"istft() expected a tensor with 2 or 3 dimensions, but got {input.ndim}")
-    half = input._shape[-2] != n_fft if onesided is None else onesided
-    _check_istft(input, n_fft, hop, wide, window, half, onesided)
-    if return_complex and half:
-        raise RuntimeError("Cannot have onesided output if window or input is complex")
+    half = _check_istft(input, n_fft, hop, wide, window, onesided, return_complex)
     alone = input.ndim == 2
-    x = late.unsqueeze(input, 0) if alone else input
-    x = late.transpose(x, 1, 2)
+    x = late.transpose(late.unsqueeze(input, 0) if alone else input, 1, 2)
     how = 1 if normalized else 2
     if return_complex:
         x = _fft_c2c(x, (2,), how, False)
     else:
-        if not half:
-            x = late.narrow(x, -1, 0, n_fft // 2 + 1)
-        x = _fft_c2r(x, (2,), how, n_fft)
-    weights = _window_for(n_fft, wide, window, x)
-    frames = x._shape[1]
-    whole = n_fft + hop * (frames - 1)
-    if weights is None:
-        weights = late.ones(n_fft, dtype=x._spec.dtype.to_real(), device=x.device)
-    signal = late._unfold_backward(x * weights, (x._shape[0], whole), 1, n_fft, hop)
-    power = late.expand(late.reshape(weights * weights, (1, 1, n_fft)), (1, frames, n_fft))
-    envelope = late._unfold_backward(power, (1, whole), 1, n_fft, hop)
+        x = _fft_c2r(x if half else late.narrow(x, -1, 0, n_fft // 2 + 1), (2,), how, n_fft)
+    signal, envelope = _overlapped(x, _window_for(n_fft, wide, window, x), n_fft, hop)
+    whole = signal._shape[1]
     start = n_fft // 2 if center else 0
     end = start + length if length is not None else whole - n_fft // 2 if center else whole
     stop = min(end, whole)
@@ -267,31 +252,47 @@ def istft(
     return late.squeeze(signal, 0) if alone else signal
 
 
-def _check_istft(
-    x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None, half: bool, onesided: bool | None
-) -> None:
-    def refuse(what: str) -> RuntimeError:
-        shape = None if window is None else list(window._shape)
-        return RuntimeError(
-            f"istft({x.dtype.name}{list(x._shape)}, n_fft={n_fft}, hop_length={hop}, win_length={length}, "
-            f"window={shape}, onesided={onesided}) : {what}"
-        )
+def _overlapped(x: Tensor, weights: Tensor | None, n_fft: int, hop: int) -> tuple[Tensor, Tensor]:
+    """Return the sum of weighted frames that overlap, and that of the squares of their weights."""
+    frames = x._shape[1]
+    whole = n_fft + hop * (frames - 1)
+    if weights is None:
+        weights = late.ones(n_fft, dtype=x._spec.dtype.to_real(), device=x.device)
+    signal = late._unfold_backward(x * weights, (x._shape[0], whole), 1, n_fft, hop)
+    power = late.expand(late.reshape(weights * weights, (1, 1, n_fft)), (1, frames, n_fft))
+    return signal, late._unfold_backward(power, (1, whole), 1, n_fft, hop)
 
-    if not x.numel():
-        raise refuse("input tensor cannot be empty.")
-    if half and n_fft // 2 + 1 != x._shape[-2]:
-        raise refuse(
-            "expected the frequency dimension (3rd to the last) of the input tensor to match n_fft / 2 + 1 when "
-            f"onesided=True, but got {x._shape[-2]}"
+
+def _check_istft(
+    x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | None, onesided: bool | None, return_complex: bool
+) -> bool:
+    """Raise for what `istft` does not take; returns whether the spectra are onesided."""
+    if not x._spec.dtype.is_complex:
+        raise RuntimeError(
+            "istft requires a complex-valued input tensor matching the output from stft with return_complex=True."
         )
-    if not half and n_fft != x._shape[-2]:
-        raise refuse(
-            "expected the frequency dimension (3rd to the last) of the input tensor to match n_fft when "
-            f"onesided=False, but got {x._shape[-2]}"
+    if window is not None and window._spec.dtype.is_complex and not return_complex:
+        raise RuntimeError("Complex windows are incompatible with return_complex=False")
+    if x.ndim < 2:
+        raise IndexError(f"Dimension out of range (expected to be in range of [-{x.ndim}, 0], but got -2)")
+    if x.ndim > 3:
+        raise RuntimeError(f"istft() expected a tensor with 2 or 3 dimensions, but got {x.ndim}")
+    refused = _refusal("istft", x, n_fft, hop, length, window, f", onesided={onesided}")
+    half = x._shape[-2] != n_fft if onesided is None else onesided
+    if not x.numel():
+        raise refused("input tensor cannot be empty.")
+    wanted, name = (n_fft // 2 + 1, "n_fft / 2 + 1") if half else (n_fft, "n_fft")
+    if x._shape[-2] != wanted:
+        raise refused(
+            f"expected the frequency dimension (3rd to the last) of the input tensor to match {name} when "
+            f"onesided={half}, but got {x._shape[-2]}"
         )
     if not 0 < hop <= length:
-        raise refuse("expected 0 < hop_length <= win_length")
+        raise refused("expected 0 < hop_length <= win_length")
     if not 0 < length <= n_fft:
-        raise refuse("expected 0 < win_length <= n_fft")
+        raise refused("expected 0 < win_length <= n_fft")
     if window is not None and window._shape != (length,):
-        raise refuse("Invalid window shape. window has to be 1D and length of `win_length`")
+        raise refused("Invalid window shape. window has to be 1D and length of `win_length`")
+    if return_complex and half:
+        raise RuntimeError("Cannot have onesided output if window or input is complex")
+    return half

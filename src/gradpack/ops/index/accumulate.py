@@ -12,7 +12,9 @@ The functions write to `out` and return it: a library with immutable arrays has 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,9 +23,11 @@ from ...backends import spec_of
 from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
 from ..pointwise.blockwise import is_numpy
-from ..reduce.kernels import SMALL, add_in_rows, reshaped
+from ..reduce.kernels import SMALL, _maximum, add_in_rows, reshaped
 from ..reduce.row_products import ENOUGH, added_rows
 
+FEW = 32  # indices: for fewer, Python's `max` is faster than NumPy's
+_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
 PORTION = 1 << 16  # elements added at a time
 _WIDE = 32  # elements of a row: longer rows are added whole
 
@@ -47,12 +51,41 @@ def steps_along(shape: tuple[int, ...], dim: int, wanted: tuple[int, ...]) -> tu
     return own, starts
 
 
-def size_of(shape: Any) -> int:
-    """The number of elements of a shape."""
-    n = 1
-    for s in shape:
-        n *= s
-    return n
+def check_index(op: str, index: Any) -> None:
+    """Raise unless `index` is an array of int32 or int64."""
+    if is_numpy(index) and index.dtype.kind == "i" and index.itemsize >= 4:
+        return
+    if not hasattr(index, "dtype"):
+        raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
+    if index.dtype not in (np.int32, np.int64) and 0 not in index.shape:
+        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, not {index.dtype}")
+
+
+def check_bounds(
+    index: Any, dim: int, size: int, low: int = 0, error: type[Exception] = RuntimeError, op: str = ""
+) -> None:
+    """Raise unless `low <= index < size` everywhere."""
+    if is_numpy(index) and low == 0:
+        if index.size < FEW and index.dtype.kind == "i":
+            found_all = index.ravel().tolist()
+            if not found_all or (max(found_all) < size and min(found_all) >= 0):
+                return
+        # Read as unsigned, negative indices are large: one pass instead of two.
+        unsigned = index.view(_UNSIGNED[index.itemsize])
+        if not index.size or _maximum(unsigned, None) < size:
+            return
+    if prod(index.shape):
+        for found in (int(np.min(index)), int(np.max(index))):
+            if not low <= found < size:
+                where = f"{op}(): " if op else ""
+                raise error(f"{where}index {found} is out of bounds for dimension {dim} with size {size}")
+
+
+def check_flat(places: Any, size: int) -> None:
+    """Raise unless places in an array of so many elements, which may count from the end, are within it."""
+    for found in (int(np.min(places)), int(np.max(places))) if prod(places.shape) else ():
+        if not -size <= found < size:
+            raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")
 
 
 def fresh(array: Any) -> Any:
@@ -89,6 +122,13 @@ def as_dtype(value: Any, dtype: Any) -> Any:
     """A number, or an array, in a dtype; integers wrap around."""
     value = np.asarray(value)
     return value.astype(dtype) if is_numpy(value) else np.astype(value, dtype)
+
+
+def into_zeros(values: Any, shape: Any, add: Callable[[Any, Any], Any]) -> Any:
+    """Zeros of a shape to whose flat form `add(zeros, values)` adds, in float32 for values of 16 bits."""
+    wide = widened(values)
+    out = add(np.zeros((prod(shape),), dtype=wide.dtype), wide)
+    return reshaped(narrowed(out, values.dtype), tuple(shape))
 
 
 def add_rows(out: Any, rows: Any, values: Any) -> Any:
@@ -228,7 +268,7 @@ def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
         np.add.at(out.reshape(shape), (*(slice(None),) * dim, flat) if dim else flat, given)
         return out
     index = np.reshape(counted_from_front(index, shape[dim]), (-1,))
-    before, after, n = size_of(shape[:dim]), size_of(shape[dim + 1 :]), index.shape[0]
+    before, after, n = prod(shape[:dim]), prod(shape[dim + 1 :]), index.shape[0]
     if after == 1 and before > 1 and n and is_numpy(out) and is_numpy(values) and out.dtype == values.dtype:
         add_in_rows(np.reshape(out, (before, shape[dim])), np.broadcast_to(index, (before, n)), values)
         return out
@@ -274,6 +314,25 @@ def _scaled_and_added(index: Any, stride: int, others: Any) -> Any:
     return out
 
 
+def vector_along(array: Any, dim: int, index: Any) -> Any:
+    """The vector that a large `index` is an expansion of along all dimensions but `dim`; None if it is not.
+
+    Raises:
+        RuntimeError: for an index out of bounds.
+    """
+    if not is_numpy(array) or not is_numpy(index) or index.size < SMALL or index.dtype != np.int64:
+        return None
+    ndim = array.ndim
+    d = dim + ndim if dim < 0 else dim
+    if ndim < 2 or index.ndim != ndim or not 0 <= d < ndim or not array.flags.c_contiguous:
+        return None
+    if any(k != d and (s or index.shape[k] != array.shape[k]) for k, s in enumerate(index.strides)):
+        return None
+    vector = index[(*(0,) * d, slice(None), *(0,) * (ndim - d - 1))]
+    check_bounds(np.ascontiguousarray(vector), d, array.shape[d])
+    return vector
+
+
 def places_of(index: tuple[Any, ...], shape: Any) -> Any:
     """The flat indices, in an array of a shape, of the elements that `array[index]` reads; of the result's shape."""
-    return np.reshape(np.arange(size_of(shape)), tuple(shape))[index]
+    return np.reshape(np.arange(prod(shape)), tuple(shape))[index]

@@ -52,26 +52,9 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
             if shape and (d in INDEX_DTYPES or (d is bool_ and shape == self._shape[: len(shape)])):
                 return late._index_along(self, index)
         elif kind is tuple:
-            call: Any = None
-            dots = partial = False
-            for item in index:
-                t = type(item)
-                if t is int:
-                    call, partial = late._select, True
-                elif t is slice and _is_plain(item):
-                    if item.start is not None or item.stop is not None:
-                        call, partial = late._slice, True
-                    elif call is None:
-                        call = late._slice  # a slice of everything does not determine the name of the view's node
-                elif item is None:
-                    call = late._slice_newaxis if partial else late._newaxis
-                elif item is ... and not dots:
-                    dots = True
-                else:
-                    break
-            else:
-                if call is not None:
-                    return call(self, index if dots else (*index, ...))
+            made = _view_of_tuple(self, index)
+            if made is not None:
+                return made
         elif index is None:
             return late._newaxis(self, (None, ...))
     except IndexError:
@@ -80,7 +63,33 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     except RuntimeError:
         if self._spec.numpy:
             raise  # other backends: the index may be on the host
-    place, last, indices = parse(index, self._shape)
+    return _getitem_parsed(self, *parse(index, self._shape))
+
+
+def _view_of_tuple(input: Tensor, index: tuple[Any, ...]) -> Tensor | None:
+    """Return `input[index]` for a tuple of ints, slices without a step, None and one Ellipsis; None for others."""
+    call: Any = None
+    dots = partial = False
+    for item in index:
+        t = type(item)
+        if t is int:
+            call, partial = late._select, True
+        elif t is slice and _is_plain(item):
+            if item.start is not None or item.stop is not None:
+                call, partial = late._slice, True
+            elif call is None:
+                call = late._slice  # a slice of everything does not determine the name of the view's node
+        elif item is None:
+            call = late._slice_newaxis if partial else late._newaxis
+        elif item is ... and not dots:
+            dots = True
+        else:
+            return None
+    return None if call is None else call(input, index if dots else (*index, ...))
+
+
+def _getitem_parsed(self: Tensor, place: Any, last: str, indices: Any) -> Tensor:
+    """`self[index]`, for what `parse` found in the subscript."""
     if indices is None:
         return _view(self, place, last)
     indices = _beside(indices, self)
@@ -123,67 +132,87 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         if not index:
             return
         index = None
-    place = _plain_place(index)
+    place, last, indices = _plain_place(index), "slice", None
     if place is None or not self._shape:
         place, last, indices = parse(index, self._shape)
-    else:
-        last, indices = "slice", None
-    if is_tensor and value._view is not None and indices is None and _is_there(self, place, value):
-        self._counter[0] += 1
-        return
-    if is_tensor and value._counter is self._counter and value.numel():
-        if indices is not None and (value.numel() != 1 or [i for i in indices if i is not None and i.dtype != bool_]):
-            keep_apart(self, value)
-        elif value.numel() == 1:
-            value = value.clone()  # it may be one of the elements written to
-    mode = MODE.get()
-    if self._view is None and type(self._counter) is list and self._spec.whole and not mode.special:
-        apart = not is_tensor or value._view is None or value._counter is not self._counter
-        untracked = self._edge is None and apart and (not is_tensor or value._current_edge() is None)
-        if untracked or not mode.grad:
-            try:
-                array = self._data[... if place is None else place]
-            except (IndexError, OverflowError):
-                parse(index, self._shape)
-                raise
-            try:
-                if indices is None:
-                    _fill(self, array, value)
-                else:
-                    number = filling(self, indices, value) if is_tensor else number_tensor(value, self)
-                    kept = np.reshape(number._data, _without_leading_ones(number._shape))
-                    _put(array, [None if i is None else i._data for i in indices], kept, False)
-            except Exception:
-                raise
-            except BaseException:  # an interrupt: the write may have happened
-                self._counter[0] += 1
-                raise
+    if is_tensor:
+        if value._view is not None and indices is None and _is_there(self, place, value):
             self._counter[0] += 1
             return
-    if not self._spec.numpy:
-        indices = indices if indices is None else _beside(indices, self)
-        if is_tensor and value._shape and value._spec.device.type == "cpu":
-            (value,) = _beside([value], self)
-    if not is_tensor:
-        value = number_tensor(value, self)
-    elif value._shape[:1] == (1,):
-        value = late.reshape(value, _without_leading_ones(value._shape))
+        if value._counter is self._counter and value.numel():
+            value = _read_first(self, value, indices)
     try:
-        part = self if place is None else _view(self, place, last)
-    except IndexError:
+        if _needs_no_record(self, value if is_tensor else None):
+            _write(self, place, indices, value)
+        else:
+            _write_recorded(self, place, last, indices, value)
+    except (IndexError, OverflowError):
         parse(index, self._shape)
         raise
-    if indices is not None:
-        given = [part, indices, filling(self, indices, value), False]
-        write_part(late._index_put.op, "index_put_", given, _put, indexed=True)
-    else:
-        _check_fits(value._shape, part._shape)
-        if value._counter is part._counter and value._shape != part._shape:
-            value = late.expand(value, part._shape)  # a broadcast part of the tensor itself: read before the write
-        if part.numel() < _SMALL:
-            inplace(late._copied.op, "copy_", [part, value])
+
+
+def _read_first(target: Tensor, value: Tensor, indices: Any) -> Tensor:
+    """Return a value that shares memory with the tensor written to, cloned if necessary; raise if it may overlap."""
+    if indices is not None and (value.numel() != 1 or [i for i in indices if i is not None and i.dtype != bool_]):
+        keep_apart(target, value)
+        return value
+    return value.clone() if value.numel() == 1 else value  # it may be one of the elements written to
+
+
+def _needs_no_record(target: Tensor, value: Tensor | None) -> bool:
+    """Return whether autograd has nothing to record if `value` (None: a number) is written into `target`."""
+    mode = MODE.get()
+    if target._view is not None or type(target._counter) is not list or not target._spec.whole or mode.special:
+        return False
+    if not mode.grad:
+        return True
+    if target._edge is not None:
+        return False
+    if value is None:
+        return True
+    return (value._view is None or value._counter is not target._counter) and value._current_edge() is None
+
+
+def _write(target: Tensor, place: Any, indices: Any, value: Any) -> None:
+    """Write a number or a tensor into elements of `target`, out of the graph."""
+    array = target._data[... if place is None else place]
+    try:
+        if indices is None:
+            _fill(target, array, value)
         else:
-            write_part(late._copied.op, "copy_", [part, value], _overwrite)
+            number = filling(target, indices, value) if isinstance(value, Tensor) else number_tensor(value, target)
+            kept = np.reshape(number._data, _without_leading_ones(number._shape))
+            _put(array, [None if i is None else i._data for i in indices], kept, False)
+    except Exception:
+        raise
+    except BaseException:  # an interrupt: the write may have happened
+        target._counter[0] += 1
+        raise
+    target._counter[0] += 1
+
+
+def _write_recorded(target: Tensor, place: Any, last: str, indices: Any, value: Any) -> None:
+    """Write a number or a tensor into elements of `target` by an operation that autograd records."""
+    if not target._spec.numpy:
+        indices = indices if indices is None else _beside(indices, target)
+        if isinstance(value, Tensor) and value._shape and value._spec.device.type == "cpu":
+            (value,) = _beside([value], target)
+    if not isinstance(value, Tensor):
+        value = number_tensor(value, target)
+    elif value._shape[:1] == (1,):
+        value = late.reshape(value, _without_leading_ones(value._shape))
+    part = target if place is None else _view(target, place, last)
+    if indices is not None:
+        given = [part, indices, filling(target, indices, value), False]
+        write_part(late._index_put.op, "index_put_", given, _put, indexed=True)
+        return
+    _check_fits(value._shape, part._shape)
+    if value._counter is part._counter and value._shape != part._shape:
+        value = late.expand(value, part._shape)  # a broadcast part of the tensor itself: read before the write
+    if part.numel() < _SMALL:
+        inplace(late._copied.op, "copy_", [part, value])
+    else:
+        write_part(late._copied.op, "copy_", [part, value], _overwrite)
 
 
 def _is_there(target: Tensor, place: Any, value: Tensor) -> bool:

@@ -5,6 +5,8 @@ The basic part of a subscript takes a view; index tensors copy out of it, or put
 
 from __future__ import annotations
 
+from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,21 +20,10 @@ from ...declare.annotations import Array
 from ...declare.decorators import linear, nondifferentiable
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL
-from ..shape.shape import wrap_dim
-from .accumulate import (
-    add_along,
-    add_flat,
-    counted_from_front,
-    flat_of,
-    narrowed,
-    places_of,
-    size_of,
-    store,
-    taken,
-    widened,
-)
+from ..shape.shape import view_op, wrap_dim
+from .accumulate import add_along, add_flat, counted_from_front, flat_of, into_zeros, places_of, store, taken, widened
 from .subscript import FULL, index_tensor, out_of_bounds
-from .writing import keep_apart, write_part
+from .writing import keep_apart, write_op, write_part
 
 FUNCTIONS = "select narrow index_put"
 METHODS = FUNCTIONS
@@ -42,57 +33,38 @@ INPLACE = "index_put_"
 # -- basic indices: views --
 
 
-@linear(
-    input=lambda g, input_shape, place: _embed(g, input_shape, place),
-    view=True,
-    structural=True,
-    name="slice",
-    saved_as="dim=slice.dim start=slice.start end=slice.stop step=slice.step self_sym_sizes=input.shape",
+_basic = partial(linear, input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, structural=True)
+
+
+@_basic(
+    name="slice", saved_as="dim=slice.dim start=slice.start end=slice.stop step=slice.step self_sym_sizes=input.shape"
 )
 def _slice(input: Array, place: Any = ()) -> Any:
     """`input[place]` for a tuple of slices, ints, None and Ellipsis."""
     return input[place]
 
 
-@linear(
-    input=lambda g, input_shape, place: _embed(g, input_shape, place),
-    view=True,
-    structural=True,
-    name="select",
-    saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape",
-)
+@_basic(name="select", saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape")
 def _select(input: Array, place: Any = ()) -> Any:
     """`_slice` for a subscript that ends in an int: a node of its own name."""
     return input[place]
 
 
-@linear(
-    input=lambda g, input_shape, place: _embed(g, input_shape, place),
-    view=True,
-    structural=True,
-    name="slice_newaxis",
-    node="UnsqueezeBackward0",
-    saved_as="",
-)
+@_basic(name="slice_newaxis", node="UnsqueezeBackward0", saved_as="")
 def _slice_newaxis(input: Array, place: Any = ()) -> Any:
     """`_slice` for a subscript that ends in None."""
     return input[place]
 
 
-@linear(
-    input=lambda g, input_shape: late.reshape(g, input_shape),
-    view=True,
-    structural=True,
-    name="newaxis",
-    node="UnsqueezeBackward0",
-    saved_as="",
+@view_op(
+    input=lambda g, input_shape: late.reshape(g, input_shape), name="newaxis", node="UnsqueezeBackward0", saved_as=""
 )
 def _newaxis(input: Array, place: Any = ()) -> Any:
     """`_slice` for a subscript that takes every element and adds dimensions."""
     return input[place]
 
 
-@linear(input=lambda g: g, view=True, structural=True, name="alias")
+@view_op(input=lambda g: g, name="alias")
 def _alias(input: Array) -> Any:
     """The same elements in the same shape, as a view."""
     return input[...]
@@ -177,7 +149,7 @@ def _index_along(input: Array, index: Array, start: int = 0) -> Any:
     """`input[:, ..., index]` with one index array, or mask, that starts at dimension `start`."""
     if index.dtype == np.bool:
         shape = input.shape
-        merged = (*shape[:start], size_of(index.shape), *shape[start + index.ndim :])
+        merged = (*shape[:start], prod(index.shape), *shape[start + index.ndim :])
         input, index = np.reshape(input, merged), np.nonzero(np.reshape(index, (-1,)))[0]
     try:
         return taken(input, index, start)
@@ -190,11 +162,9 @@ def _add_into(input: Array, index: Array, shape: Any = (), start: int = 0) -> An
     """Zeros of `shape` with `input` added where `_index_along` reads."""
     merged = shape
     if index.dtype == np.bool:
-        merged = (*shape[:start], size_of(index.shape), *shape[start + index.ndim :])
+        merged = (*shape[:start], prod(index.shape), *shape[start + index.ndim :])
         index = np.nonzero(np.reshape(index, (-1,)))[0]
-    values = widened(input)
-    out = np.zeros(size_of(shape), dtype=values.dtype)
-    return np.reshape(narrowed(add_along(out, merged, start, index, values), input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_along(out, merged, start, index, values))
 
 
 @linear(
@@ -216,10 +186,8 @@ def _index_pair(input: Array, first: Array, second: Array) -> Any:
 def _add_pairs(input: Array, first: Array, second: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index_pair` reads."""
     rows = counted_from_front(first, shape[0]) * shape[1] + counted_from_front(second, shape[1])
-    values = widened(input)
-    out = np.zeros(size_of(shape), dtype=values.dtype)
     merged = (shape[0] * shape[1], *shape[2:])
-    return np.reshape(narrowed(add_along(out, merged, 0, rows, values), input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_along(out, merged, 0, rows, values))
 
 
 @linear(
@@ -241,19 +209,14 @@ def _index(input: Array, indices: Array) -> Any:
 @linear(input=lambda g, indices: _index(g, indices), structural=True, name="index_backward")
 def _add_at(input: Array, indices: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index` reads."""
-    values = widened(input)
-    out = np.zeros(size_of(shape), dtype=values.dtype)
     places = np.reshape(places_of(_arrays_only(indices), shape), (-1,))
-    return np.reshape(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_flat(out, places, values))
 
 
-@linear(
+@write_op(
     input=lambda g, indices, accumulate: g if accumulate else _index_zero(g, indices),
     values=lambda g, indices, values_shape: late.sum_to_size(_index(g, indices), values_shape),
-    promote=("input",),
-    structural=True,
     name="index_put",
-    refuses="unsigned",
 )
 def _index_put(input: Array, indices: Array, values: Array, accumulate: bool = False) -> Any:
     """`input` with `values` at `indices`, or with `values` added there."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,21 @@ from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped
 from ..shape.shape import wrap_dim
-from .accumulate import add_along, as_dtype, flat_of, fresh, narrowed, set_along, size_of, store, widened
-from .scatter import FEW, check_bounds, check_index
-from .writing import keep_apart, own_value, value_form, write_part
+from .accumulate import (
+    FEW,
+    add_along,
+    as_dtype,
+    check_bounds,
+    check_flat,
+    check_index,
+    flat_of,
+    fresh,
+    into_zeros,
+    set_along,
+    store,
+    widened,
+)
+from .writing import keep_apart, own_value, value_form, write_op, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
@@ -78,20 +91,15 @@ def index_select(input: Array, dim: int, index: Array) -> Any:
 def _index_select_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `index_select` reads."""
     d, index = _vector("index_select", shape, dim, index)
-    values = widened(input)
-    out = add_along(np.zeros((size_of(shape),), dtype=values.dtype), tuple(shape) or (1,), d, index, values)
-    return reshaped(narrowed(out, input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_along(out, tuple(shape) or (1,), d, index, values))
 
 
 # -- writing slices --
 
 
-@linear(
+@write_op(
     input=lambda g: g,
     source=lambda g, dim, index, alpha, source_shape: _taken(g, dim, index, alpha, source_shape),
-    promote=("input",),
-    structural=True,
-    refuses="unsigned",
     axis=True,
 )
 def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: Any = 1) -> Any:
@@ -139,14 +147,11 @@ def _scaled(input: Array, alpha: Any = 1) -> Any:
     return _times(widened(input), alpha, input.dtype)
 
 
-@linear(
+@write_op(
     input=lambda g, dim, index: _index_fill(g, dim, index, 0),
     source=lambda g, dim, index, source_shape: _taken(g, dim, index, 1, source_shape),
-    promote=("input",),
-    structural=True,
     contiguous=True,
     autocast="widest",
-    refuses="unsigned",
     axis=True,
 )
 def index_copy(input: Array, dim: int, index: Array, source: Array) -> Any:
@@ -191,7 +196,7 @@ def _check_source(
     if source.dtype != array.dtype:
         raise RuntimeError(f"{op}(): {types.format(array.dtype, source.dtype)}")
     shape, given = array.shape or (1,), source.shape or (1,)
-    same_rank = len(given) == len(shape) and (len(array.shape) > 0 or size_of(given) == 1)
+    same_rank = len(given) == len(shape) and (len(array.shape) > 0 or prod(given) == 1)
     if not same_rank or any(n != m for k, (n, m) in enumerate(zip(given, shape, strict=True)) if k != d):
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
@@ -217,14 +222,11 @@ def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     return _fill_slices(np.asarray(input, copy=True), dim, index, value)
 
 
-@linear(
+@write_op(
     input=lambda g, dim, index: _index_fill(g, dim, index, 0),
     value=lambda g, dim, index: late.sum(_slices_once(g, index, dim)),
-    promote=("input",),
-    structural=True,
     name="index_fill_tensor",
     node="IndexFillBackward1",
-    refuses="unsigned",
     overlap="read_first",
 )
 def _index_fill_tensor(input: Array, dim: int, index: Array, value: Array) -> Any:
@@ -295,7 +297,7 @@ def _method_index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -
 
 
 @linear(
-    input=lambda g, input_shape, index: late.reshape(late._add_into(g, index, (size_of(input_shape),), 0), input_shape),
+    input=lambda g, input_shape, index: late.reshape(late._add_into(g, index, (prod(input_shape),), 0), input_shape),
     structural=True,
     refuses="unsigned complex32",
     overlap="apart",
@@ -322,13 +324,9 @@ def take(input: Array, index: Array) -> Any:
             return input.reshape(-1).take(as_intp(index))  # negative indices count from the end, as in torch
         except IndexError:
             pass
-    size = size_of(input.shape)
-    if not size and size_of(index.shape):
+    if not prod(input.shape) and prod(index.shape):
         raise IndexError("take(): tried to take from an empty tensor")
-    if size_of(index.shape):
-        for found in (int(np.min(index)), int(np.max(index))):
-            if not -size <= found < size:
-                raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")
+    check_flat(index, prod(input.shape))
     return np.reshape(np.take(flat_of(input), as_intp(np.reshape(index, (-1,))), axis=0), index.shape)
 
 

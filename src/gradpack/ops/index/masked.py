@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,9 @@ from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import general, linear, nondifferentiable
 from ..reduce.kernels import _array_type
 from ..shape.shape import wrap_dim
-from .accumulate import as_dtype, flat_of, size_of
+from .accumulate import as_dtype, flat_of
 from .subscript import FULL
-from .writing import own_value, value_form, write_part
+from .writing import own_value, value_form, write_op, write_part
 
 FUNCTIONS = "masked_fill masked_select masked_scatter nonzero argwhere select_scatter slice_scatter diagonal_scatter"
 METHODS = FUNCTIONS
@@ -64,15 +65,12 @@ def _masked_fill(input: Array, mask: Array, value: Array) -> Any:
     return _fill(out, mask, value)
 
 
-@linear(
+@write_op(
     input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
     value=lambda g, mask: late.sum(_kept(g, mask)),
-    promote=("input",),
-    structural=True,
     name="masked_fill_tensor",
     node="MaskedFillBackward1",
     contiguous=True,
-    refuses="unsigned",
     overlap="read_first",
     saved_as="mask",
 )
@@ -173,13 +171,10 @@ def _spread(input: Array, mask: Array, shape: Any = ()) -> Any:
     return out
 
 
-@linear(
+@write_op(
     input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
     source=lambda g, mask, source_shape: _front(masked_select(g, mask), source_shape),
-    promote=("input",),
-    structural=True,
     contiguous=True,
-    refuses="unsigned",
     saved_as="mask source_sym_sizes=source.shape",
 )
 def masked_scatter(input: Array, mask: Array, source: Array) -> Any:
@@ -204,9 +199,9 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Any:
     shape = _common("masked_scatter", input, mask)
     mask = np.broadcast_to(mask, shape)
     count = int(np.count_nonzero(mask))
-    if size_of(source.shape) < count:
+    if prod(source.shape) < count:
         raise RuntimeError(
-            f"masked_scatter: Number of elements of source < number of ones in mask ({size_of(source.shape)} < {count})"
+            f"masked_scatter: Number of elements of source < number of ones in mask ({prod(source.shape)} < {count})"
         )
     out = np.asarray(np.broadcast_to(input, shape), copy=True)
     out[mask] = flat_of(source)[:count]
@@ -214,13 +209,13 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Any:
 
 
 @linear(
-    input=lambda g, input_shape: late._slice(late.reshape(g, (size_of(g.shape),)), (slice(0, input_shape[0]),)),
+    input=lambda g, input_shape: late._slice(late.reshape(g, (prod(g.shape),)), (slice(0, input_shape[0]),)),
     structural=True,
     name="masked_scatter_backward",
 )
 def _front(input: Array, shape: Any = ()) -> Any:
     """Zeros of `shape`, of which the first elements are those of `input`."""
-    out = np.zeros((size_of(shape),), dtype=input.dtype)
+    out = np.zeros((prod(shape),), dtype=input.dtype)
     out[: input.shape[0]] = input
     return np.reshape(out, tuple(shape))
 

@@ -1,7 +1,8 @@
-"""In-place writes to a whole tensor: `copy_`, `fill_`, `zero_`."""
+"""In-place writes to a whole tensor: `copy_`, `fill_`, `zero_`; and `put`, at flat (row-major) indices."""
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ...backends import backend_of
 from ...base import late
 from ...base.dtypes import scalar_dtype
+from ...base.errors import scalar_type
 from ...base.modes import MODE
 from ...base.numbers import number_for
 from ...core.tensor import Tensor
@@ -18,9 +20,13 @@ from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
 from ...declare.signature.arguments import python_number
 from ..create.convert import _to_device
-from .writing import own_value, write_part
+from ..pointwise.blockwise import is_numpy
+from ..reduce.kernels import SMALL, reshaped
+from .accumulate import add_flat, check_flat, counted_from_front, flat_of, set_flat, store, widened
+from .writing import keep_apart, own_value, write_part
 
-INPLACE = "copy_ fill_ zero_"
+FUNCTIONS = METHODS = "put"
+INPLACE = "copy_ fill_ zero_ put_"
 
 
 def _is_free(tensor: Tensor) -> bool:
@@ -125,11 +131,11 @@ def _zeroed(input: Array) -> Any:
     return np.zeros(input.shape, input.dtype)
 
 
-def _put_number(array: Any, value: Any) -> None:
+def _write_number(array: Any, value: Any) -> None:
     array[...] = value
 
 
-def _put_zero(array: Any) -> None:
+def _write_zero(array: Any) -> None:
     array[...] = 0
 
 
@@ -145,7 +151,7 @@ def _method_fill_(self: Tensor, value: Any) -> Tensor:
         if not isinstance(value, int | float | complex):
             raise TypeError(f"fill_(): argument 'value' (position 1) must be Number, not {type(value).__name__}")
         number = number_for(value, self._spec.dtype)
-        return write_part(_filled_number.op, "fill_", [self, number], _put_number, indexed=None)
+        return write_part(_filled_number.op, "fill_", [self, number], _write_number, indexed=None)
     if value.ndim:
         raise RuntimeError(f"fill_ only supports 0-dimension value tensor but got tensor with {value.ndim} dimensions.")
     return inplace(_filled.op, "fill_", [self, own_value(self, value)])
@@ -157,4 +163,101 @@ def _method_zero_(self: Tensor) -> Tensor:
         self._counter[0] += 1
         self._data.fill(0)
         return self
-    return write_part(_zeroed.op, "zero_", [self], _put_zero, indexed=None)
+    return write_part(_zeroed.op, "zero_", [self], _write_zero, indexed=None)
+
+
+# -- flat indices --
+
+
+@linear(
+    input=lambda g, index, accumulate: g if accumulate else _put_zero(g, index),
+    source=lambda g, index, source_shape: late.reshape(late.take(g, index), source_shape),
+    promote=("input",),
+    structural=True,
+    name="put",
+    refuses="unsigned complex32",
+)
+def _put(input: Array, index: Array, source: Array, accumulate: bool = False) -> Any:
+    """`input` with `source` written at flat indices."""
+    return _put_into(np.array(input), index, source, accumulate)
+
+
+@linear(input=lambda g, index: _put_zero(g, index), structural=True, name="put_backward")
+def _put_zero(input: Array, index: Array) -> Any:
+    """`input` with zeros written at flat indices."""
+    return _put_into(np.array(input), index, np.zeros(index.shape, dtype=input.dtype), False)
+
+
+def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
+    size = prod(array.shape)
+    places, values = reshaped(index, (-1,)), reshaped(source, (-1,))
+    if is_numpy(array) and array.flags.c_contiguous and array.itemsize > 2 and 0 < places.size < SMALL:
+        try:
+            if accumulate:
+                np.add.at(array.reshape(-1), places, values)
+            else:
+                array.reshape(-1)[places] = values
+        except IndexError:
+            pass  # nothing was written; torch's error is raised below
+        else:
+            return array
+    check_flat(places, size)
+    places = counted_from_front(places, size)
+    if not places.shape[0]:
+        return array
+    if accumulate:
+        store(array, add_flat(widened(flat_of(array)), places, widened(values)))
+    else:
+        store(array, set_flat(flat_of(array), places, values))
+    return array
+
+
+def _check(name: str, input: Tensor, index: Any, source: Any) -> None:
+    for position, (label, value) in enumerate((("index", index), ("source", source)), 1):
+        if not isinstance(value, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(value).__name__}"
+            )
+    if index.dtype.name != "int64":
+        raise RuntimeError(f"put_(): Expected a long tensor for index, but got {scalar_type(index.dtype)}")
+    if source._spec.dtype is not input._spec.dtype:
+        raise RuntimeError(
+            "put_(): self and source expected to have the same dtype, but got self.dtype = "
+            f"{scalar_type(input.dtype)} and source.dtype = {scalar_type(source.dtype)}"
+        )
+    if index.numel() != source.numel():
+        raise IndexError(
+            "put_(): Expected source and index to have the same number of elements, but got source.numel() = "
+            f"{source.numel()}, index.numel() = {index.numel()}"
+        )
+    if not input.numel() and index.numel():
+        raise IndexError("put_(): attempting to put elements into an empty tensor")
+
+
+def put(input: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """`input` with the elements of `source` written at `index`, flat indices in row-major order.
+
+    Args:
+        index: int64, of as many elements as `source`.
+        accumulate: add them instead; repeated indices accumulate.
+
+    Raises:
+        IndexError: for an index out of range, or another number of elements.
+        RuntimeError: for an index that is not int64, or a source of another dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.put(torch.zeros(2, 2), torch.tensor([1, 2]), torch.tensor([5.0, 6.0]))
+        tensor([[0., 5.],
+                [6., 0.]])
+    """
+    _check("put", input, index, source)
+    return _put(input, index, source, accumulate)
+
+
+def _method_put_(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """In-place form of `put`: writes only the elements that `index` names."""
+    _check("put_", self, index, source)
+    keep_apart(self, index, source)
+    return write_part(_put.op, "put_", [self, index, source, accumulate], _put_into)

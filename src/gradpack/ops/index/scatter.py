@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,61 +19,32 @@ from ...declare.annotations import Array
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
 from ..pointwise.blockwise import is_numpy
-from ..reduce.kernels import SMALL, _array_type, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
+from ..reduce.kernels import SMALL, _array_type, add_in_rows, reshaped, set_in_rows, take_in_rows
 from ..shape.shape import wrap_dim
 from .accumulate import (
     add_along,
     add_flat,
     as_dtype,
+    check_bounds,
+    check_index,
     flat_of,
     fresh,
+    into_zeros,
     narrowed,
     places_along,
     set_flat,
-    size_of,
     steps_along,
     store,
+    vector_along,
     widened,
 )
-from .writing import keep_apart, number_tensor, write_part
+from .writing import keep_apart, number_tensor, write_op, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
 INPLACE = "scatter_ scatter_add_"
 
-FEW = 32  # indices: for fewer, Python's `max` is faster than NumPy's
 _INT64 = np.dtype(np.int64)
-_UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
-
-
-def check_index(op: str, index: Any) -> None:
-    """Raise unless `index` is an array of int32 or int64."""
-    if is_numpy(index) and index.dtype.kind == "i" and index.itemsize >= 4:
-        return
-    if not hasattr(index, "dtype"):
-        raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
-    if index.dtype not in (np.int32, np.int64) and 0 not in index.shape:
-        raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, not {index.dtype}")
-
-
-def check_bounds(
-    index: Any, dim: int, size: int, low: int = 0, error: type[Exception] = RuntimeError, op: str = ""
-) -> None:
-    """Raise unless `low <= index < size` everywhere."""
-    if is_numpy(index) and low == 0:
-        if index.size < FEW and index.dtype.kind == "i":
-            found_all = index.ravel().tolist()
-            if not found_all or (max(found_all) < size and min(found_all) >= 0):
-                return
-        # Read as unsigned, negative indices are large: one pass instead of two.
-        unsigned = index.view(_UNSIGNED[index.itemsize])
-        if not index.size or _maximum(unsigned, None) < size:
-            return
-    if size_of(index.shape):
-        for found in (int(np.min(index)), int(np.max(index))):
-            if not low <= found < size:
-                where = f"{op}(): " if op else ""
-                raise error(f"{where}index {found} is out of bounds for dimension {dim} with size {size}")
 
 
 def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
@@ -81,7 +53,7 @@ def places_in(op: str, shape: Any, dim: int, index: Any) -> Any:
         return _few_places(op, shape, dim, index).reshape(-1)
     d = wrap_dim(dim, len(shape))
     check_index(op, index)
-    if not size_of(index.shape):
+    if not prod(index.shape):
         return np.zeros((0,), dtype=np.int64)
     shape, index = tuple(shape) or (1,), reshaped(index, tuple(index.shape) or (1,))
     if index.dtype != np.int64:
@@ -132,7 +104,7 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
 
 
 @linear(
-    input=lambda g, input_shape, dim, index, sparse_grad: late.spread(g, index, input_shape, dim, sparse_grad),
+    input=lambda g, input_shape, dim, index, sparse_grad: _spread(g, index, input_shape, dim, sparse_grad),
     structural=True,
     refuses="unsigned",
     axis=True,
@@ -157,7 +129,7 @@ def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -
         return input.reshape(-1).take(as_intp(_few_places("gather", input.shape, dim, index)))
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
-    vector = late.vector_along(input, dim, index)
+    vector = vector_along(input, dim, index)
     if vector is not None:
         return np.take(input, as_intp(vector), axis=dim)
     places = places_in("gather", input.shape, dim, index)
@@ -179,6 +151,15 @@ def _in_rows(input: Any, dim: int, index: Any) -> bool:
     return True
 
 
+def _spread(g: Any, index: Any, shape: Any, dim: int, sparse: bool) -> Any:
+    """The gradient of the input of `gather`: a dense or sparse tensor."""
+    if sparse:
+        from ..sparse.conversions import gather_sparse_backward
+
+        return gather_sparse_backward(g, index, shape, dim)
+    return _gather_backward(g, index, shape, dim)
+
+
 @linear(input=lambda g, index, dim: gather(g, dim, index), structural=True, name="gather_backward")
 def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `gather` reads."""
@@ -194,20 +175,16 @@ def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) 
             add_in_rows(out, index, values)
             return narrowed(out, input.dtype)
     places = places_in("gather", shape, dim, index)
-    out = np.zeros((size_of(shape),), dtype=values.dtype)
-    return reshaped(narrowed(add_flat(out, places, values), input.dtype), tuple(shape))
+    return into_zeros(input, shape, lambda out, values: add_flat(out, places, values))
 
 
 # -- scatter --
 
 
-@linear(
+@write_op(
     input=lambda g, dim, index: _scatter_value(g, dim, index, 0),
     src=lambda g, dim, index: gather(g, dim, index),
-    promote=("input",),
-    structural=True,
     name="scatter",
-    refuses="unsigned",
 )
 def _scatter(input: Array, dim: int, index: Array, src: Array) -> Any:
     """`input` with `src`, of the shape of `index`, where `gather` would read."""
@@ -239,7 +216,7 @@ def _scatter_value(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
 
 
 def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
-    vector = late.vector_along(array, dim, index)
+    vector = vector_along(array, dim, index)
     if vector is not None:
         array[(*(slice(None),) * (dim % array.ndim), vector)] = as_dtype(value, array.dtype)
         return array
@@ -247,14 +224,7 @@ def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
     return store(array, set_flat(flat_of(array), places, as_dtype(value, array.dtype)))
 
 
-@linear(
-    input=lambda g: g,
-    src=lambda g, dim, index: gather(g, dim, index),
-    promote=("input",),
-    structural=True,
-    name="scatter_add",
-    refuses="unsigned",
-)
+@write_op(input=lambda g: g, src=lambda g, dim, index: gather(g, dim, index), name="scatter_add")
 def _scatter_add(input: Array, dim: int, index: Array, src: Array) -> Any:
     """`input` with `src`, of the shape of `index`, added where `gather` would read."""
     return add_places(fresh(input), dim, index, src)
@@ -269,7 +239,7 @@ def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
     if array.dtype == src.dtype and is_numpy(src) and not spec_of(src).dtype.low and _in_rows(array, dim, index):
         add_in_rows(array, index, np.ascontiguousarray(np.broadcast_to(src, index.shape)))
         return array
-    vector = late.vector_along(array, dim, index) if is_numpy(src) and src.dtype == array.dtype else None
+    vector = vector_along(array, dim, index) if is_numpy(src) and src.dtype == array.dtype else None
     if vector is not None and src.shape == index.shape and not spec_of(src).dtype.low:
         add_along(array.reshape(-1), array.shape, dim % array.ndim, vector, src)
         return array
@@ -293,8 +263,8 @@ def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
     wanted, given = tuple(index.shape), tuple(src.shape)
     if wanted == given:
         return src
-    if not size_of(wanted):
-        return late.reshape(late._slice(late.reshape(src, (size_of(given),)), (slice(0, 0),)), wanted)
+    if not prod(wanted):
+        return late.reshape(late._slice(late.reshape(src, (prod(given),)), (slice(0, 0),)), wanted)
     if len(wanted or (1,)) != len(given or (1,)):
         raise RuntimeError(
             f"Index tensor must have the same number of dimensions as src tensor: {op}() got index {list(wanted)} and "

@@ -49,37 +49,17 @@ def parse(index: Any, shape: tuple[int, ...]) -> Subscript:
         TypeError: for what cannot be an index at all.
     """
     items = [_item(i) for i in _as_tuple(index)]
-    taken = 0
-    for item in items:
-        taken += _dims_taken(item)
-    ndim = len(shape)
-    if taken > ndim:
-        if ndim == 0 and len(items) == 1 and type(items[0]) is int:
-            raise IndexError(
-                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                "convert a 0-dim tensor to a number"
-            )
-        raise IndexError(f"too many indices for tensor of dimension {ndim}")
+    rest = len(shape) - sum(map(_dims_taken, items))
+    if rest < 0:
+        raise _too_many(items, len(shape))
     place: list[Any] = []
     indices: list[Tensor | None] = []
     masks: list[tuple[Tensor, int, int]] = []  # (mask, dimension of the tensor, dimension of the view)
-    last, trivial = "alias", True
-    dim = view_dim = 0  # of the tensor, of the view
-    rest = ndim - taken
+    last, trivial, dim = "alias", True, 0  # the dimension of the tensor
     view_shape: list[int] = []
-
-    def keep(count: int) -> None:
-        nonlocal dim, view_dim
-        indices.extend([None] * count)
-        view_shape.extend(shape[dim : dim + count])
-        dim, view_dim = dim + count, view_dim + count
-
     for item in items:
         if type(item) is int:
-            if not -(2**63) <= item < 2**63:
-                raise ValueError(f"Overflow when unpacking long long: {item}")
-            if not -shape[dim] <= item < shape[dim]:
-                raise out_of_bounds(item, dim, shape[dim])
+            _check_in_bounds(item, dim, shape[dim])
             place.append(item)
             dim, last, trivial = dim + 1, "select", False
         elif type(item) is slice:
@@ -89,39 +69,55 @@ def parse(index: Any, shape: tuple[int, ...]) -> Subscript:
             last = last if whole and last != "alias" else "slice"
             view_shape.append(len(range(*item.indices(shape[dim]))))
             indices.append(None)
-            dim, view_dim = dim + 1, view_dim + 1
-        elif item is None:
+            dim += 1
+        elif item is None or type(item) is bool:
             place.append(None)
             view_shape.append(1)
-            indices.append(None)
-            view_dim, last, trivial = view_dim + 1, "unsqueeze", False
-        elif item is ...:
-            place.extend([FULL] * rest)
-            keep(rest)
-            rest = 0
-        elif type(item) is bool:
-            place.append(None)
-            view_shape.append(1)
-            indices.append(wrap(np.zeros(int(item), np.int64)))
-            view_dim, last, trivial = view_dim + 1, "unsqueeze", False
+            indices.append(None if item is None else wrap(np.zeros(int(item), np.int64)))
+            last, trivial = "unsqueeze", False
         else:
-            count = _dims_taken(item)
+            count = rest if item is ... else _dims_taken(item)
             place.extend([FULL] * count)
-            if item._spec.dtype is dtypes.bool_:
-                masks.append((item, dim, view_dim))
-            indices.append(item)
+            if item is ...:
+                indices.extend([None] * count)
+                rest = 0
+            else:
+                indices.append(item)
+                if item._spec.dtype is dtypes.bool_:
+                    masks.append((item, dim, len(view_shape)))
             view_shape.extend(shape[dim : dim + count])
-            dim, view_dim = dim + count, view_dim + count
+            dim += count
     for mask, at, view_at in masks:
-        for d, n in enumerate(mask._shape):
-            if n != shape[at + d]:
-                raise IndexError(
-                    f"The shape of the mask {list(mask._shape)} at index {d} does not match the shape of the indexed "
-                    f"tensor {[*view_shape, *shape[dim:]]} at index {view_at + d}"
-                )
+        _check_mask(mask, shape[at:], [*view_shape, *shape[dim:]], view_at)
     while indices and indices[-1] is None:
         indices.pop()
     return Subscript(None if trivial else (*place, ...), last, indices or None)
+
+
+def _too_many(items: list[Any], ndim: int) -> IndexError:
+    if ndim == 0 and len(items) == 1 and type(items[0]) is int:
+        return IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+            "convert a 0-dim tensor to a number"
+        )
+    return IndexError(f"too many indices for tensor of dimension {ndim}")
+
+
+def _check_in_bounds(index: int, dim: int, size: int) -> None:
+    if not -(2**63) <= index < 2**63:
+        raise ValueError(f"Overflow when unpacking long long: {index}")
+    if not -size <= index < size:
+        raise out_of_bounds(index, dim, size)
+
+
+def _check_mask(mask: Tensor, shape: tuple[int, ...], view_shape: list[int], at: int) -> None:
+    """Raise unless a mask has the sizes of the dimensions it stands for, which are those of the view from `at` on."""
+    for d, n in enumerate(mask._shape):
+        if n != shape[d]:
+            raise IndexError(
+                f"The shape of the mask {list(mask._shape)} at index {d} does not match the shape of the indexed "
+                f"tensor {view_shape} at index {at + d}"
+            )
 
 
 def out_of_bounds(index: int, dim: int, size: int) -> IndexError:

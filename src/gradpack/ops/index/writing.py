@@ -8,6 +8,7 @@ records the same node.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ...backends.numpy import hushed, unhush
@@ -17,6 +18,7 @@ from ...base.modes import MODE
 from ...base.numbers import number_for
 from ...core.tensor import Tensor, alias, wrap
 from ...declare.batching.batch_tensor import is_batched
+from ...declare.decorators import linear
 from ...declare.dispatch.body_errors import explain
 from ...declare.dispatch.make_node import record
 from ...declare.generate.profiling import watched
@@ -24,6 +26,9 @@ from ...declare.inplace.inplace import History, inplace
 from ...declare.inplace.write_checks import check_overlap, check_writable, tensors_in
 from ...declare.op import Op
 from ...declare.signature.arguments import python_number
+
+# The kind of operations that give `input` with some of its elements replaced, or added to.
+write_op = partial(linear, promote=("input",), structural=True, refuses="unsigned")
 
 
 def write_part(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,22 @@ METHODS = FUNCTIONS
 INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
 
 
-@general(
+_added = partial(
+    general,
     input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
-    mat1=lambda g, mat2, alpha: g @ mat2.mT if alpha == 1 else (g @ mat2.mT) * alpha,
-    mat2=lambda g, mat1, alpha: mat1.mT @ g if alpha == 1 else (mat1.mT @ g) * alpha,
     uniform=True,
     dtypes="ifc",
-    autocast="lower",
     refuses="unsigned complex32",
     legacy="beta",
-    saved_as=(
-        "alpha beta mat1 mat2 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides "
-        "mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides"
-    ),
+)
+
+
+@_added(
+    mat1=lambda g, mat2, alpha: g @ mat2.mT if alpha == 1 else (g @ mat2.mT) * alpha,
+    mat2=lambda g, mat1, alpha: mat1.mT @ g if alpha == 1 else (mat1.mT @ g) * alpha,
+    autocast="lower",
+    saved_as="alpha beta mat1 mat2 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides "
+    "mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides",
 )
 def addmm(input: Array, mat1: Array, mat2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (mat1 @ mat2)`, `input` broadcast.
@@ -61,14 +65,9 @@ def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
     return product + (input if beta == 1 else input * beta)
 
 
-@general(
-    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+@_added(
     mat=lambda g, vec, alpha: unsqueeze(g, -1) * vec * alpha,
     vec=lambda g, mat, alpha: squeeze(matmul(mat.mT, unsqueeze(g, -1)), -1) * alpha,
-    uniform=True,
-    dtypes="ifc",
-    refuses="unsigned complex32",
-    legacy="beta",
     saved_as="alpha beta mat vec",
 )
 def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -116,15 +115,10 @@ def _check_batches(name: str, batch1: Any, batch2: Any) -> None:
     _check_dims(name, ("batch1", batch1, 3), ("batch2", batch2, 3))
 
 
-@general(
-    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+@_added(
     batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
     batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
-    uniform=True,
-    dtypes="ifc",
     autocast="lower",
-    refuses="unsigned complex32",
-    legacy="beta",
     saved_as="alpha beta batch1 batch2",
 )
 def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -145,19 +139,12 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha:
     return _plus(input, np.matmul(batch1, batch2), beta, alpha)
 
 
-@general(
-    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+@_added(
     batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
     batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
-    uniform=True,
-    dtypes="ifc",
     autocast="lower",
-    refuses="unsigned complex32",
-    legacy="beta",
-    saved_as=(
-        "alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] batch2 "
-        "batch2_sym_argsize_2=batch2.shape[2]"
-    ),
+    saved_as="alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] batch2 "
+    "batch2_sym_argsize_2=batch2.shape[2]",
 )
 def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * sum of (batch1 @ batch2)` over the batch.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ...base.modes import MODE
 from ...base.return_types import return_type
 from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import is_batched
+from ...declare.decorators import general
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
 from ..create.making import beside
@@ -21,6 +23,12 @@ from ..pointwise.operands import is_complex
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _FEW = 64  # numbers, of which Python finds those that are not zero before NumPy does
+
+# The kind of operations on matrices, whose body says the dtype of the result; and of those whose complex gradients are
+# not those of a holomorphic function.
+matrix_op = partial(general, result=None)
+conjugating_op = partial(matrix_op, holomorphic=False)
+
 
 # -- operands --
 

@@ -10,9 +10,8 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general
 from ..pointwise.operands import is_complex
-from .check import adjoint_of, array_of, as_like, floats, result_type, square, with_out
+from .check import adjoint_of, array_of, as_like, conjugating_op, floats, matrix_op, result_type, square, with_out
 
 FUNCTIONS = "det slogdet logdet"
 METHODS = "det slogdet logdet"
@@ -44,12 +43,7 @@ def _all_but_one(S: Any) -> Any:
     return before * after
 
 
-@general(
-    A=lambda g, A, out: _det_gradient(g, A, out),
-    result=None,
-    check=floats("linalg.det", kernel="lu_cpu"),
-    name="linalg_det",
-)
+@matrix_op(A=lambda g, A, out: _det_gradient(g, A, out), check=floats("linalg.det", kernel="lu_cpu"), name="linalg_det")
 def _det(A: Array) -> Any:
     """Determinants."""
     square("linalg.det", A)
@@ -96,11 +90,9 @@ def _slogdet_gradient(g: Any, A: Any, sign: Any) -> Any:
     return scale[..., None, None] * adjoint_of(late._inv(A)[0])
 
 
-@general(
+@conjugating_op(
     A=lambda g, A, sign: _slogdet_gradient(g, A, sign),
     results=("sign", "logabsdet"),
-    result=None,
-    holomorphic=False,
     check=floats("linalg.slogdet"),
     name="linalg_slogdet",
 )

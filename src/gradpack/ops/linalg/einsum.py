@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import string
 from functools import lru_cache
+from itertools import islice
+from math import prod
 from typing import Any
 
 from ...base import late
@@ -222,14 +224,9 @@ def _arrange(t: Tensor, labels: str, groups: tuple[list[str], ...]) -> Tensor:
     """Permute and join dimensions into those of a matrix, or the three of a batched one."""
     order = [labels.index(c) for group in groups for c in group]
     t = late.permute(t, tuple(order)) if order != list(range(len(order))) else t
-    shape, at = [], 0
-    for group in groups:
-        n = 1
-        for size in t._shape[at : at + len(group)]:
-            n *= size
-        shape.append(n)
-        at += len(group)
-    return t if t._shape == (*shape,) else late.reshape(t, tuple(shape))
+    sizes = iter(t._shape)
+    shape = tuple(prod(islice(sizes, len(group))) for group in groups)
+    return t if t._shape == shape else late.reshape(t, shape)
 
 
 def _finish(t: Tensor, labels: str, output: str) -> Tensor:

@@ -21,6 +21,7 @@ from .check import (
     adjoint_of,
     array_of,
     as_like,
+    conjugating_op,
     diagonal_of,
     first_bad,
     floats,
@@ -228,11 +229,9 @@ def cat_of(parts: list[Any]) -> Any:
     return late._cat(parts, -1)
 
 
-@general(
+@conjugating_op(
     A=lambda g, Q, R, A_shape, mode: _qr_gradient(g, Q, R, A_shape, mode),
     results=("Q", "R"),
-    result=None,
-    holomorphic=False,
     check=floats("linalg.qr", kernel="geqrf_cpu"),
     name="linalg_qr",
 )

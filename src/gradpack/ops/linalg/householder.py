@@ -13,8 +13,7 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general
-from .check import adjoint_of, diagonal_of, floats, identity, matrices, with_out
+from .check import adjoint_of, conjugating_op, diagonal_of, floats, identity, matrices, matrix_op, with_out
 
 FUNCTIONS = "geqrf orgqr ormqr"
 METHODS = "geqrf orgqr ormqr"
@@ -24,11 +23,10 @@ def _no_derivative() -> None:
     raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
 
 
-@general(
+@matrix_op(
     input=lambda g: _no_derivative(),
     jvp=lambda input_t: _no_derivative(),
     results=("a", "tau"),
-    result=None,
     check=floats("torch.geqrf", kernel="geqrf_cpu"),
     name="geqrf",
 )
@@ -98,11 +96,9 @@ def _reflections(input: Any, tau: Any) -> Any:
     return start - V @ (_kernel(V, tau) @ adjoint_of(V[..., :n, :]))
 
 
-@general(
+@conjugating_op(
     input=lambda g, input, tau: _reflected_back(g, input, tau)[0],
     tau=lambda g, input, tau: _reflected_back(g, input, tau)[1],
-    result=None,
-    holomorphic=False,
     check=floats("torch.linalg.householder_product", kernel="orgqr_cpu", whole="orgqr_cpu"),
     name="linalg_householder_product",
 )

@@ -9,8 +9,7 @@ import numpy as np
 from ...base.errors import missing_extra
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general
-from .check import array_of, first_bad, floats, matrices, result_type, square, with_out
+from .check import array_of, first_bad, floats, matrices, matrix_op, result_type, square, with_out
 from .lapack import stacked
 
 
@@ -28,12 +27,11 @@ def _lapack(name: str, hermitian: bool, array: Any) -> Any:
     return get_lapack_funcs((kind + name,), (array,))[0]
 
 
-@general(
+@matrix_op(
     input=lambda g: _no_derivative("linalg_ldl_factor_ex"),
     jvp=lambda input_t: _no_derivative("linalg_ldl_factor_ex"),
     results=("LD", "pivots", "info"),
     differentiable=1,
-    result=None,
     check=floats("torch.linalg.ldl_factor_ex", kernel="ldl_factor_kernel_cpu"),
     node="NotImplemented",
     name="linalg_ldl_factor_ex",
@@ -103,11 +101,10 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False) -> Any:
     return _LDLFactor(LD, pivots)
 
 
-@general(
+@matrix_op(
     LD=lambda g: _no_derivative("linalg_ldl_solve"),
     B=lambda g: _no_derivative("linalg_ldl_solve"),
     jvp=lambda LD_t: _no_derivative("linalg_ldl_solve"),
-    result=None,
     check=floats("torch.linalg.ldl_solve", "ldl_solve_kernel_cpu"),
     node="NotImplemented",
     name="linalg_ldl_solve",

@@ -11,8 +11,7 @@ from ...base.dtypes import FLOATING
 from ...base.errors import scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general
-from .check import LinAlgError, adjoint_of, floats, square, with_out
+from .check import LinAlgError, adjoint_of, conjugating_op, floats, square, with_out
 from .lapack import solve_triangle
 from .norm import tolerances
 from .svd import decompose
@@ -33,10 +32,8 @@ def _pinv_gradient(g: Any, P: Any, A: Any) -> Any:
     return (first - (first @ P) @ A) + (second - A @ (P @ second)) - adjoint_of(right @ P)
 
 
-@general(
+@conjugating_op(
     input=lambda g, input, out: _pinv_gradient(g, out, input),
-    result=None,
-    holomorphic=False,
     check=lambda op, values, common: _check_pinv(values[0]),
     name="linalg_pinv",
 )
@@ -152,14 +149,12 @@ def _right_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
     return late.squeeze(total, -1) if vector else total
 
 
-@general(
+@conjugating_op(
     input=lambda g, input, b, solution: _left_gradient(g, input, b, solution),
     b=lambda g, input, b, solution: _right_gradient(g, input, b, solution),
     results=("solution", "residuals", "rank", "singular_values"),
     differentiable=2,
-    result=None,
     broadcasts=True,
-    holomorphic=False,
     check=floats("torch.linalg.lstsq"),
     name="linalg_lstsq",
 )

@@ -10,10 +10,21 @@ from ...base import late
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
-from ...declare.decorators import general
 from ...declare.dispatch.out_argument import put
 from . import lapack
-from .check import adjoint_of, array_of, first_bad, floats, identity, matrices, result_type, square, with_out
+from .check import (
+    adjoint_of,
+    array_of,
+    conjugating_op,
+    first_bad,
+    floats,
+    identity,
+    matrices,
+    matrix_op,
+    result_type,
+    square,
+    with_out,
+)
 from .factor import cat_of
 
 FUNCTIONS = "lu lu_unpack lu_solve"
@@ -80,11 +91,10 @@ def permuting(pivots: Any, m: int, like: Any) -> Any:
 _check_lu = floats("lu", "lu_cpu", "lu_cpu")
 
 
-@general(
+@matrix_op(
     A=lambda g, LU, pivots: _from_packed(g, LU, pivots),
     results=("LU", "pivots", "info"),
     differentiable=1,
-    result=None,
     check=_check_lu,
     name="linalg_lu_factor_ex",
 )
@@ -94,11 +104,10 @@ def _lu_factor(A: Array) -> Any:
     return lapack.lu_factor(A)
 
 
-@general(
+@matrix_op(
     A=lambda g, L, U, P: _lu_gradient(g[0], g[1], L, U, _rows_by(P)),
     results=("L", "U", "P"),
     differentiable=2,
-    result=None,
     check=_check_lu,
     name="linalg_lu",
 )
@@ -230,10 +239,9 @@ def _check_pivots(name: str, pivots: Any) -> None:
         )
 
 
-@general(
+@matrix_op(
     LU_data=lambda g, LU_data_shape: _packed_gradient(g, LU_data_shape),
     results=("L", "U"),
-    result=None,
     check=_check_lu,
     name="lu_unpack",
 )
@@ -356,12 +364,10 @@ def _lu_solve_gradient(g: Any, LU: Any, pivots: Any, out: Any, left: bool, adjoi
     return late.tril(whole @ adjoint_of(U), -1) + late.triu(adjoint_of(L) @ whole)
 
 
-@general(
+@conjugating_op(
     LU=lambda g, LU, pivots, out, left, adjoint: _lu_solve_gradient(g, LU, pivots, out, left, adjoint),
     B=lambda g, LU, pivots, left, adjoint: _lu_system(LU, pivots, g, left, not adjoint),
-    result=None,
     broadcasts=True,
-    holomorphic=False,
     check=floats("linalg.lu_solve", "lu_solve_cpu", "lu_solve_cpu"),
     name="linalg_lu_solve",
 )

@@ -10,9 +10,9 @@ from ...base import late
 from ...base.errors import scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general, linear
+from ...declare.decorators import linear
 from ..reduce.kernels import _array_type, add_up
-from .check import floats, identity, square, with_out
+from .check import floats, identity, matrix_op, square, with_out
 from .solve import linalg_inv
 
 FUNCTIONS = "matrix_exp matrix_power trace kron chain_matmul"
@@ -37,10 +37,9 @@ def _block_gradient(g: Any, A: Any) -> Any:
     return linalg_matrix_exp(late._cat([upper, lower], -2))[..., :n, n:]
 
 
-@general(
+@matrix_op(
     input=lambda g, input: _block_gradient(g, input),
     jvp=lambda input_t, input: _block_gradient(input_t, input.mT),
-    result=None,
     check=lambda op, values, common: _check_exp(values[0]),
     refuses="complex32",
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,10 @@ from ...base import late
 from ...base.errors import scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import bilinear
+from ...declare.decorators import bilinear, general
 from ...declare.dispatch.autocast import as_given
 from ..nn.dropped import light
-from ..reduce.kernels import reshaped
+from ..reduce.kernels import _array_type, reshaped
 
 FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger tensordot"
 METHODS = "matmul mm bmm mv dot vdot inner outer ger"
@@ -138,16 +140,11 @@ def mm(input: Array, mat2: Array) -> Any:
     return np.matmul(input, mat2)
 
 
-@bilinear(
-    input=lambda g, mat2: g @ mat2.mT,
-    mat2=lambda g, input: input.mT @ g,
-    uniform=True,
-    broadcasts=False,
-    dtypes="ifc",
-    light=light,
-    autocast="lower",
-    refuses="unsigned complex32",
-    overlap="read_first",
+_product = partial(bilinear, broadcasts=False, dtypes="ifc", refuses="unsigned complex32", overlap="read_first")
+
+
+@_product(
+    input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, light=light, autocast="lower"
 )
 def bmm(input: Array, mat2: Array) -> Any:
     """Products of two batches of matrices.
@@ -167,14 +164,10 @@ def bmm(input: Array, mat2: Array) -> Any:
     return np.matmul(input, mat2)
 
 
-@bilinear(
+@_product(
     input=lambda g, vec: late.unsqueeze(g, -1) * vec,
     vec=lambda g, input: late.squeeze(matmul(input.mT, late.unsqueeze(g, -1)), -1),
     uniform=True,
-    broadcasts=False,
-    dtypes="ifc",
-    refuses="unsigned complex32",
-    overlap="read_first",
 )
 def mv(input: Array, vec: Array) -> Any:
     """Product of a matrix and a vector.
@@ -190,14 +183,10 @@ def mv(input: Array, vec: Array) -> Any:
     return np.matmul(input, vec)
 
 
-@bilinear(
+@_product(
     input=lambda g, tensor: g * tensor,
     tensor=lambda g, input: g * input,
-    broadcasts=False,
-    dtypes="ifc",
     uniform="dot : expected both vectors to have same dtype, but found {} and {}",
-    refuses="unsigned complex32",
-    overlap="read_first",
 )
 def dot(input: Array, tensor: Array) -> Any:
     """Sum of the products of two vectors (no conjugate).
@@ -312,12 +301,10 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
             )
     rest_a = [d for d in range(a.ndim) if d not in over_a]
     rest_b = [d for d in range(b.ndim) if d not in over_b]
-    inner_size = 1
-    for d in over_a:
-        inner_size *= a._shape[d]
+    inner_size = prod(a._shape[d] for d in over_a)
     shape_a, shape_b = [a._shape[d] for d in rest_a], [b._shape[d] for d in rest_b]
-    left = late.reshape(late.permute(a, (*rest_a, *over_a)), (_count(shape_a), inner_size))
-    right = late.reshape(late.permute(b, (*over_b, *rest_b)), (inner_size, _count(shape_b)))
+    left = late.reshape(late.permute(a, (*rest_a, *over_a)), (prod(shape_a), inner_size))
+    right = late.reshape(late.permute(b, (*over_b, *rest_b)), (inner_size, prod(shape_b)))
     if right._spec.dtype is not left._spec.dtype:
         raise RuntimeError(
             "tensordot: both inputs should have same dtype, but got "
@@ -332,12 +319,62 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     return made
 
 
-def _count(shape: list[int]) -> int:
-    n = 1
-    for size in shape:
-        n *= size
-    return n
-
-
 OPERATORS = {"__matmul__": "matmul"}
 REFLECTED = {"__rmatmul__": "matmul"}
+
+
+# -- for each example of a batch, as `vmap` makes them: factors may be the same for all examples --
+
+
+def _each(a: Any, b: Any) -> Any:
+    """`a[i] @ b[i]` for arrays of three dimensions."""
+    if a.shape[2] == 1:
+        return a * b
+    if type(b) is _array_type and type(a) is _array_type:
+        if not b.strides[0] and b.shape[0] > 1:
+            rows, columns = a.shape[0] * a.shape[1], a.shape[2]
+            return np.reshape(np.matmul(np.reshape(a, (rows, columns)), b[0]), (*a.shape[:2], b.shape[2]))
+        if not a.strides[0] and a.shape[0] > 1 and a.shape[1] > 1 and b.shape[2] == 1:
+            return np.reshape(np.matmul(b[:, :, 0], a[0].mT), (a.shape[0], a.shape[1], 1))
+    return np.matmul(a, b)
+
+
+@bilinear(
+    input=lambda g, other: product_each(g, other.mT),
+    other=lambda g, input: product_each(input.mT, g),
+    uniform=True,
+    broadcasts=False,
+    node="BmmBackward0",
+)
+def product_each(input: Array, other: Array) -> Any:
+    """`input[i] @ other[i]`: shapes (B, n, k) and (B, k, m)."""
+    return _each(input, other)
+
+
+@general(
+    input=lambda g, weight: product_each(g, weight),
+    weight=lambda g, input: product_each(g.mT, input),
+    bias=lambda g: late._sum_dim(g, 1),
+    jvp=lambda input, weight, input_t, weight_t, bias_t: _tangent(input, weight, input_t, weight_t, bias_t),
+    uniform=True,
+    broadcasts=False,
+    node="AddmmBackward0",
+)
+def linear_each(input: Array, weight: Array, bias: Array = None) -> Any:
+    """`input[i] @ weight[i].T + bias[i]`: shapes (B, n, k), (B, m, k) and (B, m)."""
+    out = _each(input, weight.mT)
+    return out if bias is None else out + bias[:, None, :]
+
+
+def _tangent(input: Any, weight: Any, input_t: Any, weight_t: Any, bias_t: Any) -> Any:
+    made: Any = None
+    if input_t is not None:
+        made = product_each(input_t, weight.mT)
+    if weight_t is not None:
+        term = product_each(input, weight_t.mT)
+        made = term if made is None else made + term
+    if bias_t is not None:
+        shape = (*input.shape[:2], weight.shape[1])
+        term = late.expand(late.reshape(bias_t, (bias_t.shape[0], 1, bias_t.shape[1])), shape)
+        made = term if made is None else made + term
+    return made

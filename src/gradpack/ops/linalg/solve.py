@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,7 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general
-from .check import LinAlgError, array_of, first_bad, floats, same_dtype, square, with_out
+from .check import LinAlgError, array_of, first_bad, floats, matrix_op, same_dtype, square, with_out
 from .lapack import solve as solve_rows
 
 FUNCTIONS = METHODS = "inverse"
@@ -19,12 +19,11 @@ FUNCTIONS = METHODS = "inverse"
 # -- inverse --
 
 
-@general(
+@matrix_op(
     A=lambda g, inverse: -(inverse.mT @ g @ inverse.mT),
     jvp=lambda A_t, inverse: -(inverse @ A_t @ inverse),
     results=("inverse", "info"),
     differentiable=1,
-    result=None,
     check=floats("linalg.inv"),
     name="linalg_inv_ex",
 )
@@ -125,12 +124,11 @@ def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any
     return -(other @ result.mT) if left else -(result.mT @ other)
 
 
-@general(
+@matrix_op(
     A=lambda g, A, B_shape, result, left: _matrix_gradient(g, A, B_shape, result, left),
     B=lambda g, A, B_shape, left: _solve_gradient(g, A, B_shape, left),
     results=("result", "info"),
     differentiable=1,
-    result=None,
     broadcasts=True,
     check=lambda op, values, common: _check_solve(values, common),
     name="linalg_solve_ex",
@@ -223,7 +221,7 @@ def linalg_tensorinv(input: Tensor, ind: int = 2) -> Any:
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")
     before, after = input._shape[:ind], input._shape[ind:]
-    rows, columns = _count(before), _count(after)
+    rows, columns = prod(before), prod(after)
     if rows != columns:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
@@ -251,7 +249,7 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: Any = None) -> Any:
         dims = tuple(dims)
         input = late.movedim(input, dims, tuple(range(input.ndim - len(dims), input.ndim)))
     after = input._shape[other.ndim :]
-    rows, columns = other.numel(), _count(after)
+    rows, columns = other.numel(), prod(after)
     if rows != columns:
         raise RuntimeError(
             "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == prod(self.shape[:other.ndim]), "
@@ -259,10 +257,3 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: Any = None) -> Any:
         )
     found = linalg_solve(late.reshape(input, (columns, rows)), late.reshape(other, (other.numel(),)))
     return late.reshape(found, after)
-
-
-def _count(shape: Any) -> int:
-    n = 1
-    for size in shape:
-        n *= size
-    return n

@@ -17,7 +17,19 @@ from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..pointwise.operands import is_complex
-from .check import LinAlgError, adjoint_of, array_of, as_like, diagonal_of, floats, followed, square, with_out
+from .check import (
+    LinAlgError,
+    adjoint_of,
+    array_of,
+    as_like,
+    conjugating_op,
+    diagonal_of,
+    floats,
+    followed,
+    matrix_op,
+    square,
+    with_out,
+)
 
 
 def no_phase(name: str, what: str, ending: str, phase: Any) -> None:
@@ -69,12 +81,10 @@ def _eigh_tangent(input_t: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     return late.real(middle), V @ turn
 
 
-@general(
+@conjugating_op(
     input=lambda g, eigenvalues, eigenvectors: _eigh_gradient(g, eigenvalues, eigenvectors),
     jvp=lambda input_t, eigenvalues, eigenvectors: _eigh_tangent(input_t, eigenvalues, eigenvectors),
     results=("eigenvalues", "eigenvectors"),
-    result=None,
-    holomorphic=False,
     check=floats("linalg.eigh", "linalg_eigh_cpu", "linalg_eigh_cpu"),
     name="linalg_eigh",
 )
@@ -131,7 +141,7 @@ def linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Any:
     return _eigh(input, UPLO)[0] if followed(input) else _eigvalsh(input, UPLO)
 
 
-@general(result=None, promote=("input",), check=floats("linalg.eigh", "linalg_eigh_cpu", "linalg_eigh_cpu"))
+@matrix_op(promote=("input",), check=floats("linalg.eigh", "linalg_eigh_cpu", "linalg_eigh_cpu"))
 def _eigvalsh(input: Array, UPLO: Any = "L") -> Any:
     """Eigenvalues, where no gradient is asked for."""
     square("linalg.eigh", input)

@@ -9,9 +9,20 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
-from ...declare.decorators import general
 from ..pointwise.operands import is_complex
-from .check import LinAlgError, adjoint_of, as_like, diagonal_of, floats, followed, matrices, result_type, with_out
+from .check import (
+    LinAlgError,
+    adjoint_of,
+    as_like,
+    conjugating_op,
+    diagonal_of,
+    floats,
+    followed,
+    matrices,
+    matrix_op,
+    result_type,
+    with_out,
+)
 from .spectral import gaps_of, no_phase
 
 FUNCTIONS = "svd"
@@ -76,11 +87,9 @@ def _off_diagonal(x: Any) -> Any:
     return x - late.diag_embed(diagonal_of(x))
 
 
-@general(
+@conjugating_op(
     A=lambda g, U, S, Vh, A_shape: _svd_gradient(g, U, S, Vh, A_shape),
     results=("U", "S", "Vh"),
-    result=None,
-    holomorphic=False,
     check=floats("linalg.svd", kernel="linalg_svd_cpu"),
     name="linalg_svd",
 )
@@ -129,7 +138,7 @@ def decompose(A: Any, full: bool = False) -> tuple[Any, Any, Any]:
     raise LinAlgError(f"linalg.svd: {place}The algorithm failed to converge because {reason}") from None
 
 
-@general(result=None, promote=("A",), check=floats("linalg.svd", kernel="linalg_svd_cpu"))
+@matrix_op(promote=("A",), check=floats("linalg.svd", kernel="linalg_svd_cpu"))
 def _svdvals(A: Array) -> Any:
     """Singular values, where no gradient is asked for."""
     matrices("linalg.svd", A)

@@ -10,8 +10,7 @@ from ...base import late
 from ...base.errors import LinAlgError
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general
-from .check import adjoint_of, first_bad, floats, matrices, same_dtype, square, with_out
+from .check import adjoint_of, conjugating_op, first_bad, floats, matrices, matrix_op, same_dtype, square, with_out
 from .lapack import solve_triangle
 
 FUNCTIONS = "triangular_solve cholesky_solve cholesky_inverse"
@@ -28,10 +27,9 @@ def _triangular_gradient(g: Any, A: Any, out: Any, upper: bool, left: bool, unit
     return late.triu(whole, step) if upper else late.tril(whole, -step)
 
 
-@general(
+@matrix_op(
     A=lambda g, A, out, upper, left, unitriangular: _triangular_gradient(g, A, out, upper, left, unitriangular),
     B=lambda g, A, upper, left, unitriangular: _solve_triangular(A.mT, g, not upper, left, unitriangular),
-    result=None,
     broadcasts=True,
     check=lambda op, values, common: _check_triangular(values, common),
     name="linalg_solve_triangular",
@@ -105,7 +103,7 @@ def _right_side_gradient(g: Any, A: Any, shape: Any, upper: bool, transpose: boo
     return _solve_triangular(A if transpose else A.mT, g[0], upper is transpose, True, unitriangular)
 
 
-@general(
+@matrix_op(
     input=lambda g, A, input_shape, upper, transpose, unitriangular: _right_side_gradient(
         g, A, input_shape, upper, transpose, unitriangular
     ),
@@ -113,7 +111,6 @@ def _right_side_gradient(g: Any, A: Any, shape: Any, upper: bool, transpose: boo
         g, A, solution, upper, transpose, unitriangular
     ),
     results=("solution", "cloned_coefficient"),
-    result=None,
     broadcasts=True,
     check=floats("triangular_solve", "triangular_solve_cpu", "triangular_solve_cpu"),
     name="triangular_solve",
@@ -169,12 +166,10 @@ def _check_solve_cholesky(input: Any, L: Any) -> None:
         )
 
 
-@general(
+@conjugating_op(
     input=lambda g, L, upper: _cholesky_solve(g, L, upper),
     L=lambda g, L, out, upper: _factor_gradient(_cholesky_solve(g, L, upper) @ adjoint_of(out), L, upper),
-    result=None,
     broadcasts=True,
-    holomorphic=False,
     check=floats("cholesky_solve", "cholesky_solve_cpu", "cholesky_solve_cpu"),
     name="cholesky_solve",
 )
@@ -221,10 +216,8 @@ def cholesky_inverse(input: Tensor, upper: bool = False) -> Any:
     return _cholesky_inverse(input, upper)
 
 
-@general(
+@conjugating_op(
     L=lambda g, L, out, upper: _factor_gradient(out @ g @ out, L, upper),
-    result=None,
-    holomorphic=False,
     check=floats("cholesky_inverse", "cholesky_inverse_cpu", "cholesky_inverse_cpu"),
     name="cholesky_inverse",
 )

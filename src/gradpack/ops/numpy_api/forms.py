@@ -5,9 +5,7 @@ Called by `protocol` with tensors; all are differentiable.
 
 from __future__ import annotations
 
-import builtins
 from importlib import import_module
-from itertools import pairwise
 from typing import Any
 
 from ...base import dtypes
@@ -35,8 +33,9 @@ def ours(name: str, *args: Any, **kwargs: Any) -> Any:
     return found(name)(*args, **kwargs)
 
 
-def in_common_dtype(*tensors: Tensor) -> list[Tensor]:
-    """The operands in their common dtype, which products ask for."""
+def in_common_dtype(*operands: Any) -> list[Tensor]:
+    """The operands as tensors of their common dtype, which products ask for."""
+    tensors = [t if isinstance(t, Tensor) else ours("as_tensor", t) for t in operands]
     common = tensors[0]._spec.dtype
     for t in tensors[1:]:
         common = dtypes.promote_types(common, t._spec.dtype)
@@ -96,18 +95,17 @@ def ptp(a: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
     return ours("amax", a, **_axes(axis), keepdim=keepdims) - ours("amin", a, **_axes(axis), keepdim=keepdims)
 
 
-def var(
-    a: Tensor, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
-) -> Tensor:
-    a = floating(a) if dtype is None else a.to(dtype)
-    return ours("var", a, axis, correction=ddof if correction is None else correction, keepdim=keepdims)
+def _deviation(name: str) -> Any:
+    def deviation(
+        a: Tensor, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
+    ) -> Tensor:
+        a = floating(a) if dtype is None else a.to(dtype)
+        return ours(name, a, axis, correction=ddof if correction is None else correction, keepdim=keepdims)
+
+    return deviation
 
 
-def std(
-    a: Tensor, axis: Any = None, dtype: Any = None, ddof: Any = 0, keepdims: bool = False, correction: Any = None
-) -> Tensor:
-    a = floating(a) if dtype is None else a.to(dtype)
-    return ours("std", a, axis, correction=ddof if correction is None else correction, keepdim=keepdims)
+var, std = _deviation("var"), _deviation("std")
 
 
 def quantile(a: Tensor, q: Any, axis: Any = None, method: str = "linear", keepdims: bool = False) -> Tensor:
@@ -170,12 +168,8 @@ def running_min(a: Tensor, dim: int) -> Tensor:
 
 
 def diff(a: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Tensor:
-    parts = [p if p is None or (isinstance(p, Tensor) and p.ndim) else _edge(a, p, axis) for p in (prepend, append)]
-    a = ours("cat", [p for p in (parts[0], a, parts[1]) if p is not None], axis)
-    for _ in range(n):
-        size = a.shape[axis]
-        a = ours("narrow", a, axis, 1, size - 1) - ours("narrow", a, axis, 0, size - 1)
-    return a
+    edges = [p if p is None or (isinstance(p, Tensor) and p.ndim) else _edge(a, p, axis) for p in (prepend, append)]
+    return ours("diff", a, n, axis, *edges)
 
 
 def _edge(a: Tensor, value: Any, axis: int) -> Tensor:
@@ -185,14 +179,7 @@ def _edge(a: Tensor, value: Any, axis: int) -> Tensor:
 
 
 def trapezoid(y: Tensor, x: Any = None, dx: float = 1.0, axis: int = -1) -> Tensor:
-    n = y.shape[axis]
-    means = (ours("narrow", y, axis, 1, n - 1) + ours("narrow", y, axis, 0, n - 1)) / 2
-    if x is None:
-        return ours("sum", means * dx, axis)
-    steps = diff(x, 1, -1 if x.ndim == 1 else axis)
-    if x.ndim == 1:
-        steps = ours("reshape", steps, [-1 if i == axis % y.ndim else 1 for i in range(y.ndim)])
-    return ours("sum", means * steps, axis)
+    return ours("trapezoid", y, dx=dx, dim=axis) if x is None else ours("trapezoid", y, x, dim=axis)
 
 
 def trace(a: Tensor, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Tensor:
@@ -247,15 +234,7 @@ def stack(arrays: Any, axis: int = 0) -> Tensor:
 
 def array_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     where_ = indices_or_sections
-    n = ary.shape[axis]
-    if isinstance(where_, int):
-        least, more = builtins.divmod(n, where_)
-        bounds = [0]
-        for i in range(where_):
-            bounds.append(bounds[-1] + least + (i < more))
-    else:
-        bounds = [0, *(builtins.min(builtins.max(int(i) + (n if i < 0 else 0), 0), n) for i in where_), n]
-    return [ours("narrow", ary, axis, low, builtins.max(high - low, 0)) for low, high in pairwise(bounds)]
+    return list(ours("tensor_split", ary, where_ if isinstance(where_, int) else [int(i) for i in where_], axis))
 
 
 def split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:

@@ -5,7 +5,6 @@ Called by `protocol` with tensors; all are differentiable.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -48,18 +47,7 @@ def vdot(a: Tensor, b: Tensor) -> Tensor:
 
 
 def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
-    a, b = in_common_dtype(a, b)
-    if isinstance(axes, int):
-        left, right = list(range(a.ndim - axes, a.ndim)), list(range(axes))
-    else:
-        left, right = ([x] if isinstance(x, int) else list(x) for x in axes)
-        left, right = [i % a.ndim for i in left], [i % b.ndim for i in right]
-    free_a = [i for i in range(a.ndim) if i not in left]
-    free_b = [i for i in range(b.ndim) if i not in right]
-    inside = prod(a.shape[i] for i in left)
-    x = ours("reshape", ours("permute", a, (*free_a, *left)), (prod(a.shape[i] for i in free_a), inside))
-    y = ours("reshape", ours("permute", b, (*right, *free_b)), (inside, prod(b.shape[i] for i in free_b)))
-    return ours("reshape", ours("matmul", x, y), [a.shape[i] for i in free_a] + [b.shape[i] for i in free_b])
+    return ours("tensordot", *in_common_dtype(a, b), axes)
 
 
 def cross(a: Tensor, b: Tensor, axis: int = -1) -> Tensor:

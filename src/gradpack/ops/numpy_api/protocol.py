@@ -93,44 +93,35 @@ def _array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **kwargs: 
         if followed:
             raise _refuse(shown, "has no counterpart among the operations that autograd knows")
         return _wrapped(getattr(ufunc, method)(*map(_plain, inputs), **given))
-    dtype = given.pop("dtype", None)
+    operands = _operands(call, inputs, given.pop("dtype", None))
     given.pop("casting", None)
-    if method == "reduce":
-        given = {"dim": kwargs.get("axis", 0), "keepdim": bool(kwargs.get("keepdims", False))}
-    elif method == "accumulate":
-        given = {"dim": kwargs.get("axis", 0)}
-    elif given:
+    if method in ("reduce", "accumulate"):
+        return call(*operands, **_along(method, kwargs))
+    if given:
         raise _refuse(shown, f"of a Tensor does not take {', '.join(given)}")
-    operands = [_tensor(x) for x in inputs]
-    if name in _ALL_TENSORS:
-        operands = [_as_operand(x) for x in operands]
-    elif name in _FIRST_TENSOR:
-        operands[0] = _as_operand(operands[0])
-    if dtype is not None:
-        wanted = _argument("dtype", dtype)
-        operands = [x.to(wanted) if isinstance(x, Tensor) else x for x in operands]
-    if method == "outer":
+    if method == "outer" and all(isinstance(x, Tensor) for x in operands):
         first, second = operands
-        if isinstance(first, Tensor) and isinstance(second, Tensor):
-            first = first.reshape((*first.shape, *(1,) * second.ndim))
-        operands = [first, second]
-    if given.get("dim", 0) is None:
-        del given["dim"]
-        if method == "reduce" and not given["keepdim"]:
-            del given["keepdim"]
-    return call(*operands, **given)
+        operands[0] = first.reshape((*first.shape, *(1,) * second.ndim))
+    return call(*operands)
 
 
-# Those of our operations whose operands must all be tensors, and those whose first must, although
-# NumPy's may be numbers.
-_ALL_TENSORS = frozenset(
-    "maximum minimum fmax fmin arctan2 hypot logaddexp logaddexp2 heaviside copysign nextafter gcd lcm logical_and "
-    "logical_or logical_xor matmul vecdot ldexp".split()
-)
-_FIRST_TENSOR = frozenset(
-    "fmod equal not_equal less less_equal greater greater_equal add subtract multiply divide true_divide "
-    "floor_divide remainder mod divmod".split()
-)
+def _operands(call: Any, inputs: tuple[Any, ...], dtype: Any) -> list[Any]:
+    """Return the operands, as tensors where our operation takes no number, and in `dtype` if one is given."""
+    op = getattr(call, "op", None)
+    first, *others = map(_tensor, inputs)
+    takes_numbers = op is None or op.params[-1] in op.scalars
+    operands = [_as_operand(first), *(others if takes_numbers else map(_as_operand, others))]
+    if dtype is None:
+        return operands
+    wanted = _argument("dtype", dtype)
+    return [x.to(wanted) if isinstance(x, Tensor) else x for x in operands]
+
+
+def _along(method: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a reduction or accumulation: along the first dimension, if none is given."""
+    dim = kwargs.get("axis", 0)
+    found = {} if dim is None else {"dim": dim}
+    return found | {"keepdim": True} if method == "reduce" and kwargs.get("keepdims", False) is True else found
 
 
 def _ufunc_target(name: str, method: str) -> Any:

@@ -158,23 +158,20 @@ linalg.cond: linalg.cond x p
 linalg.matrix_rank: linalg.matrix_rank A
 linalg.tensorsolve: linalg.tensorsolve a b:other axes:dims
 linalg.tensorinv: linalg.tensorinv a ind
-fft.fft: fft.fft a n axis:dim norm
-fft.ifft: fft.ifft a n axis:dim norm
-fft.rfft: fft.rfft a n axis:dim norm
-fft.irfft: fft.irfft a n axis:dim norm
-fft.hfft: fft.hfft a n axis:dim norm
-fft.ihfft: fft.ihfft a n axis:dim norm
-fft.fft2: fft.fft2 a s axes:dim norm
-fft.ifft2: fft.ifft2 a s axes:dim norm
-fft.rfft2: fft.rfft2 a s axes:dim norm
-fft.irfft2: fft.irfft2 a s axes:dim norm
-fft.fftn: fft.fftn a s axes:dim norm
-fft.ifftn: fft.ifftn a s axes:dim norm
-fft.rfftn: fft.rfftn a s axes:dim norm
-fft.irfftn: fft.irfftn a s axes:dim norm
 fft.fftshift: fft.fftshift x axes:dim
 fft.ifftshift: fft.ifftshift x axes:dim
 """
+
+
+_TRANSFORMS = "\n".join(
+    f"fft.{kind}{rank}: fft.{kind}{rank} a {sizes}:dim norm"
+    for rank, sizes, kinds in (
+        ("", "n axis", "fft ifft rfft irfft hfft ihfft"),
+        ("2", "s axes", "fft ifft rfft irfft"),
+        ("n", "s axes", "fft ifft rfft irfft"),
+    )
+    for kind in kinds.split()
+)
 
 
 def _parsed(text: str) -> dict[str, tuple[str, tuple[tuple[str, str], ...]]]:
@@ -188,7 +185,7 @@ def _parsed(text: str) -> dict[str, tuple[str, tuple[tuple[str, str], ...]]]:
 
 
 # NumPy's name (with the submodule) -> (our name, NumPy's parameters with what ours call them)
-CALLS = _parsed(_FUNCTIONS)
+CALLS = _parsed(_FUNCTIONS + _TRANSFORMS)
 
 # Those whose result holds no gradient: they look at the values, of tensors that require grad too.
 ABOUT_VALUES = frozenset(

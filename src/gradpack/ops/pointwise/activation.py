@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,10 @@ from .selection import LARGE, limit, select
 FUNCTIONS = "relu selu celu threshold hardshrink"
 METHODS = "relu hardshrink"
 INPLACE = "relu_"
+
+
+# Functions of straight parts: the gradient compares the input, and its own derivative is 0.
+_stepwise = partial(elementwise, dtypes="f", flat=True, compares=True)
 
 
 @elementwise(grad=lambda g: g, input=lambda g: late.zeros_as(g, tuple(g.shape)), dtypes="fc")
@@ -132,12 +137,7 @@ def _softplus_slope(input: Any, beta: Any, threshold: Any) -> Any:
     return late.where(scaled > threshold, 1.0, late.sigmoid(scaled))
 
 
-@elementwise(
-    input=lambda g, input, negative_slope: late.where(input > 0, g, g * negative_slope),
-    dtypes="f",
-    flat=True,
-    compares=True,
-)
+@_stepwise(input=lambda g, input, negative_slope: late.where(input > 0, g, g * negative_slope))
 def leaky_relu(input: Array, negative_slope: float = 0.01) -> Any:
     """`input`, and `negative_slope * input` below zero.
 
@@ -283,12 +283,7 @@ def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     return np.clip(input, min_val, max_val) if input.size < LARGE else limit(input, min_val, max_val)
 
 
-@elementwise(
-    input=lambda g, input: late.where((input > -3) & (input < 3), g * (1 / 6), 0.0),
-    dtypes="f",
-    flat=True,
-    compares=True,
-)
+@_stepwise(input=lambda g, input: late.where((input > -3) & (input < 3), g * (1 / 6), 0.0))
 def hardsigmoid(input: Array) -> Any:
     """`relu6(input + 3) / 6`.
 
@@ -363,26 +358,16 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     return made
 
 
-@elementwise(
-    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g),
-    node="SoftshrinkBackward0",
-    dtypes="f",
-    rounds=True,
-    flat=True,
-    compares=True,
+@_stepwise(
+    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), node="SoftshrinkBackward0", rounds=True
 )
 def _softshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
     return input - limit(input, -lambd, lambd)
 
 
-@elementwise(
-    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g),
-    dtypes="f",
-    blocks=hardshrink_of_large,
-    rounds=True,
-    flat=True,
-    compares=True,
+@_stepwise(
+    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), blocks=hardshrink_of_large, rounds=True
 )
 def hardshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.

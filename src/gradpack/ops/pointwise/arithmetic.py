@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,16 +20,9 @@ FUNCTIONS = "add sub mul neg positive reciprocal square rsub lerp addcmul addcdi
 METHODS = "add sub mul neg positive reciprocal square lerp addcmul addcdiv"
 INPLACE = "add_ sub_ mul_ neg_ reciprocal_ square_ lerp_ addcmul_ addcdiv_"
 ALIASES = {"subtract": "sub", "multiply": "mul", "negative": "neg"}
-OPERATORS = {
-    "__add__": "add",
-    "__sub__": "sub",
-    "__rsub__": "rsub",
-    "__mul__": "mul",
-    "__neg__": "neg",
-    "__pos__": "positive",
-}
-REFLECTED = {"__radd__": "add", "__rmul__": "mul"}
-INPLACE_OPERATORS = {"__iadd__": "add", "__isub__": "sub", "__imul__": "mul"}
+OPERATORS = {"__sub__": "sub", "__rsub__": "rsub", "__neg__": "neg", "__pos__": "positive"}
+INPLACE_OPERATORS = {"__isub__": "sub"}
+BINARY_OPERATORS = "add:add mul:mul"
 
 
 def _check_alpha(op: Any, values: Any, common: Any) -> None:
@@ -81,17 +75,10 @@ def _times(array: Any, alpha: Any) -> Any:
     return array * factor_for(alpha, array)
 
 
-@elementwise(
-    input=lambda g: g,
-    other=lambda g, alpha: g if alpha == 1 else g * alpha,
-    check=_check_alpha,
-    rounds=True,
-    refuses="unsigned",
-    legacy="alpha",
-    int64=True,
-    warns=False,
-    numbers=True,
-)
+_sum = partial(elementwise, rounds=True, refuses="unsigned", legacy="alpha", int64=True, warns=False, numbers=True)
+
+
+@_sum(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha)
 def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input + alpha * other`.
 
@@ -107,17 +94,7 @@ def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     return input + other if alpha == 1 else input + _times(other, alpha)
 
 
-@elementwise(
-    input=lambda g: g,
-    other=lambda g, alpha: -g if alpha == 1 else g * -alpha,
-    check=_check_difference,
-    rounds=True,
-    refuses="unsigned",
-    legacy="alpha",
-    int64=True,
-    warns=False,
-    numbers=True,
-)
+@_sum(input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference)
 def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,14 @@ OPERATORS = {"__eq__": "eq", "__ne__": "ne", "__lt__": "lt", "__le__": "le", "__
 _BOTH = ("input", "other")
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True, cost="cheap")
+_comparison = partial(nondifferentiable, result="bool", promote=_BOTH, scalars=("other",), rounds=True, cost="cheap")
+_predicate = partial(nondifferentiable, result="bool", promote=("input",), cost="cheap")
+_logic = partial(
+    nondifferentiable, result="bool", promote=_BOTH, scalars=False, refuses="unsigned complex32", cost="cheap"
+)
+
+
+@_comparison()
 def eq(input: Array, other: Array) -> Any:
     """Where `input == other`; NaN equals nothing.
 
@@ -40,7 +48,7 @@ def eq(input: Array, other: Array) -> Any:
     return input == other
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=("other",), rounds=True, cost="cheap")
+@_comparison()
 def ne(input: Array, other: Array) -> Any:
     """Where `input != other`.
 
@@ -53,9 +61,7 @@ def ne(input: Array, other: Array) -> Any:
     return input != other
 
 
-@nondifferentiable(
-    result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True, refuses="unsigned", cost="cheap"
-)
+@_comparison(dtypes="bif", refuses="unsigned")
 def lt(input: Array, other: Array) -> Any:
     """Where `input < other`.
 
@@ -71,9 +77,7 @@ def lt(input: Array, other: Array) -> Any:
     return input < other
 
 
-@nondifferentiable(
-    result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True, refuses="unsigned", cost="cheap"
-)
+@_comparison(dtypes="bif", refuses="unsigned")
 def le(input: Array, other: Array) -> Any:
     """Where `input <= other`.
 
@@ -89,9 +93,7 @@ def le(input: Array, other: Array) -> Any:
     return input <= other
 
 
-@nondifferentiable(
-    result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True, refuses="unsigned", cost="cheap"
-)
+@_comparison(dtypes="bif", refuses="unsigned")
 def gt(input: Array, other: Array) -> Any:
     """Where `input > other`.
 
@@ -107,9 +109,7 @@ def gt(input: Array, other: Array) -> Any:
     return input > other
 
 
-@nondifferentiable(
-    result="bool", promote=_BOTH, scalars=("other",), dtypes="bif", rounds=True, refuses="unsigned", cost="cheap"
-)
+@_comparison(dtypes="bif", refuses="unsigned")
 def ge(input: Array, other: Array) -> Any:
     """Where `input >= other`.
 
@@ -125,7 +125,7 @@ def ge(input: Array, other: Array) -> Any:
     return input >= other
 
 
-@nondifferentiable(result="bool", promote=("input",), cost="cheap")
+@_predicate()
 def isnan(input: Array) -> Any:
     """Where there is NaN, in one of the parts of a complex number.
 
@@ -138,7 +138,7 @@ def isnan(input: Array) -> Any:
     return np.isnan(input)
 
 
-@nondifferentiable(result="bool", promote=("input",), cost="cheap")
+@_predicate()
 def isinf(input: Array) -> Any:
     """Where there is an infinity, in one of the parts of a complex number.
 
@@ -151,7 +151,7 @@ def isinf(input: Array) -> Any:
     return np.isinf(input)
 
 
-@nondifferentiable(result="bool", promote=("input",), cost="cheap")
+@_predicate()
 def isfinite(input: Array) -> Any:
     """Where there is neither an infinity nor NaN.
 
@@ -164,7 +164,7 @@ def isfinite(input: Array) -> Any:
     return np.isfinite(input)
 
 
-@nondifferentiable(result="bool", promote=("input",), dtypes="bif", cost="cheap")
+@_predicate(dtypes="bif")
 def isposinf(input: Array) -> Any:
     """Where there is the positive infinity.
 
@@ -177,7 +177,7 @@ def isposinf(input: Array) -> Any:
     return input == np.inf
 
 
-@nondifferentiable(result="bool", promote=("input",), dtypes="bif", cost="cheap")
+@_predicate(dtypes="bif")
 def isneginf(input: Array) -> Any:
     """Where there is the negative infinity.
 
@@ -296,7 +296,7 @@ def _holds(x: Any) -> Any:
     return x if np.isdtype(x.dtype, "bool") else x != 0
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=False, refuses="unsigned complex32", cost="cheap")
+@_logic()
 def logical_and(input: Array, other: Array) -> Any:
     """Where both are different from 0.
 
@@ -309,7 +309,7 @@ def logical_and(input: Array, other: Array) -> Any:
     return np.logical_and(input, other) if input.size < LARGE else _holds(input) & _holds(other)
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=False, refuses="unsigned complex32", cost="cheap")
+@_logic()
 def logical_or(input: Array, other: Array) -> Any:
     """Where one of the two is different from 0.
 
@@ -322,7 +322,7 @@ def logical_or(input: Array, other: Array) -> Any:
     return np.logical_or(input, other) if input.size < LARGE else _holds(input) | _holds(other)
 
 
-@nondifferentiable(result="bool", promote=_BOTH, scalars=False, refuses="unsigned complex32", cost="cheap")
+@_logic()
 def logical_xor(input: Array, other: Array) -> Any:
     """Where exactly one of the two is different from 0.
 
@@ -335,7 +335,7 @@ def logical_xor(input: Array, other: Array) -> Any:
     return np.logical_xor(input, other) if input.size < LARGE else _holds(input) ^ _holds(other)
 
 
-@nondifferentiable(result="bool", promote=("input",), refuses="unsigned complex32", cost="cheap")
+@_predicate(refuses="unsigned complex32")
 def logical_not(input: Array) -> Any:
     """Where `input` is 0.
 

@@ -17,9 +17,7 @@ FUNCTIONS = "div true_divide floor_divide remainder fmod"
 METHODS = FUNCTIONS
 INPLACE = "div_ true_divide_ floor_divide_ remainder_ fmod_"
 ALIASES = {"divide": "div"}
-OPERATORS = {"__truediv__": "div", "__floordiv__": "floor_divide", "__mod__": "remainder"}
-REFLECTED = {"__rtruediv__": "div", "__rfloordiv__": "floor_divide", "__rmod__": "remainder"}
-INPLACE_OPERATORS = {"__itruediv__": "div", "__ifloordiv__": "floor_divide", "__imod__": "remainder"}
+BINARY_OPERATORS = "truediv:div floordiv:floor_divide mod:remainder"
 
 
 @elementwise(

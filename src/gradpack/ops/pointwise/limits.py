@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,21 +76,22 @@ def _check_limits(op: Any, values: Any, common: Any) -> None:
             number_for(value, kind if kind.low else common)
 
 
-@elementwise(
+_limited = partial(elementwise, refuses="unsigned", compares=True)
+
+
+@_limited(
     input=lambda g, input, min, max: late.where(_within(input, min, max), g, 0.0),
     promote=("input",),
     dtypes="bif",
     node="ClampBackward1",
     name="clamp_to_numbers",
-    refuses="unsigned",
-    compares=True,
 )
 def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two numbers."""
     return limit(input, min, max)
 
 
-@elementwise(
+@_limited(
     input=lambda g, input, min, max: late.where(_within(input, min, max), g, 0.0),
     min=lambda g, input, min, max: late.where(_below(input, min, max), g, 0.0),
     max=lambda g, input, min, max: late.where(_above(input, min, max), g, 0.0),
@@ -97,8 +99,6 @@ def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any
     node="ClampBackward0",
     name="clamp",
     check=_check_limits,
-    refuses="unsigned",
-    compares=True,
 )
 def _clamp(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two limits, which may be tensors."""
@@ -121,15 +121,13 @@ def _above(x: Any, low: Any, high: Any) -> Any:
     return late.gt(x, high) if low is None else late.logical_or(late.gt(x, high), late.lt(high, low))
 
 
-@elementwise(
+@_limited(
     input=lambda g, input, min: late.where(late.ge(input, min), g, 0.0),
     min=lambda g, input, min: late.where(late.lt(input, min), g, 0.0),
     scalars=("min",),
     dtypes="bif",
     node="ClampMinBackward0",
     check=_check_limits,
-    refuses="unsigned",
-    compares=True,
 )
 def clamp_min(input: Array, min: Array) -> Any:
     """`input`, limited from below.
@@ -143,15 +141,13 @@ def clamp_min(input: Array, min: Array) -> Any:
     return np.maximum(input, min) if input.size < LARGE else limit(input, min, None)
 
 
-@elementwise(
+@_limited(
     input=lambda g, input, max: late.where(late.le(input, max), g, 0.0),
     max=lambda g, input, max: late.where(late.gt(input, max), g, 0.0),
     scalars=("max",),
     dtypes="bif",
     node="ClampMaxBackward0",
     check=_check_limits,
-    refuses="unsigned",
-    compares=True,
 )
 def clamp_max(input: Array, max: Array) -> Any:
     """`input`, limited from above.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,31 +15,13 @@ FUNCTIONS = "maximum minimum fmax fmin"
 METHODS = FUNCTIONS
 
 
-def tensors_only(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate an operation so that it refuses Python numbers, as torch does."""
-
-    def call(input: Any, other: Any, *, out: Any = None) -> Any:
-        for nr, (name, value) in enumerate((("input", input), ("other", other))):
-            if isinstance(value, int | float | complex):
-                raise TypeError(
-                    f"{function.__name__}(): argument '{name}' (position {nr + 1}) must be Tensor, not "
-                    f"{type(value).__name__}; clamp() takes numbers"
-                )
-        return function(input, other) if out is None else function(input, other, out=out)
-
-    call.__name__, call.__qualname__ = function.__name__, function.__qualname__
-    call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.op, call.__wrapped__ = function.op, function.__wrapped__  # type: ignore[attr-defined]
-    return call
+# Numbers are refused, as in torch: `clamp` takes them.
+_larger_or_smaller = partial(elementwise, scalars=False, dtypes="bif", refuses="unsigned", compares=True)
 
 
-@tensors_only
-@elementwise(
+@_larger_or_smaller(
     input=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(input, other), 0.0, g)),
     other=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(other, input), 0.0, g)),
-    dtypes="bif",
-    refuses="unsigned",
-    compares=True,
     int64=True,
 )
 def maximum(input: Array, other: Array) -> Any:
@@ -57,13 +39,9 @@ def maximum(input: Array, other: Array) -> Any:
     return np.maximum(input, other)
 
 
-@tensors_only
-@elementwise(
+@_larger_or_smaller(
     input=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(other, input), 0.0, g)),
     other=lambda g, input, other: late.where(late.eq(input, other), g / 2, late.where(late.lt(input, other), 0.0, g)),
-    dtypes="bif",
-    refuses="unsigned",
-    compares=True,
     int64=True,
 )
 def minimum(input: Array, other: Array) -> Any:
@@ -78,13 +56,9 @@ def minimum(input: Array, other: Array) -> Any:
     return np.minimum(input, other)
 
 
-@tensors_only
-@elementwise(
+@_larger_or_smaller(
     input=lambda g, input, other: late.where(_takes(late.ge(input, other), other), g, 0.0),
     other=lambda g, input, other: late.where(_takes(late.ge(input, other), other), 0.0, g),
-    dtypes="bif",
-    refuses="unsigned",
-    compares=True,
 )
 def fmax(input: Array, other: Array) -> Any:
     """The larger of two elements; the other one where one is NaN. `input` gets the gradient of equal ones.
@@ -98,13 +72,9 @@ def fmax(input: Array, other: Array) -> Any:
     return np.where((input >= other) | (other != other), input, other)  # noqa: PLR0124 - only NaN differs from itself
 
 
-@tensors_only
-@elementwise(
+@_larger_or_smaller(
     input=lambda g, input, other: late.where(_takes(late.le(input, other), other), g, 0.0),
     other=lambda g, input, other: late.where(_takes(late.le(input, other), other), 0.0, g),
-    dtypes="bif",
-    refuses="unsigned",
-    compares=True,
 )
 def fmin(input: Array, other: Array) -> Any:
     """The smaller of two elements; the other one where one is NaN: as `fmax`.

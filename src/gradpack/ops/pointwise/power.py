@@ -22,9 +22,7 @@ from .operands import is_complex, is_number, is_whole, zeros_for
 FUNCTIONS = "pow float_power"
 METHODS = FUNCTIONS
 INPLACE = "pow_ float_power_"
-OPERATORS = {"__pow__": "pow"}
-REFLECTED = {"__rpow__": "pow"}
-INPLACE_OPERATORS = {"__ipow__": "pow"}
+BINARY_OPERATORS = "pow:pow"
 
 
 def _check_exponent(op: Any, values: Any, common: Any) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
-from ..index.accumulate import size_of
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
 from .many_lines import are_many, running, running_extreme, running_sums
@@ -107,8 +107,8 @@ def _along_lines(input: Any, place: int, wide: Any) -> Any:
 
 def _by_slices(shape: tuple[int, ...], place: int) -> bool:
     """Whether it is faster to accumulate whole slices one after another than to run along each line."""
-    after = size_of(shape[place + 1 :])
-    return after >= 64 and after * size_of(shape[:place]) >= 512
+    after = prod(shape[place + 1 :])
+    return after >= 64 and after * prod(shape[:place]) >= 512
 
 
 # -- sum --

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ..index.accumulate import size_of
 from .dimensions import axis
 from .many_lines import are_many
 from .many_lines import recurrence as along_lines
@@ -66,7 +66,7 @@ def _solved(a: Any, b: Any) -> Any:
     is then a recurrence over the pieces.
     """
     n, rest = b.shape[0], tuple(b.shape[1:])
-    if n < 256 or size_of(rest) > 256:
+    if n < 256 or prod(rest) > 256:
         return _step_by_step(a, b)
     length = math.isqrt(n)
     pieces = -(-n // length)

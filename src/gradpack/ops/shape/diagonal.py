@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -16,9 +17,8 @@ from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ...declare.generate.profiling import noted
 from ..create.making import finish
-from ..index.accumulate import size_of
 from ..reduce.kernels import SMALL, _array_type
-from .shape import wrap_dim
+from .shape import view_op, wrap_dim
 
 FUNCTIONS = "tril triu tril_indices triu_indices diag diagonal diag_embed diagflat"
 METHODS = "tril triu diag diagonal diag_embed diagflat"
@@ -159,11 +159,7 @@ def _triangle_indices(name: str, indices: Any, row: int, col: int, offset: int, 
 # -- diagonals --
 
 
-@linear(
-    input=lambda g, input_shape, offset, dim1, dim2: _diagonal_backward(g, input_shape, offset, dim1, dim2),
-    view=True,
-    structural=True,
-)
+@view_op(input=lambda g, input_shape, offset, dim1, dim2: _diagonal_backward(g, input_shape, offset, dim1, dim2))
 def diagonal(input: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """A diagonal with respect to two dimensions, as the last dimension of a view.
 
@@ -284,4 +280,4 @@ def diagflat(input: Tensor, offset: int = 0) -> Tensor:
         tensor([[1, 0],
                 [0, 2]])
     """
-    return diag_embed(late.reshape(input, (size_of(input._shape),)), offset)
+    return diag_embed(late.reshape(input, (prod(input._shape),)), offset)

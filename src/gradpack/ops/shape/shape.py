@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,10 @@ from .memory_formats import laid_out, order_like
 
 FUNCTIONS = "reshape squeeze unsqueeze flatten ravel unflatten clone detach"
 METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view view_as reshape_as expand_as clone"
+
+
+# The kind of operations that give a view of their input.
+view_op = partial(linear, view=True, structural=True)
 
 
 def wrap_dim(dim: Any, ndim: int) -> int:
@@ -182,7 +187,7 @@ def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
     return reshape(self, other._shape)
 
 
-@linear(input=lambda g, input_shape: late.sum_to_size(g, input_shape), view=True, structural=True)
+@view_op(input=lambda g, input_shape: late.sum_to_size(g, input_shape))
 def expand(input: Array, size: Sizes) -> Any:
     """Broadcast to a shape without copying; -1 keeps a size.
 
@@ -230,10 +235,8 @@ def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
 
 
 # The formulas name `dim` so that the nodes have `_saved_dim`.
-@linear(
+@view_op(
     input=lambda g, input_shape, dim: reshape(g, input_shape),
-    view=True,
-    structural=True,
     axis=True,
     saved_as={"SqueezeBackward0": "self_sym_sizes=input.shape", "": "dim self_sym_sizes=input.shape"},
 )
@@ -251,9 +254,7 @@ def squeeze(input: Array, dim: Dim = None) -> Any:
     return reshaped(input, tuple([s for i, s in enumerate(input.shape) if s != 1 or i not in dims]))
 
 
-@linear(
-    input=lambda g, input_shape, dim: reshape(g, input_shape), view=True, structural=True, axis=True, saved_as="dim"
-)
+@view_op(input=lambda g, input_shape, dim: reshape(g, input_shape), axis=True, saved_as="dim")
 def unsqueeze(input: Array, dim: int) -> Any:
     """Insert a dimension of size 1.
 
@@ -284,9 +285,7 @@ def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
         return reshape(input, (1,))
     if first == last:
         return input
-    count = 1
-    for s in input._shape[first : last + 1]:
-        count *= s
+    count = math.prod(input._shape[first : last + 1])
     return reshape(input, (*input._shape[:first], count, *input._shape[last + 1 :]))
 
 

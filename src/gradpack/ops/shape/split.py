@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import linear
 from ..index.subscript import FULL
-from .shape import wrap_dim
+from .shape import view_op, wrap_dim
 
 FUNCTIONS = (
     "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind unsafe_split unsafe_chunk "
@@ -22,11 +22,9 @@ FUNCTIONS = (
 METHODS = FUNCTIONS
 
 
-@linear(
+@view_op(
     input=lambda g, input_shape, dim: late._stack(_defined(g, _without(input_shape, dim)), dim),
-    view=True,
     many=True,
-    structural=True,
     axis=True,
     saved_as="dim",
 )
@@ -63,13 +61,11 @@ def _split_shapes(shape: Any, sizes: Any, dim: int) -> list[tuple[int, ...]]:
     return [(*shape[:d], n, *shape[d + 1 :]) for n in sizes]
 
 
-@linear(
+@view_op(
     input=lambda g, input_shape, split_size, dim: late._cat(
         _defined(g, _split_shapes(input_shape, _even(input_shape, split_size, dim), dim)), dim
     ),
-    view=True,
     many=True,
-    structural=True,
     name="split",
 )
 def _split(input: Array, split_size: int, dim: int = 0) -> Any:
@@ -77,11 +73,9 @@ def _split(input: Array, split_size: int, dim: int = 0) -> Any:
     return _cut(input, _even(input.shape, split_size, dim), dim)
 
 
-@linear(
+@view_op(
     input=lambda g, input_shape, sizes, dim: late._cat(_defined(g, _split_shapes(input_shape, sizes, dim)), dim),
-    view=True,
     many=True,
-    structural=True,
     name="split_with_sizes",
     saved_as="dim self_sym_sizes=input.shape split_sizes=sizes",
 )

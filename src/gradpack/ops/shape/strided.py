@@ -15,7 +15,7 @@ from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import batched, is_batched
 from ...declare.decorators import linear
 from .memory_formats import is_laid_out, laid_out
-from .shape import wrap_dim
+from .shape import view_op, wrap_dim
 
 FUNCTIONS = "as_strided"
 METHODS = "as_strided contiguous unfold"
@@ -89,13 +89,11 @@ def _of_all_examples(
     return batched(made, data.level)
 
 
-@linear(
-    input=lambda g, size, stride, storage_offset, at: _part_spread(g, at),  # the first three for the node's `_saved_*`
+@view_op(
+    input=lambda g, size, stride, storage_offset, at: _part_spread(g, at),
     jvp=lambda input_t, input, size, stride, storage_offset, at: _tangent(
         input_t, input, (size, stride, storage_offset, at)
     ),
-    view=True,
-    structural=True,
     node="AsStridedBackward0",
     saved_as="size storage_offset stride",
 )
@@ -155,11 +153,7 @@ def _contiguous(input: Array, memory_format: Setting = None) -> Any:
     return np.array(input, order="C") if memory_format is None else laid_out(input, memory_format)
 
 
-@linear(
-    input=lambda g, input_shape, dimension, size, step: _unfold_backward(g, input_shape, dimension, size, step),
-    view=True,
-    structural=True,
-)
+@view_op(input=lambda g, input_shape, dimension, size, step: _unfold_backward(g, input_shape, dimension, size, step))
 def unfold(input: Array, dimension: int, size: int, step: int) -> Any:
     """All windows of `size` along a dimension, `step` apart, as a last dimension. A view.
 

@@ -11,15 +11,14 @@ from ...base import late
 from ...base.callers import depth_of_user
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
-from ...declare.decorators import linear
 from ..reduce.kernels import _array_type
-from .shape import _ints, wrap_dim, wrap_dims
+from .shape import _ints, view_op, wrap_dim, wrap_dims
 
 FUNCTIONS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
 METHODS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
 
 
-@linear(input=lambda g, dims: permute(g, _inverse(dims)), view=True, structural=True)
+@view_op(input=lambda g, dims: permute(g, _inverse(dims)))
 def permute(input: Array, dims: Dim) -> Any:
     """Reorder the dimensions.
 
@@ -48,7 +47,7 @@ def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
     return permute(self, _ints(order if dims is None else (dims,)))
 
 
-@linear(input=lambda g, dim0, dim1: transpose(g, dim0, dim1), view=True, structural=True)
+@view_op(input=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 def transpose(input: Array, dim0: int, dim1: int) -> Any:
     """Exchange two dimensions.
 
@@ -65,7 +64,7 @@ def transpose(input: Array, dim0: int, dim1: int) -> Any:
     return np.swapaxes(input, a, b) if n else input[...]
 
 
-@linear(input=lambda g: t(g), view=True, structural=True, node="TBackward0")
+@view_op(input=lambda g: t(g), node="TBackward0")
 def t(input: Array) -> Any:
     """Transpose a matrix; a tensor of fewer dimensions stays as it is.
 

@@ -6,6 +6,7 @@ An operation that has none here does not take sparse tensors.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,20 @@ from ...declare.op import REGISTRY
 BODIES = SPARSE.kernels
 
 
-def own(operation: Any) -> None:
-    """Register the body of an operation that is written for sparse arrays."""
+def own(operation: Any) -> Any:
+    """Register the body of an operation that is written for sparse arrays; returns the operation."""
     BODIES[operation.op.name] = operation.op.forward
+    return operation
+
+
+def of_sparse(kind: Callable[..., Any], **keywords: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Declare an operation, of one of the kinds of `decorators`, whose body is written for sparse arrays."""
+    declare = kind(sparse=True, **keywords)
+    return lambda function: own(declare(function))
+
+
+# The same, of operations whose operands and results have dtypes of their own.
+as_they_are = partial(of_sparse, promote=(), result=None)
 
 
 def _body(name: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:

@@ -12,7 +12,7 @@ from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Number
 from ...declare.decorators import bilinear, general, linear
-from . import bodies as sparse_bodies
+from .bodies import as_they_are, of_sparse, sum_over
 from .conversions import _masked_like
 from .coordinates import coalesce, is_sparse
 
@@ -23,33 +23,31 @@ METHODS = "smm sspaddmm"
 # -- products --
 
 
-@bilinear(
+@of_sparse(
+    bilinear,
     mat1=lambda g, mat1, mat2: _sampled(mat1, g, mat2),
     mat2=lambda g, mat1: _spmm(_transposed(mat1), g),
     node="SparseAddmmBackward0",
     uniform=True,
     broadcasts=False,
     scalars=False,
-    sparse=True,
 )
 def _spmm(mat1: Array, mat2: Array) -> Any:
     """A sparse matrix times a dense one."""
     return mat1 @ mat2
 
 
-@linear(input=lambda g: _transposed(g), node="TransposeBackward0", sparse=True)
+@of_sparse(linear, input=lambda g: _transposed(g), node="TransposeBackward0")
 def _transposed(input: Array) -> Any:
     """The matrix transposed."""
     return input.mT
 
 
-@general(
+@as_they_are(
+    general,
     left=lambda g, like, right: _spmm(g, right),
     right=lambda g, like, left: _spmm(_transposed(g), left),
     node="SparseSampledAddmmBackward0",
-    promote=(),
-    result=None,
-    sparse=True,
 )
 def _sampled(like: Array, left: Array, right: Array) -> Any:
     """`left @ right.mT` at the places of the entries of a sparse matrix."""
@@ -57,14 +55,14 @@ def _sampled(like: Array, left: Array, right: Array) -> Any:
     return like.with_values(np.einsum("ij,ij->i", left[rows], right[columns]))
 
 
-@bilinear(
+@of_sparse(
+    bilinear,
     mat1=lambda g, mat1, mat2: _as_left(g, mat1, mat2),
     mat2=lambda g, mat1, mat2: _as_right(g, mat1, mat2),
     node="SparseSparseMatmulBackward0",
     uniform=True,
     broadcasts=False,
     scalars=False,
-    sparse=True,
 )
 def _spspmm(mat1: Array, mat2: Array) -> Any:
     """A sparse matrix times a sparse one."""
@@ -79,10 +77,6 @@ def _as_left(g: Any, mat1: Any, mat2: Any) -> Any:
 def _as_right(g: Any, mat1: Any, mat2: Any) -> Any:
     """The gradient of the right factor, where it has entries."""
     return _masked_like(_spspmm(_transposed(mat1), g), mat2)
-
-
-for _op in (_spmm, _transposed, _sampled, _spspmm):
-    sparse_bodies.own(_op)
 
 
 def _check_matrices(name: str, mat1: Tensor, mat2: Tensor) -> None:
@@ -198,10 +192,7 @@ def _refuse(name: str) -> Any:
     raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
-@general(
-    mat1=lambda g: _refuse("sspaddmm"), mat2=lambda g: _refuse("sspaddmm"), node="NotImplemented", sparse=True,
-    promote=(), result=None,
-)  # fmt: skip
+@as_they_are(general, mat1=lambda g: _refuse("sspaddmm"), mat2=lambda g: _refuse("sspaddmm"), node="NotImplemented")
 def _sspaddmm(input: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) -> Any:
     """The rows that have entries, all of their columns."""
     rows = np.unique(mat1.indices[0])
@@ -212,10 +203,7 @@ def _sspaddmm(input: Array, mat1: Array, mat2: Array, beta: Number, alpha: Numbe
     return product if input is None else input * beta + product
 
 
-@general(
-    mat1=lambda g: _refuse("hspmm"), mat2=lambda g: _refuse("hspmm"), node="NotImplemented", sparse=True,
-    promote=(), result=None,
-)  # fmt: skip
+@as_they_are(general, mat1=lambda g: _refuse("hspmm"), mat2=lambda g: _refuse("hspmm"), node="NotImplemented")
 def _hspmm(mat1: Array, mat2: Array) -> Any:
     """The rows that have entries."""
     rows = np.unique(mat1.indices[0])
@@ -226,15 +214,13 @@ def _hspmm(mat1: Array, mat2: Array) -> Any:
 # -- sums --
 
 
-@linear(
-    input=lambda g, input, dim: _spread(g, input, dim), node="SparseSumBackward0", promote=(), result=None, sparse=True
-)
+@as_they_are(linear, input=lambda g, input, dim: _spread(g, input, dim), node="SparseSumBackward0")
 def _sparse_sum(input: Array, dim: Dim) -> Any:
     """Sums over some dimensions."""
-    return sparse_bodies.sum_over(input, dim)
+    return sum_over(input, dim)
 
 
-@linear(g=lambda gg, like, dim: _sparse_sum(gg, dim), node="SparseSumBackward0", promote=(), result=None, sparse=True)
+@as_they_are(linear, g=lambda gg, like, dim: _sparse_sum(gg, dim), node="SparseSumBackward0")
 def _spread(g: Array, like: Array, dim: Dim) -> Any:
     """For each entry of a sparse tensor, the gradient of the sum that it went into."""
     over = set(dim)
@@ -272,20 +258,16 @@ def sum(input: Tensor, dim: Any = None, dtype: Any = None) -> Tensor:
     return _sparse_sum(input, places)
 
 
-@linear(input=lambda g, input: _spread_all(g, input), node="SumBackward0", promote=(), result=None, sparse=True)
+@as_they_are(linear, input=lambda g, input: _spread_all(g, input), node="SumBackward0")
 def _all_of(input: Array) -> Any:
     """The sum of all elements."""
-    return sparse_bodies.sum_over(input, None)
+    return sum_over(input, None)
 
 
-@linear(g=lambda gg: _all_of(gg), node="SumBackward0", promote=(), result=None, sparse=True)
+@as_they_are(linear, g=lambda gg: _all_of(gg), node="SumBackward0")
 def _spread_all(g: Array, like: Array) -> Any:
     """Return one number at the indices of all entries of a sparse tensor."""
     return like.with_values(np.broadcast_to(g, like.values.shape).astype(g.dtype))
-
-
-for _op in (_sspaddmm, _hspmm, _sparse_sum, _spread, _all_of, _spread_all):
-    sparse_bodies.own(_op)
 
 
 def sampled_addmm(input: Tensor, mat1: Tensor, mat2: Tensor, *, beta: Any = 1.0, alpha: Any = 1.0) -> Tensor:

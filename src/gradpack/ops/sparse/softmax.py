@@ -12,16 +12,16 @@ from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
-from . import bodies as sparse_bodies
+from .bodies import of_sparse
 from .conversions import _masked_like
 from .coordinates import is_sparse
 
 
-@general(
+@of_sparse(
+    general,
     input=lambda g, out, dim: _softmax_slope(g, out, dim),
     jvp=lambda input_t, out, dim: _softmax_slope(input_t, out, dim),
     node="SparseSoftmaxBackward0",
-    sparse=True,
     cost="cheap",
     overlap="read_first",
 )
@@ -30,11 +30,11 @@ def _softmax(input: Array, dim: int) -> Any:
     return _of_lines(input, dim, False)
 
 
-@general(
+@of_sparse(
+    general,
     input=lambda g, out, dim: _log_softmax_slope(g, out, dim),
     node="SparseLogSoftmaxBackward0",
     jvp=lambda input_t, out, dim: input_t - _lines(input_t * _exp(out), dim),
-    sparse=True,
     cost="cheap",
     overlap="read_first",
 )
@@ -53,7 +53,7 @@ def _log_softmax_slope(g: Any, out: Any, dim: Any) -> Any:
     return own - _exp(out) * _lines(own, dim)
 
 
-@linear(input=lambda g, dim: _lines(g, dim), sparse=True)
+@of_sparse(linear, input=lambda g, dim: _lines(g, dim))
 def _lines(input: Array, dim: int) -> Any:
     """Return at each entry the sum of the entries of its line along `dim`."""
     own = input.coalesce()
@@ -65,7 +65,7 @@ def _lines(input: Array, dim: int) -> Any:
     return own.with_values(values)
 
 
-@general(input=lambda g, out: g * out, jvp=lambda input_t, out: input_t * out, sparse=True, cost="cheap")
+@of_sparse(general, input=lambda g, out: g * out, jvp=lambda input_t, out: input_t * out, cost="cheap")
 def _exp(input: Array) -> Any:
     """Exponentials of the entries."""
     return input.with_values(np.exp(input.values))
@@ -91,10 +91,6 @@ def _of_lines(input: Any, dim: int, log: bool) -> Any:
     values = np.empty_like(own.values)
     values[order] = rows - np.log(total) if log else np.exp(rows) / total
     return own.with_values(values)
-
-
-for _op in (_softmax, _log_softmax, _lines, _exp):
-    sparse_bodies.own(_op)
 
 
 def _along(name: str, input: Tensor, dim: int, dtype: Any) -> tuple[Tensor, int]:
