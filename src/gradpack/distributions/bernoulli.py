@@ -12,8 +12,8 @@ from ..ops.pointwise.rounding import where
 from ..ops.random.floats import bernoulli, rand
 from ..tensor.tensor import Tensor
 from . import constraints
+from ._odds import Odds
 from .exp_family import ExponentialFamily
-from .odds import Odds
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits

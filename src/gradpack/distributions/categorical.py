@@ -19,10 +19,10 @@ from ..ops.shape.broadcasting import broadcast_tensors
 from ..ops.special.log_gamma import lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
-from .counts import Binomial
+from ._counts import Binomial
+from ._odds import given
 from .dirichlet import one_hot_like
 from .distribution import Distribution
-from .odds import given
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
 from .utils import broadcast_all, clamp_probs, enumerated, lazy_property, logits_to_probs, probs_to_logits

@@ -14,11 +14,12 @@ from typing import Any
 
 from ..base.dtypes import bool_
 from ..base.info import finfo
+from ..base.parts import adopt_parts
 from ..linalg import cholesky_ex, eigvalsh, vector_norm
 from ..ops.create.fill import full
 from ..ops.pointwise.compare import isclose
 from ..tensor.tensor import Tensor
-from .constraint import (
+from ._constraint import (
     Constraint,
     MixtureSameFamilyConstraint,
     _Cat,
@@ -292,3 +293,5 @@ positive_semidefinite = _PositiveSemidefinite()
 positive_definite = _PositiveDefinite()
 cat = _Cat
 stack = _Stack
+
+adopt_parts(__name__)

@@ -14,8 +14,8 @@ from ..ops.shape.join import stack
 from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
+from ._location_scale import Uniform
 from .exp_family import ExponentialFamily
-from .location_scale import Uniform
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform
 from .utils import broadcast_all, euler_constant

@@ -9,8 +9,8 @@ from ..autograd.grad_mode import no_grad
 from ..base.size import Size
 from ..tensor.tensor import Tensor
 from . import constraints
+from ._transform import ComposeTransform, Transform
 from .distribution import Distribution
-from .transform import ComposeTransform, Transform
 from .utils import sum_rightmost
 
 __all__ = ["Independent", "TransformedDistribution"]

@@ -11,8 +11,9 @@ from warnings import warn
 from ..autograd import profiler as plain
 from ..autograd.profiler_util import EventList, ProfilerActivity
 from ..base.exits import Exit
-from .files import tensorboard_trace_handler, write_memory_timeline
-from .schedules import ProfilerAction, always, supported_activities
+from ..base.parts import adopt_parts
+from ._files import tensorboard_trace_handler, write_memory_timeline
+from ._schedules import ProfilerAction, always, schedule, supported_activities
 
 _STEP = "ProfilerStep"
 _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
@@ -365,4 +366,6 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
         return None if self.profiler is None else self.profiler.trace_id
 
 
-__all__ = ["profile", "tensorboard_trace_handler"]
+__all__ = ["ProfilerAction", "profile", "schedule", "supported_activities", "tensorboard_trace_handler"]
+
+adopt_parts(__name__)

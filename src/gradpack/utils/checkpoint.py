@@ -13,8 +13,8 @@ Built on saved tensor hooks alone. The rules:
 6. The random generator and autocast are for the second run as they were for the first.
 7. A collected tensor dies when it has been served, or when its token dies.
 
-Selective checkpointing, which keeps results of some operations, is in `selective_checkpoint`; the form
-that runs a backward inside the backward in `reentrant_checkpoint`.
+Selective checkpointing, which keeps results of some operations, is in `_checkpoint/selective.py`; the form
+that runs a backward inside the backward in `_checkpoint/reentrant.py`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
 from ..base.modes import MODE, using
+from ..base.parts import adopt_parts
 from ..ops.random.generator import default_generator
 from ..tensor.tensor import Tensor
-from .checkpoint_frame import DETERMINISM, Argument, Frame
-from .checkpoint_log import debug_contexts
-from .checkpoint_parts import (
+from ._checkpoint.frame import DETERMINISM, Argument, Frame
+from ._checkpoint.log import debug_contexts
+from ._checkpoint.parts import (
     CheckpointError,
     DefaultDeviceType,
     GraphExecGroup,
@@ -43,8 +44,8 @@ from .checkpoint_parts import (
     set_device_states,
     setting,
 )
-from .reentrant_checkpoint import CheckpointFunction
-from .selective_checkpoint import (
+from ._checkpoint.reentrant import CheckpointFunction
+from ._checkpoint.selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
     SelectiveCheckpointContext,
@@ -225,3 +226,6 @@ def checkpoint_sequential(
         end = start + size - 1
         input = checkpoint(segment(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return segment(end + 1, len(steps) - 1)(input)
+
+
+adopt_parts(__name__)

@@ -15,8 +15,8 @@ from ..ops.reduce.softmax import softmax
 from ..ops.shape.diagonal import diag_embed, tril_indices
 from ..tensor.tensor import Tensor
 from . import constraints
-from .transform import Transform, check_dim
-from .transforms_pointwise import clipped_sigmoid
+from ._transform import Transform, check_dim
+from ._transforms_pointwise import clipped_sigmoid
 from .utils import tril_matrix_to_vec, vec_to_tril_matrix
 
 __all__ = [

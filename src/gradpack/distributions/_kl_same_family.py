@@ -11,13 +11,13 @@ from ..ops.pointwise.rounding import where
 from ..ops.shape.diagonal import diag_embed
 from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor
+from ._counts import Binomial, Geometric, Poisson
+from ._location_scale import Cauchy, Gumbel, Laplace, Uniform
 from .bernoulli import Bernoulli, ContinuousBernoulli
 from .categorical import Categorical, OneHotCategorical
-from .counts import Binomial, Geometric, Poisson
 from .dirichlet import Beta, Dirichlet
 from .gamma import Exponential, Gamma
 from .kl import register_kl
-from .location_scale import Cauchy, Gumbel, Laplace, Uniform
 from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal, _batch_mahalanobis, half_log_det
 from .normal import HalfNormal, Normal
 from .pareto import Pareto

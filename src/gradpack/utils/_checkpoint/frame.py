@@ -10,15 +10,15 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
-from ..autograd.graph import saved_tensors_hooks
-from ..backends import Spec
-from ..base.errors import saved_was_modified
-from ..base.modes import MODE, RUN, using
-from ..declare.batching.batch_tensor import batched, is_batched
-from ..declare.dispatch.tangents import alias_of, tangent_of
-from ..tensor.saved import keep_tensor
-from ..tensor.tensor import Tensor
-from .checkpoint_parts import CheckpointError, GraphExecGroup
+from ...autograd.graph import saved_tensors_hooks
+from ...backends import Spec
+from ...base.errors import saved_was_modified
+from ...base.modes import MODE, RUN, using
+from ...declare.batching.batch_tensor import batched, is_batched
+from ...declare.dispatch.tangents import alias_of, tangent_of
+from ...tensor.saved import keep_tensor
+from ...tensor.tensor import Tensor
+from .parts import CheckpointError, GraphExecGroup
 
 _TIP = (
     "\nTip: To see a more detailed error message, either pass `debug=True` to "

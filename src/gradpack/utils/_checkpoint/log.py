@@ -6,10 +6,10 @@ import traceback
 from collections.abc import Callable
 from typing import Any, NoReturn
 
-from ..base.modes import OpMode
-from ..ops.aten import overload_of
-from ..tensor.tensor import Tensor
-from .checkpoint_parts import CheckpointError
+from ...base.modes import OpMode
+from ...ops.aten import overload_of
+from ...tensor.tensor import Tensor
+from .parts import CheckpointError
 
 
 class _Log(OpMode):
@@ -46,7 +46,7 @@ class _Log(OpMode):
         made = ", ".join(f"{self._name(o)}: {o.dtype.abbr}{list(o.shape)}" for o in outs)
         self.lines.append(f"{made} = torch._ops.{overload_of(op, values)}({given})")
         stack = reversed(traceback.extract_stack())
-        here = __file__.rpartition("/")[0].removesuffix("/utils")
+        here = __file__.rpartition("/")[0].removesuffix("/utils/_checkpoint")
         self.places.append(
             [f"{f.filename}:{f.lineno}:{f.name}" for f in stack if f.filename[:1] != "<" and here not in f.filename]
         )

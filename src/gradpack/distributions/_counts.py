@@ -15,10 +15,10 @@ from ..ops.random.sampling import binomial, poisson
 from ..ops.special.log_gamma import lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
+from ._odds import Odds
 from .bernoulli import cross_entropy
 from .exp_family import ExponentialFamily
 from .gamma import Gamma
-from .odds import Odds
 from .utils import broadcast_all, enumerated
 
 __all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]

@@ -8,9 +8,9 @@ from contextvars import ContextVar
 from functools import partial
 from typing import Any
 
-from ..base.exits import Exit, block, surely
-from ..ops.random.generator import default_generator
-from ..tensor.tensor import Tensor
+from ...base.exits import Exit, block, surely
+from ...ops.random.generator import default_generator
+from ...tensor.tensor import Tensor
 
 _SETTINGS: dict[str, ContextVar[bool | None]] = {
     name: ContextVar(f"gradpack checkpoint {name}", default=None) for name in ("early_stop", "debug")
@@ -138,8 +138,3 @@ def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, devic
     """Restore the states from `get_device_states`: a no-op."""
     if len(devices) and (device_type or DefaultDeviceType.get_device_type()) not in ("cpu", "meta"):
         raise RuntimeError("set_device_states(): no device has a random generator of its own; see get_device_states")
-
-
-CheckpointError.__module__ = "gradpack.utils.checkpoint"
-GraphExecGroup.__module__ = "gradpack.utils.checkpoint"
-DefaultDeviceType.__module__ = "gradpack.utils.checkpoint"

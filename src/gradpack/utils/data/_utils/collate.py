@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ...base.dtypes import float64
-from ...ops.create.create import as_tensor, tensor
-from ...ops.shape.join import stack
-from ...tensor.tensor import Tensor
+from ....base.dtypes import float64
+from ....ops.create.create import as_tensor, tensor
+from ....ops.shape.join import stack
+from ....tensor.tensor import Tensor
 
 
 def default_convert(data: Any) -> Any:
@@ -104,40 +104,46 @@ def _refused(kind: Any) -> str:
     )
 
 
-def _tensors(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_tensor_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Tensors, stacked."""
     return stack(list(batch), 0)
 
 
-def _arrays(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_numpy_array_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """NumPy arrays as one tensor."""
     if batch[0].dtype.kind in "SUO":
         raise TypeError(_refused(batch[0].dtype))
     return collate([as_tensor(array) for array in batch], collate_fn_map=collate_fn_map)
 
 
-def _scalars(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_numpy_scalar_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """NumPy numbers as one tensor."""
     return as_tensor(np.array(list(batch)))
 
 
-def _floats(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_float_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Floats as a float64 tensor."""
     return tensor(list(batch), dtype=float64)
 
 
-def _integers(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_int_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Integers as a tensor."""
     return tensor(list(batch))
 
 
-def _strings(batch: Any, *, collate_fn_map: Any = None) -> Any:
+def collate_str_fn(batch: Any, *, collate_fn_map: Any = None) -> Any:
+    """Strings as they are, in a list."""
     return batch
 
 
 default_collate_fn_map: dict[Any, Callable[..., Any]] = {
-    Tensor: _tensors,
-    np.ndarray: _arrays,
-    (np.bool_, np.number, np.object_): _scalars,
-    float: _floats,
-    int: _integers,
-    str: _strings,
-    bytes: _strings,
+    Tensor: collate_tensor_fn,
+    np.ndarray: collate_numpy_array_fn,
+    (np.bool_, np.number, np.object_): collate_numpy_scalar_fn,
+    float: collate_float_fn,
+    int: collate_int_fn,
+    str: collate_str_fn,
+    bytes: collate_str_fn,
 }
 
 __all__ = ["collate", "default_collate", "default_collate_fn_map", "default_convert"]

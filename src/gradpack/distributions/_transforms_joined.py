@@ -10,7 +10,7 @@ from ..base.size import Size
 from ..ops.shape.join import cat, stack
 from ..tensor.tensor import Tensor
 from . import constraints
-from .transform import Transform, check_dim
+from ._transform import Transform, check_dim
 from .utils import sum_rightmost
 
 __all__ = ["CatTransform", "ReshapeTransform", "StackTransform"]

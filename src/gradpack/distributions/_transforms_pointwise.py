@@ -12,7 +12,7 @@ from ..ops.pointwise.activation import softplus
 from ..ops.shape.broadcasting import broadcast_shapes
 from ..tensor.tensor import Tensor
 from . import constraints
-from .transform import Transform
+from ._transform import Transform
 from .utils import broadcast_all, sum_rightmost
 
 __all__ = [

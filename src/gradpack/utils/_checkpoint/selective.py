@@ -15,11 +15,11 @@ from collections import defaultdict
 from collections.abc import Callable
 from typing import Any
 
-from ..base.modes import MODE, OpMode
-from ..ops import aten
-from ..ops.aten import OpOverload, OpOverloadPacket, arguments_of, overload_of
-from ..tensor.saved import tell
-from ..tensor.tensor import Tensor, alias
+from ...base.modes import MODE, OpMode
+from ...ops import aten
+from ...ops.aten import OpOverload, OpOverloadPacket, arguments_of, overload_of
+from ...tensor.saved import tell
+from ...tensor.tensor import Tensor, alias
 
 
 class CheckpointPolicy(enum.Enum):
@@ -207,9 +207,3 @@ def create_selective_checkpoint_contexts(
         raise TypeError("policy_fn_or_list must be either a function or a list of ops.")
     storage: dict[Any, dict[int, Any]] = defaultdict(dict)
     return _Keeping(policy, storage), _Serving(storage, allow_cache_entry_mutation)
-
-
-CheckpointPolicy.__module__ = "gradpack.utils.checkpoint"
-
-
-SelectiveCheckpointContext.__module__ = "gradpack.utils.checkpoint"

@@ -14,12 +14,12 @@ from ..ops.pointwise.rounding import where
 from ..ops.shape.broadcasting import broadcast_shapes
 from ..ops.special.log_gamma import digamma, lgamma
 from ..tensor.tensor import Tensor
+from ._counts import Binomial, Poisson
+from ._location_scale import Gumbel, Laplace, Uniform
 from .bernoulli import Bernoulli, ContinuousBernoulli
-from .counts import Binomial, Poisson
 from .dirichlet import Beta
 from .gamma import Exponential, Gamma
 from .kl import register_kl
-from .location_scale import Gumbel, Laplace, Uniform
 from .normal import Normal
 from .pareto import Pareto
 from .utils import euler_constant

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..autograd.api import backward
-from ..autograd.function import Function
-from ..base.modes import MODE, RUN, using
-from ..ops.random.generator import default_generator
-from ..tensor.tensor import Tensor
-from .checkpoint_parts import check_backward_validity, detach_variable, random_state
+from ...autograd.api import backward
+from ...autograd.function import Function
+from ...base.modes import MODE, RUN, using
+from ...ops.random.generator import default_generator
+from ...tensor.tensor import Tensor
+from .parts import check_backward_validity, detach_variable, random_state
 
 
 class CheckpointFunction(Function):
@@ -56,6 +56,3 @@ class CheckpointFunction(Function):
             raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
         backward([o for o, _ in pairs], [g for _, g in pairs])
         return (None, None, *[a.grad if isinstance(a, Tensor) else None for a in detached])
-
-
-CheckpointFunction.__module__ = "gradpack.utils.checkpoint"
