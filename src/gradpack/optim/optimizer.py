@@ -16,7 +16,7 @@ from ..nn.added import add
 from ..nn.parameter import clear_grad
 from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import Tensor
-from .kernels import drop_gradients
+from ._kernels import drop_gradients
 
 
 class _Required:

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from .lr_base import LRScheduler, _values
+from ._lr_base import LRScheduler, _values
 from .optimizer import Optimizer
 
 

@@ -210,7 +210,7 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
 
 
 def start_adam(p: Tensor, own: dict[str, Any], amsgrad: bool) -> None:
-    """Return the initial Adam state of a parameter."""
+    """Make the initial Adam state of a parameter."""
     own["step"] = alias(np.zeros((), STEP.native), STEP, ())
     for name in ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if amsgrad else [])):
         own[name] = zeros_like(p.detach())

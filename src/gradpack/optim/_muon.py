@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-from ..autograd.grad_mode import no_grad
 from ..base.dtypes import bfloat16
 from ..ops.create.fill_like import zeros_like
 from ..ops.linalg.addmm import addmm
 from ..tensor.tensor import Tensor
-from .optimizer import Optimizer
-from .options import as_number, loss_of
+from ._by_formula import ByParameter, State
+from ._options import as_number, check_one_element, options_of
 
 _ADJUSTMENTS = (None, "original", "match_rms_adamw")
 
 
-class Muon(Optimizer):
+class Muon(ByParameter):
     """Steps of one length in all directions: momentum, made orthogonal. For matrices only.
 
     buffer += (1 - momentum) * (g - buffer); u = buffer, or g + momentum * (buffer - g) with `nesterov`;
@@ -66,23 +65,13 @@ class Muon(Optimizer):
         ns_steps: int = 5,
         adjust_lr_fn: str | None = None,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        defaults = options_of(locals())
+        check_one_element(lr)
         for name, value in (("Learning rate", lr), ("momentum", momentum), ("weight decay", weight_decay)):
             if not value >= 0:
                 raise ValueError(f"{name} should be >= 0 but is: {value}")
         if adjust_lr_fn not in _ADJUSTMENTS:
             raise ValueError(f"Adjust learning rate function {adjust_lr_fn} is not supported")
-        defaults = {
-            "lr": lr,
-            "weight_decay": weight_decay,
-            "momentum": momentum,
-            "nesterov": nesterov,
-            "ns_coefficients": ns_coefficients,
-            "eps": eps,
-            "ns_steps": ns_steps,
-            "adjust_lr_fn": adjust_lr_fn,
-        }
         super().__init__(params, defaults)
         for group in self.param_groups:
             for p in group["params"]:
@@ -91,38 +80,17 @@ class Muon(Optimizer):
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}"
                     )
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters by their gradients.
+    def start(self, p: Any, group: State) -> State:
+        return {"momentum_buffer": zeros_like(p.grad)}
 
-        Args:
-            closure: computes the loss, and its gradients, anew; called once, with autograd on.
+    def _check_gradient(self, p: Any) -> None:
+        if p.is_complex():
+            raise RuntimeError("Muon does not support complex parameters")
+        super()._check_gradient(p)
+        if p.dim() != 2:
+            raise ValueError("Param gradient must be a 2D matrix")
 
-        Returns:
-            What the closure returned, or None.
-
-        Raises:
-            RuntimeError: for complex parameters and sparse gradients.
-        """
-        loss = loss_of(closure)
-        with no_grad():
-            for group in self.param_groups:
-                params = [p for p in group["params"] if p.grad is not None]
-                for p in params:
-                    if p.is_complex():
-                        raise RuntimeError("Muon does not support complex parameters")
-                    if p.grad.is_sparse:
-                        raise RuntimeError("Muon does not support sparse gradients")
-                    if p.dim() != 2:
-                        raise ValueError("Param gradient must be a 2D matrix")
-                for p in params:
-                    self._update(p, p.grad, group)
-        return loss
-
-    def _update(self, p: Tensor, g: Tensor, group: dict[str, Any]) -> None:
-        """Step one parameter."""
-        own = self.state[p]
-        if not own:
-            own["momentum_buffer"] = zeros_like(g)
+    def _update(self, p: Tensor, g: Tensor, own: State, group: State) -> None:
         buffer = own["momentum_buffer"]
         buffer.lerp_(g, 1 - group["momentum"])
         ahead = g.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer

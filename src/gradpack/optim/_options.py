@@ -56,3 +56,29 @@ def as_number(value: Any) -> Any:
 def compute_dtype(p: Tensor) -> dtype:
     """The dtype in which to compute a step: low precision is for storage."""
     return float32 if p.dtype.low else p.dtype
+
+
+def check_options(lr: Any, **options: Any) -> None:
+    """Raise ValueError for a negative option, in the order given."""
+    check_one_element(lr)
+    check_option("lr", lr)
+    for name, value in options.items():
+        check_option(name, value)
+
+
+def check_one_element(lr: Any) -> None:
+    """Raise ValueError for a learning rate that is a tensor of several elements."""
+    if isinstance(lr, Tensor) and lr.numel() != 1:
+        raise ValueError("Tensor lr must be 1-element")
+
+
+def check_betas(betas: tuple[Any, Any]) -> None:
+    """Raise ValueError unless both are in [0, 1)."""
+    for i, beta in enumerate(betas):
+        if not 0.0 <= beta < 1.0:
+            raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def options_of(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return those arguments of a constructor, given as its `locals()`, that are options of parameter groups: all."""
+    return {name: value for name, value in arguments.items() if name not in ("self", "params", "__class__")}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
-from .lr_base import LRScheduler, _values
+from ._lr_base import LRScheduler, _values
 from .optimizer import Optimizer
 
 
