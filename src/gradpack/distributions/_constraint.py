@@ -8,6 +8,7 @@ from typing import Any
 from ..ops.shape.join import cat as _join
 from ..ops.shape.join import stack as _stack
 from ..tensor.tensor import Tensor
+from .utils import same_as
 
 
 class Constraint:
@@ -101,9 +102,7 @@ class _IndependentConstraint(Constraint):
         self.base_constraint = base_constraint
         self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
 
-    @property
-    def is_discrete(self) -> Any:
-        return self.base_constraint.is_discrete
+    is_discrete = same_as("base_constraint.is_discrete")
 
     @property
     def event_dim(self) -> Any:
@@ -127,13 +126,8 @@ class MixtureSameFamilyConstraint(Constraint):
         assert isinstance(base_constraint, Constraint)
         self.base_constraint = base_constraint
 
-    @property
-    def is_discrete(self) -> Any:
-        return self.base_constraint.is_discrete
-
-    @property
-    def event_dim(self) -> Any:
-        return self.base_constraint.event_dim
+    is_discrete = same_as("base_constraint.is_discrete")
+    event_dim = same_as("base_constraint.event_dim")
 
     def check(self, value: Tensor) -> Tensor:
         """Whether each value lies in the support of all components, which are the first dimension before an event."""

@@ -19,7 +19,7 @@ from ._odds import Odds
 from .bernoulli import cross_entropy
 from .exp_family import ExponentialFamily
 from .gamma import Gamma
-from .utils import broadcast_all, enumerated
+from .utils import broadcast_all, enumerated, same_as
 
 __all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 
@@ -223,17 +223,13 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.rate
+    mean = same_as("rate")
 
     @property
     def mode(self) -> Tensor:
         return self.rate.floor()
 
-    @property
-    def variance(self) -> Tensor:
-        return self.rate
+    variance = same_as("rate")
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         with no_grad():

@@ -6,16 +6,15 @@ import math
 from typing import Any, ClassVar
 
 from ..base.info import finfo
-from ..ops.create.create import as_tensor
-from ..ops.create.fill_like import full_like, ones_like, zeros_like
-from ..ops.pointwise.rounding import where
+from ..ops.create.fill_like import full_like, ones_like
 from ..ops.random.floats import rand
 from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
+from .normal import Half
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, AffineTransform, ExpTransform
-from .utils import broadcast_all, euler_constant
+from .utils import broadcast_all, euler_constant, same_as
 
 __all__ = ["Cauchy", "Gumbel", "HalfCauchy", "Laplace", "Uniform"]
 
@@ -39,13 +38,8 @@ class Laplace(Distribution):
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc")
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -100,9 +94,7 @@ class Cauchy(Distribution):
     def mean(self) -> Tensor:
         return full_like(self.loc, math.nan)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -127,7 +119,7 @@ class Cauchy(Distribution):
         return math.log(4 * math.pi) + self.scale.log()
 
 
-class HalfCauchy(TransformedDistribution):
+class HalfCauchy(Half):
     """The distribution of the absolute value of a Cauchy number about 0.
 
     Example::
@@ -137,44 +129,15 @@ class HalfCauchy(TransformedDistribution):
         tensor(0.5000)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
     _parameters: ClassVar[dict[str, int]] = {}
+    variance = same_as("base_dist.variance")
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
     @property
-    def scale(self) -> Tensor:
-        return self.base_dist.scale
-
-    @property
     def mean(self) -> Tensor:
         return full_like(self.scale, math.inf)
-
-    @property
-    def mode(self) -> Tensor:
-        return zeros_like(self.scale)
-
-    @property
-    def variance(self) -> Tensor:
-        return self.base_dist.variance
-
-    def log_prob(self, value: Any) -> Tensor:
-        self._check(value)
-        value = as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
-        return where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
-
-    def cdf(self, value: Any) -> Tensor:
-        self._check(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, value: Any) -> Tensor:
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        return self.base_dist.entropy() - math.log(2)
 
 
 class Gumbel(TransformedDistribution):
@@ -208,9 +171,7 @@ class Gumbel(TransformedDistribution):
     def mean(self) -> Tensor:
         return self.loc + self.scale * euler_constant
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def stddev(self) -> Tensor:

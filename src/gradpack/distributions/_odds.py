@@ -1,4 +1,4 @@
-"""Base class of distributions parametrized by `probs` or `logits`."""
+"""Base class of distributions with `probs` or `logits`, of which one is given and the other follows."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ def given(probs: Any, logits: Any) -> str:
 
 
 class Odds(Distribution):
-    """Base class of distributions with `probs` or `logits` of a binary event."""
+    """Base class of distributions with `probs` or `logits`: of a binary event, or of classes."""
 
     _given: str
+    _is_binary = True
 
     def _take(self, probs: Any, logits: Any, *others: Any) -> tuple[Tensor, ...]:
         """Store the given parameter, broadcast with the others. Return the others."""
@@ -33,11 +34,11 @@ class Odds(Distribution):
 
     @lazy_property
     def logits(self) -> Tensor:
-        return probs_to_logits(self.probs, is_binary=True)
+        return probs_to_logits(self.probs, is_binary=self._is_binary)
 
     @lazy_property
     def probs(self) -> Tensor:
-        return logits_to_probs(self.logits, is_binary=True)
+        return logits_to_probs(self.logits, is_binary=self._is_binary)
 
     @property
     def _param(self) -> Tensor:

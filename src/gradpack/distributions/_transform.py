@@ -10,7 +10,7 @@ from typing import Any
 
 from ..tensor.tensor import Tensor
 from . import constraints
-from .utils import sum_rightmost
+from .utils import same_as, sum_rightmost
 
 __all__ = ["ComposeTransform", "IndependentTransform", "Transform", "identity_transform"]
 
@@ -130,25 +130,11 @@ class _InverseTransform(Transform):
     def __getstate__(self) -> dict[str, Any]:
         return self.__dict__
 
-    @property
-    def domain(self) -> Any:
-        return self._inv.codomain
-
-    @property
-    def codomain(self) -> Any:
-        return self._inv.domain
-
-    @property
-    def bijective(self) -> Any:
-        return self._inv.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self._inv.sign
-
-    @property
-    def inv(self) -> Transform:
-        return self._inv
+    domain = same_as("_inv.codomain")
+    codomain = same_as("_inv.domain")
+    bijective = same_as("_inv.bijective")
+    sign = same_as("_inv.sign")
+    inv = same_as("_inv")
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         return self._inv.with_cache(cache_size).inv
@@ -306,13 +292,8 @@ class IndependentTransform(Transform):
     def codomain(self) -> Any:
         return constraints.independent(self.base_transform.codomain, self.reinterpreted_batch_ndims)
 
-    @property
-    def bijective(self) -> Any:
-        return self.base_transform.bijective
-
-    @property
-    def sign(self) -> Any:
-        return self.base_transform.sign
+    bijective = same_as("base_transform.bijective")
+    sign = same_as("base_transform.sign")
 
     def _call(self, x: Tensor) -> Any:
         check_dim(x.ndim, self.domain.event_dim)

@@ -70,8 +70,11 @@ def _reshaped(shape: Any, before: Any, after: Any) -> Any:
 class _Joined(Transform):
     """Transforms of the parts of a value along a dimension."""
 
-    transforms: list[Transform]
-    dim: int
+    def __init__(self, tseq: Sequence[Transform], dim: int, cache_size: int) -> None:
+        assert all(isinstance(t, Transform) for t in tseq)
+        super().__init__(cache_size)
+        self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
+        self.dim = dim
 
     @property
     def bijective(self) -> bool:
@@ -80,6 +83,26 @@ class _Joined(Transform):
     def _parts(self, value: Tensor) -> Any:
         """Split a value into the parts that the transforms get."""
         raise NotImplementedError
+
+    def _constraint(self, parts: list[Any]) -> Any:
+        """Return the constraint on a value from those on its parts."""
+        raise NotImplementedError
+
+    _join: Any  # parts to a value
+
+    @property
+    def domain(self) -> Any:
+        return self._constraint([t.domain for t in self.transforms])
+
+    @property
+    def codomain(self) -> Any:
+        return self._constraint([t.codomain for t in self.transforms])
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self._join([t(part) for t, part in zip(self.transforms, self._parts(x), strict=True)], self.dim)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return self._join([t.inv(part) for t, part in zip(self.transforms, self._parts(y), strict=True)], self.dim)
 
     def with_cache(self, cache_size: int = 1) -> Transform:
         new: Any = super().with_cache(cache_size)
@@ -102,15 +125,14 @@ class CatTransform(_Joined):
         tensor([1., 3., 5.])
     """
 
+    _join = staticmethod(cat)
+
     def __init__(
         self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
     ) -> None:
-        assert all(isinstance(t, Transform) for t in tseq)
-        super().__init__(cache_size)
-        self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
+        super().__init__(tseq, dim, cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
         assert len(self.lengths) == len(self.transforms)
-        self.dim = dim
 
     @property
     def event_dim(self) -> int:
@@ -121,25 +143,14 @@ class CatTransform(_Joined):
         """How long the dimension is."""
         return sum(self.lengths)
 
-    @property
-    def domain(self) -> Any:
-        return constraints.cat([t.domain for t in self.transforms], self.dim, self.lengths)
-
-    @property
-    def codomain(self) -> Any:
-        return constraints.cat([t.codomain for t in self.transforms], self.dim, self.lengths)
+    def _constraint(self, parts: list[Any]) -> Any:
+        return constraints.cat(parts, self.dim, self.lengths)
 
     def _parts(self, value: Tensor) -> Any:
         assert -value.ndim <= self.dim < value.ndim
         found = value.shape[self.dim]
         assert found == self.length, f"x.size({self.dim}) = {found} must equal length {self.length}"
         return value.split(self.lengths, self.dim)
-
-    def _call(self, x: Tensor) -> Tensor:
-        return cat([t(part) for t, part in zip(self.transforms, self._parts(x), strict=True)], self.dim)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return cat([t.inv(part) for t, part in zip(self.transforms, self._parts(y), strict=True)], self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         each = [
@@ -169,31 +180,19 @@ class StackTransform(_Joined):
                 [1., 0.]])
     """
 
+    _join = staticmethod(stack)
+
     def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
-        assert all(isinstance(t, Transform) for t in tseq)
-        super().__init__(cache_size)
-        self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
-        self.dim = dim
+        super().__init__(tseq, dim, cache_size)
 
-    @property
-    def domain(self) -> Any:
-        return constraints.stack([t.domain for t in self.transforms], self.dim)
-
-    @property
-    def codomain(self) -> Any:
-        return constraints.stack([t.codomain for t in self.transforms], self.dim)
+    def _constraint(self, parts: list[Any]) -> Any:
+        return constraints.stack(parts, self.dim)
 
     def _parts(self, value: Tensor) -> Any:
         assert -value.ndim <= self.dim < value.ndim
         found, n = value.shape[self.dim], len(self.transforms)
         assert found == n, f"x.size({self.dim}) = {found} must equal len(transforms) {n}"
         return value.unbind(self.dim)
-
-    def _call(self, x: Tensor) -> Tensor:
-        return stack([t(part) for t, part in zip(self.transforms, self._parts(x), strict=True)], self.dim)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return stack([t.inv(part) for t, part in zip(self.transforms, self._parts(y), strict=True)], self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         parts = zip(self.transforms, self._parts(x), self._parts(y), strict=True)

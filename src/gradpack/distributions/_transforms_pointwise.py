@@ -13,7 +13,7 @@ from ..ops.shape.broadcasting import broadcast_shapes
 from ..tensor.tensor import Tensor
 from . import constraints
 from ._transform import Transform
-from .utils import broadcast_all, sum_rightmost
+from .utils import broadcast_all, same_as, sum_rightmost
 
 __all__ = [
     "AbsTransform",
@@ -223,17 +223,13 @@ class AffineTransform(Transform):
         self.loc, self.scale = loc, scale
         self._event_dim = event_dim
 
-    @property
-    def event_dim(self) -> int:
-        return self._event_dim
+    event_dim = same_as("_event_dim")
 
     @property
     def domain(self) -> Any:
         return constraints.independent(constraints.real, self._event_dim) if self._event_dim else constraints.real
 
-    @property
-    def codomain(self) -> Any:
-        return self.domain
+    codomain = same_as("domain")
 
     @property
     def sign(self) -> Any:
@@ -289,9 +285,7 @@ class CumulativeDistributionTransform(Transform):
         super().__init__(cache_size)
         self.distribution = distribution
 
-    @property
-    def domain(self) -> Any:
-        return self.distribution.support
+    domain = same_as("distribution.support")
 
     def _call(self, x: Tensor) -> Tensor:
         return self.distribution.cdf(x)

@@ -16,7 +16,7 @@ from ._odds import Odds
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
-from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits
+from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits, same_as
 
 __all__ = ["Bernoulli", "ContinuousBernoulli", "LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
@@ -55,9 +55,7 @@ class Bernoulli(Odds, ExponentialFamily):
         self._take(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
+    mean = same_as("probs")
 
     @property
     def mode(self) -> Tensor:
@@ -231,14 +229,6 @@ class RelaxedBernoulli(TransformedDistribution):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    @property
-    def temperature(self) -> Any:
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        return self.base_dist.probs
+    temperature = same_as("base_dist.temperature")
+    logits = same_as("base_dist.logits")
+    probs = same_as("base_dist.probs")

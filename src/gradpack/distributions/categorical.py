@@ -20,12 +20,12 @@ from ..ops.special.log_gamma import lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
 from ._counts import Binomial
-from ._odds import given
+from ._odds import Odds, given
 from .dirichlet import one_hot_like
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
-from .utils import broadcast_all, clamp_probs, enumerated, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, clamp_probs, enumerated, same_as
 
 __all__ = [
     "Categorical",
@@ -39,7 +39,7 @@ __all__ = [
 _EITHER: dict[str, Any] = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
 
-class Categorical(Distribution):
+class Categorical(Odds):
     """A class from 0 on, with the probabilities along the last dimension of `probs`.
 
     Args:
@@ -58,6 +58,7 @@ class Categorical(Distribution):
     has_enumerate_support = True
     _parameters: ClassVar[dict[str, int]] = {"probs": 1, "logits": 1}
     _kept = ("_given", "_num_events")
+    _is_binary = False
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._given = given(probs, logits)
@@ -74,26 +75,6 @@ class Categorical(Distribution):
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         return constraints.integer_interval(0, self._num_events - 1)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        return probs_to_logits(self.probs)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        return logits_to_probs(self.logits)
-
-    @property
-    def _param(self) -> Tensor:
-        return self.__dict__[self._given]
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.shape
 
     def _undefined(self) -> Tensor:
         return full_like(self._param[..., 0], math.nan, requires_grad=False)
@@ -136,25 +117,12 @@ class _OfClasses(Distribution):
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     _categorical: Categorical
 
-    @property
-    def logits(self) -> Tensor:
-        return self._categorical.logits
+    logits = same_as("_categorical.logits")
+    probs = same_as("_categorical.probs")
+    _param = same_as("_categorical._param")
+    _new = same_as("_categorical._new")
 
-    @property
-    def probs(self) -> Tensor:
-        return self._categorical.probs
-
-    @property
-    def _param(self) -> Tensor:
-        return self._categorical._param
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
+    param_shape = same_as("_categorical.param_shape")
 
 
 class OneHotCategorical(_OfClasses):
@@ -175,9 +143,7 @@ class OneHotCategorical(_OfClasses):
         self._categorical = Categorical(probs, logits, validate_args=False)
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
+    mean = same_as("probs")
 
     @property
     def mode(self) -> Tensor:
@@ -338,14 +304,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    @property
-    def temperature(self) -> Any:
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        return self.base_dist.probs
+    temperature = same_as("base_dist.temperature")
+    logits = same_as("base_dist.logits")
+    probs = same_as("base_dist.probs")

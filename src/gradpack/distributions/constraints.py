@@ -85,34 +85,32 @@ class _OneHot(Constraint):
         return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
 
 
-class _Lower(Constraint):
+class _Bounded(Constraint):
+    """A set given by its bounds."""
+
+    def _inside(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in vars(self).items())
+
+
+class _Lower(_Bounded):
     """Above a bound."""
 
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
 
-    def _inside(self) -> str:
-        return f"lower_bound={self.lower_bound}"
 
-
-class _Upper(Constraint):
+class _Upper(_Bounded):
     """Below a bound."""
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
-    def _inside(self) -> str:
-        return f"upper_bound={self.upper_bound}"
 
-
-class _Between(Constraint):
+class _Between(_Bounded):
     """Between two bounds."""
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
-
-    def _inside(self) -> str:
-        return f"lower_bound={self.lower_bound}, upper_bound={self.upper_bound}"
 
 
 class _IntegerInterval(_Between):

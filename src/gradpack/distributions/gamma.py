@@ -19,7 +19,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
-from .utils import broadcast_all, standard_normal
+from .utils import broadcast_all, same_as, standard_normal
 
 __all__ = ["Chi2", "Exponential", "FisherSnedecor", "Gamma", "InverseGamma", "StudentT"]
 
@@ -194,13 +194,8 @@ class InverseGamma(TransformedDistribution):
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(-ones_like(base.rate[(0,) * base.rate.ndim])), validate_args)
 
-    @property
-    def concentration(self) -> Tensor:
-        return self.base_dist.concentration
-
-    @property
-    def rate(self) -> Tensor:
-        return self.base_dist.rate
+    concentration = same_as("base_dist.concentration")
+    rate = same_as("base_dist.rate")
 
     @property
     def mean(self) -> Tensor:
@@ -241,9 +236,7 @@ class StudentT(Distribution):
     def mean(self) -> Tensor:
         return where(self.df > 1, self.loc, math.nan)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:

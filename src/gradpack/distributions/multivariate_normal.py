@@ -13,7 +13,7 @@ from ..ops.shape.diagonal import diag_embed
 from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
-from .utils import lazy_property, standard_normal
+from .utils import lazy_property, same_as, standard_normal
 
 __all__ = ["LowRankMultivariateNormal", "MultivariateNormal"]
 
@@ -143,13 +143,8 @@ class MultivariateNormal(Covariance):
         super().__init__(batch_shape, (n,), validate_args=validate_args)
         self._factorize()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc")
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -246,13 +241,8 @@ class LowRankMultivariateNormal(Distribution):
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
         super().__init__(batch_shape, (n,), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc")
+    mode = same_as("loc")
 
     @lazy_property
     def variance(self) -> Tensor:

@@ -15,7 +15,7 @@ from .distribution import Distribution
 from .gamma import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform, PowerTransform
-from .utils import broadcast_all, euler_constant
+from .utils import broadcast_all, euler_constant, same_as
 
 __all__ = ["GeneralizedPareto", "Pareto", "Weibull"]
 
@@ -42,9 +42,7 @@ class Pareto(TransformedDistribution):
     def mean(self) -> Tensor:
         return where(self.alpha > 1, self.alpha * self.scale / (self.alpha - 1), math.inf)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.scale
+    mode = same_as("scale")
 
     @property
     def variance(self) -> Tensor:
@@ -100,9 +98,7 @@ class GeneralizedPareto(Distribution):
         c = self.concentration
         return where(c < 1, self.loc + self.scale / (1 - c), math.nan)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:

@@ -11,7 +11,7 @@ from ..tensor.tensor import Tensor
 from . import constraints
 from ._transform import ComposeTransform, Transform
 from .distribution import Distribution
-from .utils import sum_rightmost
+from .utils import same_as, sum_rightmost
 
 __all__ = ["Independent", "TransformedDistribution"]
 
@@ -54,9 +54,7 @@ class Independent(Distribution):
         new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
         return self._with_shapes(new, batch_shape, self.event_shape)
 
-    @property
-    def has_rsample(self) -> Any:
-        return self.base_dist.has_rsample
+    has_rsample = same_as("base_dist.has_rsample")
 
     @property
     def has_enumerate_support(self) -> Any:
@@ -68,17 +66,9 @@ class Independent(Distribution):
         n = self.reinterpreted_batch_ndims
         return constraints.independent(inside, n) if n else inside
 
-    @property
-    def mean(self) -> Tensor:
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Tensor:
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Tensor:
-        return self.base_dist.variance
+    mean = same_as("base_dist.mean")
+    mode = same_as("base_dist.mode")
+    variance = same_as("base_dist.variance")
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return self.base_dist.sample(sample_shape)
@@ -154,9 +144,7 @@ class TransformedDistribution(Distribution):
         new.transforms = self.transforms
         return self._with_shapes(new, batch_shape, self.event_shape)
 
-    @property
-    def has_rsample(self) -> Any:
-        return self.base_dist.has_rsample
+    has_rsample = same_as("base_dist.has_rsample")
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:

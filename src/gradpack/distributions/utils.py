@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isqrt
 from numbers import Number
+from operator import attrgetter
 from typing import Any
 
 from ..autograd.grad_mode import enable_grad
@@ -121,6 +122,11 @@ class lazy_property:  # noqa: N801 - torch's name
             value = self.wrapped(instance)
         instance.__dict__[self.__name__] = value
         return value
+
+
+def same_as(path: str) -> Any:
+    """Return a property that reads another attribute, which may be one of a part: `same_as("base_dist.scale")`."""
+    return property(attrgetter(path))
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:

@@ -14,7 +14,7 @@ from ..ops.special.bessel import i0e, i1e
 from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all
+from .utils import broadcast_all, same_as
 
 __all__ = ["VonMises"]
 
@@ -77,9 +77,7 @@ class VonMises(Distribution):
         """The circular mean."""
         return self.loc
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:

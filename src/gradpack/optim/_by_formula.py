@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..backends.numpy import quiet
 from ..base.modes import using
 from ..nn.utils.direct import may_write
 from ..ops.create.create import tensor
@@ -41,8 +40,7 @@ class ByParameter(Optimizer):
         for group in self.param_groups:
             params = group["params"]
             if not differentiable and may_write():
-                with quiet():
-                    params = self._step_arrays(params, group)
+                params = self._step_arrays(params, group)
             if params:
                 with using(grad=differentiable):
                     self._step_tensors([p for p in params if p.grad is not None], group)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..backends.numpy import quiet
 from ..ops.pointwise.pairwise import maximum
 from ..tensor.tensor import Tensor
 from . import _kernels as kernels
@@ -82,8 +83,10 @@ class Adam(ByFormula):
         return zeros_beside(p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
 
     def _step_arrays(self, params: list[Tensor], group: State) -> list[Tensor]:
-        numbers = {name: as_number(group[name]) for name in ("lr", "weight_decay")}
-        return kernels.adam(params, self.state, {**group, **numbers, "betas": tuple(map(as_number, group["betas"]))})
+        (beta1, beta2), lr, decay = group["betas"], as_number(group["lr"]), as_number(group["weight_decay"])
+        options = {**group, "lr": lr, "weight_decay": decay, "betas": (as_number(beta1), as_number(beta2))}
+        with quiet():
+            return kernels.adam(params, self.state, options)
 
     def _check_gradient(self, p: Any) -> None:
         if p.grad.is_sparse:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..backends.numpy import quiet
 from ..tensor.tensor import Tensor
 from . import _kernels as kernels
 from ._by_formula import ByParameter, State
@@ -69,9 +70,11 @@ class SGD(ByParameter):
 
     def _step_arrays(self, params: list[Tensor], group: State) -> list[Tensor]:
         lr = as_number(group["lr"])
-        if not (group["momentum"] or group["weight_decay"] or group["maximize"]):
-            return kernels.descend(params, lr)
-        return kernels.sgd(params, self.state, {**group, "lr": lr, "weight_decay": as_number(group["weight_decay"])})
+        with quiet():
+            if not (group["momentum"] or group["weight_decay"] or group["maximize"]):
+                return kernels.descend(params, lr)
+            options = {**group, "lr": lr, "weight_decay": as_number(group["weight_decay"])}
+            return kernels.sgd(params, self.state, options)
 
     def _step_tensors(self, params: list[Any], group: State) -> None:
         for p in params:
