@@ -121,36 +121,18 @@ def _unit_beyond_uniform(p: Any, q: Any) -> Tensor:
     return (q.low > 0) | (q.high < 1)
 
 
-_PAIRS: list[tuple[Any, Any, Any, Any]] = [
-    (Bernoulli, Poisson, _log_poisson, None),
-    (Beta, ContinuousBernoulli, _log_continuous_bernoulli, None),
-    (Beta, Exponential, _log_exponential, None),
-    (Beta, Gamma, _log_gamma, None),
-    (Beta, Normal, _log_normal, None),
-    (Beta, Uniform, _log_uniform, _unit_beyond_uniform),
-    (ContinuousBernoulli, Exponential, _log_exponential, None),
-    (ContinuousBernoulli, Normal, _log_normal, None),
-    (ContinuousBernoulli, Uniform, _log_uniform, _unit_beyond_uniform),
-    (Exponential, Gamma, _log_gamma, None),
-    (Exponential, Gumbel, _log_gumbel, None),
-    (Exponential, Normal, _log_normal, None),
-    (Gamma, Exponential, _log_exponential, None),
-    (Gamma, Gumbel, _log_gumbel, None),
-    (Gamma, Normal, _log_normal, None),
-    (Gumbel, Normal, _log_normal, None),
-    (Laplace, Normal, _log_normal, None),
-    (Normal, Gumbel, _log_gumbel, None),
-    (Normal, Laplace, _log_laplace, None),
-    (Pareto, Exponential, _log_exponential, None),
-    (Pareto, Gamma, _log_gamma, None),
-    (Pareto, Normal, _log_normal, None),
-    (Uniform, Beta, _log_beta, _uniform_beyond_unit),
-    (Uniform, ContinuousBernoulli, _log_continuous_bernoulli, _uniform_beyond_unit),
-    (Uniform, Exponential, _log_exponential, _uniform_below_zero),
-    (Uniform, Gamma, _log_gamma, _uniform_below_zero),
-    (Uniform, Gumbel, _log_gumbel, None),
-    (Uniform, Normal, _log_normal, None),
-    (Uniform, Pareto, _log_pareto, _uniform_below_scale),
+# Of each formula: its q, and all p; then those that may have values where q has none.
+_FORMULAS: list[tuple[Any, Any, tuple[Any, ...], dict[Any, Any]]] = [
+    (_log_beta, Beta, (), {Uniform: _uniform_beyond_unit}),
+    (_log_continuous_bernoulli, ContinuousBernoulli, (Beta,), {Uniform: _uniform_beyond_unit}),
+    (_log_exponential, Exponential, (Beta, ContinuousBernoulli, Gamma, Pareto), {Uniform: _uniform_below_zero}),
+    (_log_gamma, Gamma, (Beta, Exponential, Pareto), {Uniform: _uniform_below_zero}),
+    (_log_gumbel, Gumbel, (Exponential, Gamma, Normal, Uniform), {}),
+    (_log_laplace, Laplace, (Normal,), {}),
+    (_log_normal, Normal, (Beta, ContinuousBernoulli, Exponential, Gamma, Gumbel, Laplace, Pareto, Uniform), {}),
+    (_log_pareto, Pareto, (), {Uniform: _uniform_below_scale}),
+    (_log_poisson, Poisson, (Bernoulli,), {}),
+    (_log_uniform, Uniform, (), {Beta: _unit_beyond_uniform, ContinuousBernoulli: _unit_beyond_uniform}),
 ]
 
 # Of these, p always has values where q has none.
@@ -180,8 +162,9 @@ def _infinite(p: Any, q: Any) -> Tensor:
     return full(shape, math.inf, dtype=like.dtype, device=like.device)
 
 
-for _pair in _PAIRS:
-    _register_pair(*_pair)
+for _expected_log, _q, _inside, _outside in _FORMULAS:
+    for _p in (*_inside, *_outside):
+        _register_pair(_p, _q, _expected_log, _outside.get(_p))
 for _type_p, _types_q in _INFINITE.items():
     for _type_q in _types_q:
         register_kl(_type_p, _type_q)(_infinite)

@@ -120,6 +120,13 @@ def _check_cache_size(cache_size: int) -> None:
         raise ValueError("cache_size must be 0 or 1")
 
 
+class Alike(Transform):
+    """A transform without parameters: all of a class are equal."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, type(self))
+
+
 class _InverseTransform(Transform):
     """The inverse of a transform, which it asks for everything."""
 

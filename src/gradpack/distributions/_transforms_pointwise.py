@@ -12,7 +12,7 @@ from ..ops.pointwise.activation import softplus
 from ..ops.shape.broadcasting import broadcast_shapes
 from ..tensor.tensor import Tensor
 from . import constraints
-from ._transform import Transform
+from ._transform import Alike, Transform
 from .utils import broadcast_all, same_as, sum_rightmost
 
 __all__ = [
@@ -33,14 +33,11 @@ def clipped_sigmoid(x: Tensor) -> Tensor:
     return x.sigmoid().clamp(min=info.tiny, max=1.0 - info.eps)
 
 
-class _Pointwise(Transform):
-    """A bijection of numbers that increases. All of a class are equal."""
+class _Pointwise(Alike):
+    """A bijection of numbers that increases."""
 
     bijective = True
     sign: Any = 1
-
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other)
 
 
 class ExpTransform(_Pointwise):
@@ -139,7 +136,7 @@ class TanhTransform(_Pointwise):
         return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))  # log(1 - tanh²)
 
 
-class AbsTransform(Transform):
+class AbsTransform(Alike):
     """`y = |x|`. Two numbers have the same image: the inverse gives the positive one.
 
     Example::
@@ -151,9 +148,6 @@ class AbsTransform(Transform):
 
     domain = constraints.real
     codomain = constraints.positive
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, AbsTransform)
 
     def _call(self, x: Tensor) -> Tensor:
         return x.abs()
@@ -199,8 +193,7 @@ class PowerTransform(Transform):
     def forward_shape(self, shape: Any) -> Any:
         return broadcast_shapes(shape, self.exponent.shape)
 
-    def inverse_shape(self, shape: Any) -> Any:
-        return broadcast_shapes(shape, self.exponent.shape)
+    inverse_shape = forward_shape
 
 
 class AffineTransform(Transform):
@@ -256,8 +249,7 @@ class AffineTransform(Transform):
     def forward_shape(self, shape: Any) -> Any:
         return broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))
 
-    def inverse_shape(self, shape: Any) -> Any:
-        return self.forward_shape(shape)
+    inverse_shape = forward_shape
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -15,7 +15,7 @@ from ..ops.reduce.softmax import softmax
 from ..ops.shape.diagonal import diag_embed, tril_indices
 from ..tensor.tensor import Tensor
 from . import constraints
-from ._transform import Transform, check_dim
+from ._transform import Alike, Transform, check_dim
 from ._transforms_pointwise import clipped_sigmoid
 from .utils import tril_matrix_to_vec, vec_to_tril_matrix
 
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-class SoftmaxTransform(Transform):
+class SoftmaxTransform(Alike):
     """Vectors to points of the simplex, by `exp` and scaling. Not a bijection: use `StickBreakingTransform` for one.
 
     Example::
@@ -41,9 +41,6 @@ class SoftmaxTransform(Transform):
     domain = constraints.real_vector
     codomain = constraints.simplex
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, SoftmaxTransform)
-
     def _call(self, x: Tensor) -> Tensor:
         return softmax(x, -1)
 
@@ -54,12 +51,10 @@ class SoftmaxTransform(Transform):
         check_dim(len(shape), 1)
         return shape
 
-    def inverse_shape(self, shape: Any) -> Any:
-        check_dim(len(shape), 1)
-        return shape
+    inverse_shape = forward_shape
 
 
-class StickBreakingTransform(Transform):
+class StickBreakingTransform(Alike):
     """Vectors of n numbers to points of the simplex with n + 1: each number says which share of the rest to break off.
 
     A zero stands for equal shares, so that zeros map to the centre.
@@ -74,9 +69,6 @@ class StickBreakingTransform(Transform):
     domain = constraints.real_vector
     codomain = constraints.simplex
     bijective = True
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, StickBreakingTransform)
 
     @staticmethod
     def _offset(like: Tensor) -> Tensor:
@@ -107,7 +99,7 @@ class StickBreakingTransform(Transform):
         return shape[:-1] + (shape[-1] - 1,)  # noqa: RUF005 - a Size stays one
 
 
-class LowerCholeskyTransform(Transform):
+class LowerCholeskyTransform(Alike):
     """Square matrices to triangular ones with a positive diagonal: what is above is dropped, `exp` of the diagonal.
 
     Example::
@@ -121,9 +113,6 @@ class LowerCholeskyTransform(Transform):
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.lower_cholesky
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, LowerCholeskyTransform)
-
     def _call(self, x: Tensor) -> Tensor:
         return x.tril(-1) + diag_embed(x.diagonal(dim1=-2, dim2=-1).exp())
 
@@ -131,7 +120,7 @@ class LowerCholeskyTransform(Transform):
         return y.tril(-1) + diag_embed(y.diagonal(dim1=-2, dim2=-1).log())
 
 
-class PositiveDefiniteTransform(Transform):
+class PositiveDefiniteTransform(Alike):
     """Square matrices to positive definite ones: `L L^T`, with the `L` of `LowerCholeskyTransform`.
 
     Example::
@@ -144,9 +133,6 @@ class PositiveDefiniteTransform(Transform):
 
     domain = constraints.independent(constraints.real, 2)
     codomain = constraints.positive_definite
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, PositiveDefiniteTransform)
 
     def _call(self, x: Tensor) -> Tensor:
         factor = LowerCholeskyTransform()(x)

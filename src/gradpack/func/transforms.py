@@ -9,7 +9,7 @@ from typing import Any
 from ..autograd.arguments import complex_mismatch
 from ..autograd.forward_push import push_forward
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE
+from ..base.modes import MODE, using
 from ..base.tree import tree_flatten, tree_unflatten
 from ..tensor.tensor import Tensor
 from .arguments import Function, check_nested_outputs, only_tensors, pick, replaced, some_tensors, without_aux
@@ -246,17 +246,10 @@ def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushe
     output, aux = sources.run(lambda: call(sources.inside))
     leaves, form = tree_flatten(output)
 
-    def product() -> list[Tensor]:
+    with using(grad=True):
         seeds = Sources([zeros_like(out.detach()) for out in leaves])
         back = sources.pull(leaves, list(seeds.inside), keep=True, create_graph=True)
-        return seeds.pull(back, list(pushed), keep=True)
-
-    mode = MODE.get()
-    try:
-        MODE.set(mode.replace(grad=True))
-        found = product()
-    finally:
-        MODE.set(mode)
+        found = seeds.pull(back, list(pushed), keep=True)
     return sources.results(output), tree_unflatten([sources._result(f) for f in found], form), sources.results(aux)
 
 
@@ -283,13 +276,9 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         raise RuntimeError(f"Expected f to be a function that has non-empty output (got output = {output})")
     places = [i for i, out in enumerate(every) if isinstance(out, Tensor) and out._spec.dtype.category >= FLOATING]
     leaves = [every[i] for i in places]
-    outer = MODE.get()
-    try:
-        MODE.set(outer.replace(grad=True))
+    with using(grad=True):
         seeds = Sources([zeros_like(out.detach()) for out in leaves])
         back = sources.pull(leaves, list(seeds.inside), keep=True, create_graph=True)
-    finally:
-        MODE.set(outer)
 
     def jvp_fn(*tangents: Any) -> Any:
         pushed, tangent_form = tree_flatten(tangents)

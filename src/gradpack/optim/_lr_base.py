@@ -20,6 +20,13 @@ _SEE = (
 )
 
 
+def check_optimizer(optimizer: Any) -> Optimizer:
+    """Return the optimizer; raise TypeError for what is none."""
+    if not isinstance(optimizer, Optimizer):
+        raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
+    return optimizer
+
+
 def _values(optimizer: Optimizer, name: str) -> list[Any]:
     """Return an option of each group; tensors are copied, so that callers cannot change the option."""
     return [_own(group[name]) for group in optimizer.param_groups]
@@ -45,9 +52,7 @@ class LRScheduler:
     _is_initial = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        self.optimizer = optimizer
+        self.optimizer = check_optimizer(optimizer)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", _own(group["lr"]))

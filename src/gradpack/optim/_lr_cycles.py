@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from ._lr_base import LRScheduler, _values
+from ._lr_base import LRScheduler, _values, check_optimizer
 from .optimizer import Optimizer
 
 
@@ -125,7 +125,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set(rates)
 
 
-def _for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+def for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     """Return one value for each group."""
     count = len(optimizer.param_groups)
     if isinstance(value, list | tuple):
@@ -138,14 +138,43 @@ def _for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     return [value] * count
 
 
-def _set_momentum(group: dict[str, Any], value: float, as_beta: bool) -> None:
-    if as_beta:
-        group["betas"] = (value, *group["betas"][1:])
-    else:
-        group["momentum"] = value
+def check_strategy(anneal_strategy: str) -> None:
+    """Raise ValueError for an unknown strategy."""
+    if anneal_strategy not in ("cos", "linear"):
+        raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
 
 
-class OneCycleLR(LRScheduler):
+def annealed(strategy: str, share: float) -> float:
+    """Return the share of the change after a share of the steps: along a line, or half a cosine."""
+    return share if strategy == "linear" else (1 - math.cos(math.pi * share)) / 2
+
+
+class _MomentumCycles(LRScheduler):
+    """Base class of schedulers that move momentum, or the first beta, against the rate."""
+
+    use_beta1: bool
+
+    def _begin_momentum(self, base: Any, highest: Any, last_epoch: int) -> tuple[list[Any], list[Any]]:
+        """Set the highest momentum, unless the schedule goes on; return the lowest and the highest of each group."""
+        optimizer = self.optimizer
+        if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
+            raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
+        self.use_beta1 = "betas" in optimizer.defaults
+        bases, highs = for_each("base_momentum", optimizer, base), for_each("max_momentum", optimizer, highest)
+        if last_epoch == -1:
+            for group, high, low in zip(optimizer.param_groups, highs, bases, strict=True):
+                self._set_momentum(group, high)
+                group.update(max_momentum=high, base_momentum=low)
+        return bases, highs
+
+    def _set_momentum(self, group: dict[str, Any], value: float) -> None:
+        if self.use_beta1:
+            group["betas"] = (value, *group["betas"][1:])
+        else:
+            group["momentum"] = value
+
+
+class OneCycleLR(_MomentumCycles):
     """Up to `max_lr`, and down to almost nothing: one cycle for the whole of training. Step after each batch.
 
     Args:
@@ -190,14 +219,11 @@ class OneCycleLR(LRScheduler):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        self.optimizer = optimizer
+        self.optimizer = check_optimizer(optimizer)
         self.total_steps = _length(total_steps, epochs, steps_per_epoch)
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        check_strategy(anneal_strategy)
         # The end of each phase, and the options of a group between which it interpolates, for rate and momentum.
         up = (pct_start * self.total_steps - 1, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum"))
         end = self.total_steps - 1
@@ -211,24 +237,14 @@ class OneCycleLR(LRScheduler):
         else:
             self._phases = [up, (end, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))]
         self._anneal_func_type = anneal_strategy
-        highest = _for_each("max_lr", optimizer, max_lr)
+        highest = for_each("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, highest, strict=True):
                 first = rate / div_factor
                 group.update(initial_lr=first, max_lr=rate, min_lr=first / final_div_factor)
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-            self.use_beta1 = "betas" in optimizer.defaults
-            highest, lowest = (
-                _for_each(name, optimizer, value)
-                for name, value in (("max_momentum", max_momentum), ("base_momentum", base_momentum))
-            )
-            if last_epoch == -1:
-                for group, high, low in zip(optimizer.param_groups, highest, lowest, strict=True):
-                    _set_momentum(group, high, self.use_beta1)
-                    group.update(max_momentum=high, base_momentum=low)
+            self._begin_momentum(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[Any]:
@@ -242,15 +258,13 @@ class OneCycleLR(LRScheduler):
                 break
             begin = phase[0]
         end, (start_lr, end_lr), (start_momentum, end_momentum) = phase
-        share = (now - begin) / (end - begin)
-        if self._anneal_func_type == "cos":
-            share = (1 - math.cos(math.pi * share)) / 2
+        share = annealed(self._anneal_func_type, (now - begin) / (end - begin))
         rates = []
         for group in self.optimizer.param_groups:
             rates.append(group[start_lr] + (group[end_lr] - group[start_lr]) * share)
             if self.cycle_momentum:
                 first, last = group[start_momentum], group[end_momentum]
-                _set_momentum(group, first + (last - first) * share, self.use_beta1)
+                self._set_momentum(group, first + (last - first) * share)
         return rates
 
 
@@ -267,7 +281,7 @@ def _length(total_steps: Any, epochs: Any, steps_per_epoch: Any) -> int:
     return math.prod(given.values())
 
 
-class CyclicLR(LRScheduler):
+class CyclicLR(_MomentumCycles):
     """Between `base_lr` and `max_lr`, up and down in straight lines, again and again. Step after each batch.
 
     Args:
@@ -315,17 +329,15 @@ class CyclicLR(LRScheduler):
         max_momentum: float = 0.9,
         last_epoch: int = -1,
     ) -> None:
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        self.optimizer = optimizer
-        lowest = _for_each("base_lr", optimizer, base_lr)
+        self.optimizer = check_optimizer(optimizer)
+        lowest = for_each("base_lr", optimizer, base_lr)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, lowest, strict=True):
                 if isinstance(group["lr"], Tensor):
                     group["lr"].detach().fill_(rate)
                 else:
                     group["lr"] = rate
-        self.max_lrs = _for_each("max_lr", optimizer, max_lr)
+        self.max_lrs = for_each("max_lr", optimizer, max_lr)
         up = float(step_size_up)
         down = up if step_size_down is None else float(step_size_down)
         self.total_size = up + down
@@ -338,17 +350,7 @@ class CyclicLR(LRScheduler):
         self.scale_mode = scale_mode if scale_fn is not None else "iterations" if mode == "exp_range" else "cycle"
         self.cycle_momentum = cycle_momentum
         if cycle_momentum:
-            if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
-                raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
-            self.use_beta1 = "betas" in optimizer.defaults
-            self.base_momentums = _for_each("base_momentum", optimizer, base_momentum)
-            self.max_momentums = _for_each("max_momentum", optimizer, max_momentum)
-            if last_epoch == -1:
-                for group, high, low in zip(
-                    optimizer.param_groups, self.max_momentums, self.base_momentums, strict=True
-                ):
-                    _set_momentum(group, high, self.use_beta1)
-                    group.update(max_momentum=high, base_momentum=low)
+            self.base_momentums, self.max_momentums = self._begin_momentum(base_momentum, max_momentum, last_epoch)
         super().__init__(optimizer, last_epoch)
         self.base_lrs = lowest
 
@@ -369,7 +371,7 @@ class CyclicLR(LRScheduler):
         if self.cycle_momentum:
             ends = zip(self.optimizer.param_groups, self.max_momentums, self.base_momentums, strict=True)
             for group, high, low in ends:
-                _set_momentum(group, high - (high - low) * share, self.use_beta1)
+                self._set_momentum(group, high - (high - low) * share)
         return [low + (high - low) * share for low, high in zip(self.base_lrs, self.max_lrs, strict=True)]
 
     def state_dict(self) -> dict[str, Any]:

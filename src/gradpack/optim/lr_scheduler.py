@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.parts import adopt_parts
-from ._lr_base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler, _values  # noqa: F401 - torch has the first, too
+from ._lr_base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler, _values, check_optimizer  # noqa: F401 - torch has the first, too
 from ._lr_cycles import CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from ._lr_factors import (
     ConstantLR,
@@ -86,9 +86,7 @@ class ReduceLROnPlateau(LRScheduler):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         self.factor = factor
-        if not isinstance(optimizer, Optimizer):
-            raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
-        self.optimizer = optimizer
+        self.optimizer = check_optimizer(optimizer)
         groups = len(optimizer.param_groups)
         if isinstance(min_lr, list | tuple):
             if len(min_lr) != groups:

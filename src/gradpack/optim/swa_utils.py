@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
@@ -12,6 +11,7 @@ from ..nn import Module
 from ..nn.batch_norm import _BatchNorm
 from ..ops.create.create import tensor
 from ..tensor.tensor import Tensor
+from ._lr_cycles import annealed, check_strategy, for_each
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
 
@@ -261,18 +261,12 @@ class SWALR(LRScheduler):
         anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:
-        groups = optimizer.param_groups
-        if isinstance(swa_lr, list | tuple) and len(swa_lr) != len(groups):
-            raise ValueError(
-                f"swa_lr must have the same length as optimizer.param_groups. swa_lr has {len(swa_lr)} values, "
-                f"param_groups has {len(groups)}."
-            )
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        rates = for_each("swa_lr", optimizer, swa_lr)
+        check_strategy(anneal_strategy)
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
-        for i, group in enumerate(groups):
-            group["swa_lr"] = swa_lr[i] if isinstance(swa_lr, list | tuple) else swa_lr
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["swa_lr"] = rate
         self.anneal_epochs = anneal_epochs
         self._anneal_strategy = anneal_strategy
         super().__init__(optimizer, last_epoch)
@@ -292,5 +286,4 @@ class SWALR(LRScheduler):
 
     def _share(self, step: int) -> float:
         """Return the interpolation weight after a step."""
-        part = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
-        return part if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * part)) / 2
+        return annealed(self._anneal_strategy, max(0.0, min(1.0, step / max(1, self.anneal_epochs))))
