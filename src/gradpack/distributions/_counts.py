@@ -15,7 +15,7 @@ from ..ops.random.sampling import binomial, poisson
 from ..ops.special.log_gamma import lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
-from ._odds import Odds
+from ._parametrized import Odds
 from .bernoulli import cross_entropy
 from .exp_family import ExponentialFamily
 from .gamma import Gamma
@@ -40,7 +40,6 @@ class Binomial(Odds):
         "logits": constraints.real,
     }
     has_enumerate_support = True
-    _parameters: ClassVar[dict[str, int]] = {"total_count": 0, "probs": 0, "logits": 0}
     _kept = ("_given",)
 
     def __init__(
@@ -111,7 +110,6 @@ class NegativeBinomial(Odds):
         "logits": constraints.real,
     }
     support = constraints.nonnegative_integer
-    _parameters: ClassVar[dict[str, int]] = {"total_count": 0, "probs": 0, "logits": 0}
     _kept = ("_given",)
 
     def __init__(
@@ -165,7 +163,6 @@ class Geometric(Odds):
 
     arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
-    _parameters: ClassVar[dict[str, int]] = {"probs": 0, "logits": 0}
     _kept = ("_given",)
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
@@ -217,7 +214,6 @@ class Poisson(ExponentialFamily):
 
     arg_constraints: ClassVar[dict[str, Any]] = {"rate": constraints.nonnegative}
     support = constraints.nonnegative_integer
-    _parameters: ClassVar[dict[str, int]] = {"rate": 0}
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
         (self.rate,) = broadcast_all(rate)

@@ -10,6 +10,7 @@ from ..ops.create.fill_like import full_like, ones_like
 from ..ops.random.floats import rand
 from ..tensor.tensor import Tensor
 from . import constraints
+from ._parametrized import LocationScale
 from .distribution import Distribution
 from .normal import Half
 from .transformed_distribution import TransformedDistribution
@@ -19,7 +20,7 @@ from .utils import broadcast_all, euler_constant, same_as
 __all__ = ["Cauchy", "Gumbel", "HalfCauchy", "Laplace", "Uniform"]
 
 
-class Laplace(Distribution):
+class Laplace(LocationScale):
     """Two exponential tails about `loc`: density `exp(-|x - loc| / scale) / (2 scale)`.
 
     Example::
@@ -29,17 +30,7 @@ class Laplace(Distribution):
         tensor(-1.6931)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
     mean = same_as("loc")
-    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -71,7 +62,7 @@ class Laplace(Distribution):
         return 1 + (2 * self.scale).log()
 
 
-class Cauchy(Distribution):
+class Cauchy(LocationScale):
     """The ratio of two normal numbers: density `1 / (π scale (1 + z²))` with `z = (x - loc) / scale`. No mean.
 
     Example::
@@ -81,20 +72,9 @@ class Cauchy(Distribution):
         tensor(0.7500)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "scale": 0}
-
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
     @property
     def mean(self) -> Tensor:
         return full_like(self.loc, math.nan)
-
-    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -129,7 +109,6 @@ class HalfCauchy(Half):
         tensor(0.5000)
     """
 
-    _parameters: ClassVar[dict[str, int]] = {}
     variance = same_as("base_dist.variance")
 
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
@@ -152,7 +131,6 @@ class Gumbel(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
-    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "scale": 0}
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -201,7 +179,6 @@ class Uniform(Distribution):
     """
 
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"low": 0, "high": 0}
 
     def __init__(self, low: Any, high: Any, validate_args: bool | None = None) -> None:
         self.low, self.high = broadcast_all(low, high)

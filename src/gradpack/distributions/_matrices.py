@@ -49,7 +49,6 @@ class Wishart(Covariance, ExponentialFamily):
 
     support = constraints.positive_definite
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"df": 0, "covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
     _kept = ("_unbroadcasted_scale_tril", "_given")
     _mean_carrier_measure = 0
 
@@ -188,7 +187,6 @@ class LKJCholesky(Distribution):
 
     arg_constraints: ClassVar[dict[str, Any]] = {"concentration": constraints.positive}
     support = constraints.corr_cholesky
-    _parameters: ClassVar[dict[str, int]] = {"concentration": 0}
     _kept = ("dim",)
 
     def __init__(self, dim: int, concentration: Any = 1.0, validate_args: bool | None = None) -> None:

@@ -12,7 +12,7 @@ from ..ops.pointwise.rounding import where
 from ..ops.random.floats import bernoulli, rand
 from ..tensor.tensor import Tensor
 from . import constraints
-from ._odds import Odds
+from ._parametrized import Odds
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
@@ -21,7 +21,6 @@ from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits, same
 __all__ = ["Bernoulli", "ContinuousBernoulli", "LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
 _EITHER: dict[str, Any] = {"probs": constraints.unit_interval, "logits": constraints.real}
-_BOTH = {"probs": 0, "logits": 0}
 
 
 def cross_entropy(logits: Tensor, value: Any) -> Tensor:
@@ -47,7 +46,6 @@ class Bernoulli(Odds, ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.boolean
     has_enumerate_support = True
-    _parameters: ClassVar[dict[str, int]] = _BOTH
     _kept = ("_given",)
     _mean_carrier_measure = 0
 
@@ -107,7 +105,6 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.unit_interval
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = _BOTH
     _kept = ("_given", "_lims")
     _mean_carrier_measure = 0
 
@@ -186,7 +183,6 @@ class LogitRelaxedBernoulli(Odds):
 
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.real
-    _parameters: ClassVar[dict[str, int]] = _BOTH
     _kept = ("_given", "temperature")
 
     def __init__(
@@ -221,7 +217,6 @@ class RelaxedBernoulli(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.unit_interval
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None

@@ -20,7 +20,7 @@ from ..ops.special.log_gamma import lgamma
 from ..tensor.tensor import Tensor
 from . import constraints
 from ._counts import Binomial
-from ._odds import Odds, given
+from ._parametrized import Odds, given
 from .dirichlet import one_hot_like
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
@@ -56,7 +56,6 @@ class Categorical(Odds):
 
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     has_enumerate_support = True
-    _parameters: ClassVar[dict[str, int]] = {"probs": 1, "logits": 1}
     _kept = ("_given", "_num_events")
     _is_binary = False
 
@@ -137,7 +136,7 @@ class OneHotCategorical(_OfClasses):
 
     support = constraints.one_hot
     has_enumerate_support = True
-    _parameters: ClassVar[dict[str, int]] = {"_categorical": 0}
+    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args=False)
@@ -203,7 +202,7 @@ class Multinomial(_OfClasses):
         tensor([1., 3.])
     """
 
-    _parameters: ClassVar[dict[str, int]] = {"_categorical": 0}
+    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _kept = ("total_count",)
 
     def __init__(
@@ -257,7 +256,7 @@ class ExpRelaxedCategorical(_OfClasses):
 
     support = constraints.real_vector  # of vectors whose exponentials sum to 1
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"_categorical": 0}
+    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _kept = ("temperature",)
 
     def __init__(
@@ -296,7 +295,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.simplex
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None

@@ -64,7 +64,6 @@ class Dirichlet(ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Any]] = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"concentration": 1}
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         if concentration.ndim < 1:
@@ -139,7 +138,7 @@ class Beta(ExponentialFamily):
     }
     support = constraints.unit_interval
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"_dirichlet": 0}
+    _parts: ClassVar[dict[str, int]] = {"_dirichlet": 0}
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self._dirichlet = Dirichlet(stack(broadcast_all(concentration1, concentration0), -1), validate_args=False)
@@ -205,7 +204,6 @@ class Kumaraswamy(TransformedDistribution):
     }
     support = constraints.unit_interval
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"concentration1": 0, "concentration0": 0}
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)

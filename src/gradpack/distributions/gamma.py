@@ -45,7 +45,6 @@ class Gamma(ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Any]] = _POSITIVE_PAIR
     support = constraints.nonnegative
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"concentration": 0, "rate": 0}
     _mean_carrier_measure = 0
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
@@ -102,7 +101,7 @@ class Chi2(Gamma):
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"df": constraints.positive}
-    _parameters: ClassVar[dict[str, int]] = Gamma._parameters
+    _parts: ClassVar[dict[str, int]] = {"concentration": 0, "rate": 0}
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
@@ -126,7 +125,6 @@ class Exponential(ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Any]] = {"rate": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"rate": 0}
     _mean_carrier_measure = 0
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
@@ -188,7 +186,6 @@ class InverseGamma(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = _POSITIVE_PAIR
     support = constraints.positive
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
@@ -226,7 +223,6 @@ class StudentT(Distribution):
     }
     support = constraints.real
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"df": 0, "loc": 0, "scale": 0}
 
     def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
@@ -276,7 +272,6 @@ class FisherSnedecor(Distribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"df1": 0, "df2": 0}
 
     def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
         self.df1, self.df2 = broadcast_all(df1, df2)

@@ -121,7 +121,6 @@ class MultivariateNormal(Covariance):
     }
     support = constraints.real_vector
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"loc": 1, "covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
     _kept = ("_unbroadcasted_scale_tril", "_given")
 
     def __init__(
@@ -208,14 +207,7 @@ class LowRankMultivariateNormal(Distribution):
     }
     support = constraints.real_vector
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {
-        "loc": 1,
-        "cov_diag": 1,
-        "cov_factor": 2,
-        "covariance_matrix": 2,
-        "precision_matrix": 2,
-        "scale_tril": 2,
-    }
+    _parts: ClassVar[dict[str, int]] = {"covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
     _kept = ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")
 
     def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None) -> None:

@@ -12,17 +12,18 @@ from ..ops.pointwise.rounding import where
 from ..ops.random.floats import normal
 from ..tensor.tensor import Tensor
 from . import constraints
+from ._parametrized import LocationScale
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, ExpTransform, StickBreakingTransform
-from .utils import broadcast_all, same_as, standard_normal
+from .utils import same_as, standard_normal
 
 __all__ = ["HalfNormal", "LogNormal", "LogisticNormal", "Normal"]
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
-class Normal(ExponentialFamily):
+class Normal(LocationScale, ExponentialFamily):
     """The normal distribution with mean `loc` and standard deviation `scale`.
 
     Example::
@@ -33,18 +34,9 @@ class Normal(ExponentialFamily):
         tensor([-0.9189, -1.4189])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "scale": 0}
     _mean_carrier_measure = 0
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
     mean = same_as("loc")
-    mode = same_as("loc")
     stddev = same_as("scale")
 
     @property
@@ -99,7 +91,6 @@ class LogNormal(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
@@ -162,8 +153,6 @@ class HalfNormal(Half):
         tensor(0.7979)
     """
 
-    _parameters: ClassVar[dict[str, int]] = {}
-
     def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
 
@@ -190,7 +179,6 @@ class LogisticNormal(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)

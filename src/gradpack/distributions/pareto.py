@@ -31,7 +31,6 @@ class Pareto(TransformedDistribution):
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"alpha": constraints.positive, "scale": constraints.positive}
-    _parameters: ClassVar[dict[str, int]] = {"scale": 0, "alpha": 0}
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
@@ -76,7 +75,6 @@ class GeneralizedPareto(Distribution):
         "concentration": constraints.real,
     }
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "scale": 0, "concentration": 0}
 
     def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
@@ -144,7 +142,7 @@ class Weibull(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
-    _parameters: ClassVar[dict[str, int]] = {"scale": 0, "concentration": 0, "concentration_reciprocal": 0}
+    _parts: ClassVar[dict[str, int]] = {"concentration_reciprocal": 0}
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)

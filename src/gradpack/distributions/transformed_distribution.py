@@ -107,7 +107,6 @@ class TransformedDistribution(Distribution):
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
-    _parameters: ClassVar[dict[str, int]] = {}  # beside those of `base_dist`
     base_dist: Any
 
     def __init__(
@@ -136,9 +135,8 @@ class TransformedDistribution(Distribution):
         super().__init__(after[:kept], after[kept:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(self._owner(), _instance)
         batch_shape = Size(batch_shape)
-        self._stretch(new, batch_shape)
+        new = self._stretched(batch_shape, _instance)
         shape = ComposeTransform(self.transforms).inverse_shape(batch_shape + self.event_shape)
         new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         new.transforms = self.transforms

@@ -1,15 +1,16 @@
-"""Base class of distributions with `probs` or `logits`, of which one is given and the other follows."""
+"""Base classes by parameters: of `probs` or `logits`, one of which is given; of `loc` and `scale`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from ..base.size import Size
 from ..tensor.tensor import Tensor
+from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, same_as
 
-__all__ = ["Odds", "given"]
+__all__ = ["LocationScale", "Odds", "given"]
 
 
 def given(probs: Any, logits: Any) -> str:
@@ -51,3 +52,16 @@ class Odds(Distribution):
     def param_shape(self) -> Size:
         """The shape of the parameter."""
         return self._param.shape
+
+
+class LocationScale(Distribution):
+    """Base class of distributions of `loc + scale * x`, with all numbers as values and `loc` as mode."""
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+    mode = same_as("loc")
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)
