@@ -59,12 +59,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> ManyAverages:
     """
     _check_decay(decay)
 
-    @no_grad()
-    def average_all(averages: Any, weights: Any, count: Any) -> None:
-        for average, weight in zip(averages, weights, strict=True):
-            _move(average, weight, 1 - decay)
-
-    return average_all
+    return _mover(lambda count: 1 - decay)
 
 
 def get_swa_avg_fn() -> Average:
@@ -87,18 +82,23 @@ def get_swa_avg_fn() -> Average:
 
 def get_swa_multi_avg_fn() -> ManyAverages:
     """For `multi_avg_fn` of `AveragedModel`: the mean of all weights so far, written into the first list."""
-
-    @no_grad()
-    def average_all(averages: Any, weights: Any, count: Any) -> None:
-        for average, weight in zip(averages, weights, strict=True):
-            _move(average, weight, 1 / (int(count) + 1))
-
-    return average_all
+    return _mover(lambda count: 1 / (int(count) + 1))
 
 
 def _check_decay(decay: float) -> None:
     if not 0 <= decay <= 1:
         raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
+
+
+def _mover(share_of: Callable[[Any], float]) -> ManyAverages:
+    """A function that moves averages in place, by a share that follows from their count."""
+
+    @no_grad()
+    def average_all(averages: Any, weights: Any, count: Any) -> None:
+        for average, weight in zip(averages, weights, strict=True):
+            _move(average, weight, share_of(count))
+
+    return average_all
 
 
 def _move(average: Tensor, weights: Tensor, share: Any) -> None:

@@ -75,6 +75,13 @@ __all__ = [
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
 
 
+_EXPLICIT = (
+    "the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but if you need "
+    "to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
+    "differences between the two variants."
+)
+
+
 def noop_context_fn() -> Contexts:
     """Two contexts that do nothing."""
     return nullcontext(), nullcontext()
@@ -115,13 +122,8 @@ def checkpoint(
         True
     """
     if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch "
-            "2.9, calling checkpoint without use_reentrant will raise an exception. use_reentrant=False is "
-            "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
-            "Refer to docs for more details on the differences between the two variants.",
-            stacklevel=2,
-        )
+        change = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
+        warnings.warn(f"torch.utils.checkpoint: {_EXPLICIT.format(change)}", stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
@@ -199,13 +201,8 @@ def checkpoint_sequential(
     from ..nn.containers import Sequential
 
     if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. "
-            "In version 2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is "
-            "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
-            "Refer to docs for more details on the differences between the two variants.",
-            stacklevel=2,
-        )
+        change = "In version 2.9 we will raise an exception if use_reentrant is not passed."
+        warnings.warn(f"torch.utils.checkpoint.checkpoint_sequential: {_EXPLICIT.format(change)}", stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
