@@ -140,32 +140,8 @@ class MixtureSameFamilyConstraint(Constraint):
         return repr(self.base_constraint)
 
 
-class _Cat(Constraint):
-    """Parts of a value along a dimension, each of which lies in a set of its own."""
-
-    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
-        assert all(isinstance(c, Constraint) for c in cseq)
-        self.cseq = list(cseq)
-        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
-        assert len(self.lengths) == len(self.cseq)
-        self.dim = dim
-
-    @property
-    def is_discrete(self) -> bool:
-        return any(c.is_discrete for c in self.cseq)
-
-    @property
-    def event_dim(self) -> int:
-        return max(c.event_dim for c in self.cseq)
-
-    def check(self, value: Tensor) -> Tensor:
-        assert -value.ndim <= self.dim < value.ndim
-        parts = value.split(self.lengths, self.dim)
-        return _join([c.check(v) for c, v in zip(self.cseq, parts, strict=True)], self.dim)
-
-
-class _Stack(Constraint):
-    """Slices of a value along a dimension, each of which lies in a set of its own."""
+class _OfParts(Constraint):
+    """A constraint on each part of a value along a dimension."""
 
     def __init__(self, cseq: Sequence[Constraint], dim: int = 0) -> None:
         assert all(isinstance(c, Constraint) for c in cseq)
@@ -178,10 +154,42 @@ class _Stack(Constraint):
 
     @property
     def event_dim(self) -> int:
-        dim = max(c.event_dim for c in self.cseq)
-        return dim + 1 if self.dim + dim < 0 else dim
+        return max(c.event_dim for c in self.cseq)
+
+    def _each(self, value: Tensor) -> list[Tensor]:
+        """Check each part."""
+        assert -value.ndim <= self.dim < value.ndim
+        return [c.check(v) for c, v in zip(self.cseq, self._parts(value), strict=True)]
+
+    def _parts(self, value: Tensor) -> Any:
+        raise NotImplementedError
+
+
+class _Cat(_OfParts):
+    """Parts of a value along a dimension, each of which lies in a set of its own."""
+
+    def __init__(self, cseq: Sequence[Constraint], dim: int = 0, lengths: Sequence[int] | None = None) -> None:
+        super().__init__(cseq, dim)
+        self.lengths = [1] * len(self.cseq) if lengths is None else list(lengths)
+        assert len(self.lengths) == len(self.cseq)
+
+    def _parts(self, value: Tensor) -> Any:
+        return value.split(self.lengths, self.dim)
 
     def check(self, value: Tensor) -> Tensor:
-        assert -value.ndim <= self.dim < value.ndim
-        slices = value.unbind(self.dim)
-        return _stack([c.check(v) for c, v in zip(self.cseq, slices, strict=True)], self.dim)
+        return _join(self._each(value), self.dim)
+
+
+class _Stack(_OfParts):
+    """Slices of a value along a dimension, each of which lies in a set of its own."""
+
+    @property
+    def event_dim(self) -> int:
+        dim = super().event_dim
+        return dim + 1 if self.dim + dim < 0 else dim
+
+    def _parts(self, value: Tensor) -> Any:
+        return value.unbind(self.dim)
+
+    def check(self, value: Tensor) -> Tensor:
+        return _stack(self._each(value), self.dim)

@@ -21,8 +21,6 @@ from .exp_family import ExponentialFamily
 from .gamma import Gamma
 from .utils import broadcast_all, enumerated, same_as
 
-__all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
-
 
 class Binomial(Odds):
     """How often something of probability `probs` happens in `total_count` trials.

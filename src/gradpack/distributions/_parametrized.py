@@ -10,8 +10,6 @@ from . import constraints
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, same_as
 
-__all__ = ["LocationScale", "Odds", "given"]
-
 
 def given(probs: Any, logits: Any) -> str:
     """Return which of `probs` and `logits` was given; raise unless it is exactly one."""

@@ -12,8 +12,6 @@ from ..tensor.tensor import Tensor
 from . import constraints
 from .utils import same_as, sum_rightmost
 
-__all__ = ["ComposeTransform", "IndependentTransform", "Transform", "identity_transform"]
-
 
 class Transform:
     """A differentiable map with a known inverse and a known log-determinant of its Jacobian.
@@ -57,9 +55,12 @@ class Transform:
         """The inverse. It holds this transform, which knows it weakly: `t.inv.inv is t`."""
         found = None if self._inv is None else self._inv()
         if found is None:
-            found = _InverseTransform(self)
+            found = self._make_inverse()
             self._inv = weakref.ref(found)
         return found
+
+    def _make_inverse(self) -> Transform:
+        return _InverseTransform(self)
 
     @property
     def sign(self) -> Any:
@@ -215,21 +216,15 @@ class ComposeTransform(Transform):
     def sign(self) -> Any:
         return math.prod(part.sign for part in self.parts)
 
-    @property
-    def inv(self) -> Transform:
-        found = None if self._inv is None else self._inv()
-        if found is None:
-            found = ComposeTransform([part.inv for part in reversed(self.parts)])
-            self._inv = weakref.ref(found)
-            found._inv = weakref.ref(self)
-        return found
+    def _make_inverse(self) -> Transform:
+        made = ComposeTransform([part.inv for part in reversed(self.parts)])
+        made._inv = weakref.ref(self)
+        return made
 
     def with_cache(self, cache_size: int = 1) -> Transform:
-        return (
-            self
-            if self._cache_size == cache_size
-            else ComposeTransform([part.with_cache(cache_size) for part in self.parts], cache_size)
-        )
+        if self._cache_size == cache_size:
+            return self
+        return ComposeTransform([part.with_cache(cache_size) for part in self.parts], cache_size)
 
     def __call__(self, x: Any) -> Any:
         for part in self.parts:

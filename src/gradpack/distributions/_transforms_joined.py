@@ -13,8 +13,6 @@ from . import constraints
 from ._transform import Transform, check_dim
 from .utils import sum_rightmost
 
-__all__ = ["CatTransform", "ReshapeTransform", "StackTransform"]
-
 
 class ReshapeTransform(Transform):
     """The last dimensions in another shape.

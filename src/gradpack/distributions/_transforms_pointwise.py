@@ -15,17 +15,6 @@ from . import constraints
 from ._transform import Alike, Transform
 from .utils import broadcast_all, same_as, sum_rightmost
 
-__all__ = [
-    "AbsTransform",
-    "AffineTransform",
-    "CumulativeDistributionTransform",
-    "ExpTransform",
-    "PowerTransform",
-    "SigmoidTransform",
-    "SoftplusTransform",
-    "TanhTransform",
-]
-
 
 def clipped_sigmoid(x: Tensor) -> Tensor:
     """`1 / (1 + exp(-x))`, never quite 0 or 1."""

@@ -40,12 +40,7 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
         >>> torch.func.grad(torch.func.grad(lambda x: x ** 3))(torch.tensor(2.0))
         tensor(12.)
     """
-
-    @wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return _grad_and_value(func, argnums, has_aux, args, kwargs, False)
-
-    return wrapped
+    return _differentiated(func, argnums, has_aux, False)
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
@@ -60,10 +55,13 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
         >>> torch.func.grad_and_value(lambda x: x ** 2)(torch.tensor(3.0))
         (tensor(6.), tensor(9.))
     """
+    return _differentiated(func, argnums, has_aux, True)
 
+
+def _differentiated(func: Function, argnums: Any, has_aux: bool, with_value: bool) -> Function:
     @wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return _grad_and_value(func, argnums, has_aux, args, kwargs, True)
+        return _grad_and_value(func, argnums, has_aux, args, kwargs, with_value)
 
     return wrapped
 
