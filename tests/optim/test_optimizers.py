@@ -245,7 +245,7 @@ def test_the_formulas_change_nothing() -> None:
     sgd._move(p, g, m, group={"momentum": 0.9, "dampening": 0, "nesterov": True, **decayed})
     options = {"betas": (0.9, 0.9), "eps": 0, "amsgrad": True, "decoupled_weight_decay": True, **decayed}
     state = {"exp_avg": m, "exp_avg_sq": v, "max_exp_avg_sq": v}
-    torch.optim.Adam([torch.nn.Parameter(p)]).move(p, g, state, 1, options)
+    torch.optim.Adam([torch.nn.Parameter(p)])._formula(p, g, state, 1, options)
     assert [t.tolist() for t in (p, g, m, v)] == [[1, 1], [2, 2], [3, 3], [4, 4]]
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from ..base.info import finfo
 from ..tensor.tensor import Tensor
-from ._by_formula import ByParameter, State, lerped
+from ._formula_optimizer import PerParameterOptimizer, State, lerped
 from ._options import as_number, check_one_element, compute_dtype, options_of
 
 
-class Adafactor(ByParameter):
+class Adafactor(PerParameterOptimizer):
     """Divides the gradient by the root of an estimate of its square, the product of averages of rows and columns.
 
     Args:
@@ -68,7 +68,7 @@ class Adafactor(ByParameter):
             raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
         super().__init__(params, options_of(locals()))
 
-    def start(self, p: Any, group: State) -> State:
+    def _initial_state(self, p: Any, group: State) -> State:
         shape, zeros = list(p.grad.shape), p.grad.new_zeros
         if len(shape) < 2:
             return {"variance": zeros(shape)}
@@ -79,7 +79,7 @@ class Adafactor(ByParameter):
             raise RuntimeError("Adafactor does not support complex parameters")
         super()._check_gradient(p)
 
-    def _update(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
+    def _step_parameter(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
         wide = compute_dtype(p)
         least = finfo(p.dtype).eps if group["eps"][0] is None else group["eps"][0]
         own["step"] += 1

@@ -10,13 +10,13 @@ from ..base.dtypes import bfloat16
 from ..ops.create.fill_like import zeros_like
 from ..ops.linalg.addmm import addmm
 from ..tensor.tensor import Tensor
-from ._by_formula import ByParameter, State
+from ._formula_optimizer import PerParameterOptimizer, State
 from ._options import as_number, check_one_element, options_of
 
 _ADJUSTMENTS = (None, "original", "match_rms_adamw")
 
 
-class Muon(ByParameter):
+class Muon(PerParameterOptimizer):
     """Steps of one length in all directions: momentum, made orthogonal. For matrices only.
 
     buffer += (1 - momentum) * (g - buffer); u = buffer, or g + momentum * (buffer - g) with `nesterov`;
@@ -80,7 +80,7 @@ class Muon(ByParameter):
                         f"Muon only supports 2D parameters whereas we found a parameter with size: {p.shape}"
                     )
 
-    def start(self, p: Any, group: State) -> State:
+    def _initial_state(self, p: Any, group: State) -> State:
         return {"momentum_buffer": zeros_like(p.grad)}
 
     def _check_gradient(self, p: Any) -> None:
@@ -90,7 +90,7 @@ class Muon(ByParameter):
         if p.dim() != 2:
             raise ValueError("Param gradient must be a 2D matrix")
 
-    def _update(self, p: Tensor, g: Tensor, own: State, group: State) -> None:
+    def _step_parameter(self, p: Tensor, g: Tensor, own: State, group: State) -> None:
         buffer = own["momentum_buffer"]
         buffer.lerp_(g, 1 - group["momentum"])
         ahead = g.lerp(buffer, group["momentum"]) if group["nesterov"] else buffer

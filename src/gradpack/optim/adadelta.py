@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from ._by_formula import ByFormula, State, decayed, zeros_beside
+from ._formula_optimizer import FormulaOptimizer, State, decayed, zeros_beside
 from ._options import check_options, options_of
 
 
-class Adadelta(ByFormula):
+class Adadelta(FormulaOptimizer):
     """Scales the gradient by the ratio of running averages: of the steps taken, and of the gradient.
 
     With averages that keep `rho` of themselves: square_avg of g * g; the step is
@@ -59,10 +59,10 @@ class Adadelta(ByFormula):
         check_options(lr, eps=eps, weight_decay=weight_decay)
         super().__init__(params, options_of(locals()))
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return zeros_beside(p, "square_avg", "acc_delta")
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         rho, eps = group["rho"], group["eps"]
         g = decayed(p, g, group)
         square = state["square_avg"] * rho + g * g * (1 - rho)

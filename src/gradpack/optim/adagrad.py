@@ -8,11 +8,11 @@ from typing import Any
 from ..ops.create.create import tensor
 from ..ops.sparse.coordinates import sparse_coo_tensor
 from ..tensor.tensor import Tensor
-from ._by_formula import ByFormula, State, decayed, filled
+from ._formula_optimizer import FormulaOptimizer, State, decayed, filled
 from ._options import as_number, check_implementation, check_options, options_of
 
 
-class Adagrad(ByFormula):
+class Adagrad(FormulaOptimizer):
     """Divides the gradient by the root of the sum of its squares so far.
 
     In step t: sum += g * g, parameter -= lr / (1 + (t - 1) * lr_decay) * g / (sqrt(sum) + eps).
@@ -44,7 +44,7 @@ class Adagrad(ByFormula):
         tensor([0.7500], requires_grad=True)
     """
 
-    takes_sparse = True
+    _takes_sparse = True
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class Adagrad(ByFormula):
         super().__init__(params, options_of(locals()))
         for group in self.param_groups:
             for p in group["params"]:
-                self.state[p] = {"step": tensor(0.0), **self.start(p, group)}
+                self.state[p] = {"step": tensor(0.0), **self._initial_state(p, group)}
 
     def share_memory(self) -> None:
         """Move the sums to where processes share them: see `Tensor.share_memory_`."""
@@ -79,18 +79,18 @@ class Adagrad(ByFormula):
 
         share([state["sum"] for state in self.state.values()])
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return {"sum": filled(p, group["initial_accumulator_value"])}
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         rate = group["lr"] / (1 + (step - 1) * group["lr_decay"])
         g = decayed(p, g, group)
         total = state["sum"] + g * g
         return p - g * rate / (total.sqrt() + group["eps"]), {"sum": total}
 
-    def _update(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
+    def _step_parameter(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
         if not grad.is_sparse:
-            super()._update(p, grad, own, group)
+            super()._step_parameter(p, grad, own, group)
             return
         if group["weight_decay"]:
             raise RuntimeError("weight_decay option is not compatible with sparse gradients")

@@ -9,11 +9,11 @@ from ..backends.numpy import quiet
 from ..ops.pointwise.pairwise import maximum
 from ..tensor.tensor import Tensor
 from . import _kernels as kernels
-from ._by_formula import ByFormula, State, lerped, with_decay, zeros_beside
+from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
 from ._options import as_number, as_scalar, check_implementation, check_option, options_of
 
 
-class Adam(ByFormula):
+class Adam(FormulaOptimizer):
     """Divides a running average of the gradient by the root of a running average of its square.
 
     With g the gradient plus `weight_decay` times the parameter, in step t:
@@ -79,7 +79,7 @@ class Adam(ByFormula):
         check_implementation(foreach, fused, differentiable)
         super().__init__(params, {**defaults, "betas": tuple(map(as_scalar, betas))})
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return zeros_beside(p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
 
     def _step_arrays(self, params: list[Tensor], group: State) -> list[Tensor]:
@@ -92,12 +92,12 @@ class Adam(ByFormula):
         if p.grad.is_sparse:
             raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
 
-    def _update(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
+    def _step_parameter(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
         if group["differentiable"] and own["step"].requires_grad:
             raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
-        super()._update(p, grad, own, group)
+        super()._step_parameter(p, grad, own, group)
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         beta1, beta2 = group["betas"]
         p, g = with_decay(p, g, group)
         mean = lerped(state["exp_avg"], g, 1 - beta1)

@@ -7,11 +7,11 @@ from typing import Any
 
 from ..ops.pointwise.pairwise import maximum
 from ..tensor.tensor import Tensor
-from ._by_formula import ByFormula, State, decayed, lerped, zeros_beside
+from ._formula_optimizer import FormulaOptimizer, State, decayed, lerped, zeros_beside
 from ._options import check_betas, check_options, options_of
 
 
-class Adamax(ByFormula):
+class Adamax(FormulaOptimizer):
     """Adam by the largest absolute value: divides by a maximum that fades.
 
     exp_avg averages g; exp_inf = max(beta2 * exp_inf, |g| + eps); in step t
@@ -58,10 +58,10 @@ class Adamax(ByFormula):
         check_options(lr, weight_decay=weight_decay)
         super().__init__(params, options_of(locals()))
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return zeros_beside(p, "exp_avg", "exp_inf")
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         beta1, beta2 = group["betas"]
         g = decayed(p, g, group)
         mean = lerped(state["exp_avg"], g, 1 - beta1)

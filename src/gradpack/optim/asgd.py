@@ -7,11 +7,11 @@ from typing import Any
 
 from ..ops.create.create import tensor
 from ..tensor.tensor import Tensor
-from ._by_formula import ByFormula, State, decayed, zeros_beside
+from ._formula_optimizer import FormulaOptimizer, State, decayed, zeros_beside
 from ._options import as_number, check_options, options_of
 
 
-class ASGD(ByFormula):
+class ASGD(FormulaOptimizer):
     """Gradient descent that keeps an average of the parameters beside them.
 
     In step t the rate is eta = lr / (1 + lambd * lr * t)^alpha; after `t0` steps `ax` averages the parameters.
@@ -40,7 +40,7 @@ class ASGD(ByFormula):
         tensor([0.5000], requires_grad=True)
     """
 
-    numbers = ("eta", "mu")
+    _scalars = ("eta", "mu")
 
     def __init__(
         self,
@@ -58,10 +58,10 @@ class ASGD(ByFormula):
         check_options(lr, weight_decay=weight_decay)
         super().__init__(params, options_of(locals()))
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return {"eta": tensor(float(as_number(group["lr"]))), "mu": tensor(1.0), **zeros_beside(p, "ax")}
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         step, lr = as_number(step), as_number(group["lr"])
         eta, mu = state["eta"].item(), state["mu"].item()
         p = p * (1 - group["lambd"] * eta) - decayed(p, g, group) * eta

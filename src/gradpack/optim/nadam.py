@@ -7,11 +7,11 @@ from typing import Any
 
 from ..ops.create.create import tensor
 from ..tensor.tensor import Tensor
-from ._by_formula import ByFormula, State, lerped, with_decay, zeros_beside
+from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
 from ._options import check_betas, check_options, options_of
 
 
-class NAdam(ByFormula):
+class NAdam(FormulaOptimizer):
     """Adam that looks ahead as Nesterov's momentum does.
 
     The factor of momentum in step t is mu_t = beta1 * (1 - 0.96^(t * momentum_decay) / 2).
@@ -41,7 +41,7 @@ class NAdam(ByFormula):
         tensor([0.7359], requires_grad=True)
     """
 
-    numbers = ("mu_product",)
+    _scalars = ("mu_product",)
 
     def __init__(
         self,
@@ -63,10 +63,10 @@ class NAdam(ByFormula):
         check_options(lr, weight_decay=weight_decay, momentum_decay=momentum_decay)
         super().__init__(params, options_of(locals()))
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return {"mu_product": tensor(1.0), **zeros_beside(p, "exp_avg", "exp_avg_sq")}
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         beta1, beta2 = group["betas"]
         lr = group["lr"]
         p, g = with_decay(p, g, group)

@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from ._by_formula import ByFormula, State, lerped, with_decay, zeros_beside
+from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
 from ._options import as_number, check_betas, check_options, options_of
 
 
-class RAdam(ByFormula):
+class RAdam(FormulaOptimizer):
     """Adam that divides by the root of the squares only once their average can be relied upon.
 
     Args:
@@ -57,10 +57,10 @@ class RAdam(ByFormula):
         check_options(lr, weight_decay=weight_decay)
         super().__init__(params, options_of(locals()))
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return zeros_beside(p, "exp_avg", "exp_avg_sq")
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         beta1, beta2 = group["betas"]
         step = as_number(step)
         p, g = with_decay(p, g, group)

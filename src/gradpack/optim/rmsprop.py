@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from ._by_formula import ByFormula, State, decayed, zeros_beside
+from ._formula_optimizer import FormulaOptimizer, State, decayed, zeros_beside
 from ._options import check_options, options_of
 
 
-class RMSprop(ByFormula):
+class RMSprop(FormulaOptimizer):
     """Divides the gradient by the root of a running average of its square.
 
     square_avg = alpha * square_avg + (1 - alpha) * g * g, parameter -= lr * g / (sqrt(square_avg) + eps);
@@ -59,13 +59,13 @@ class RMSprop(ByFormula):
         check_options(lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         super().__init__(params, options_of(locals()))
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         names = ["square_avg"]
         names += ["momentum_buffer"] if group["momentum"] > 0 else []
         names += ["grad_avg"] if group["centered"] else []
         return zeros_beside(p, *names)
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         alpha = group["alpha"]
         g = decayed(p, g, group)
         square = state["square_avg"] * alpha + g * g * (1 - alpha)

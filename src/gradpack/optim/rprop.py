@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..tensor.tensor import Tensor
-from ._by_formula import ByFormula, State, filled, zeros_beside
+from ._formula_optimizer import FormulaOptimizer, State, filled, zeros_beside
 from ._options import as_number, check_options, options_of
 
 
-class Rprop(ByFormula):
+class Rprop(FormulaOptimizer):
     """Goes by the sign of the gradient; each element has its own step, longer while the sign stays.
 
     Args:
@@ -52,10 +52,10 @@ class Rprop(ByFormula):
             raise ValueError(f"Invalid eta values: {etas[0]}, {etas[1]}")
         super().__init__(params, options_of(locals()))
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return {**zeros_beside(p, "prev"), "step_size": filled(p, as_number(group["lr"]))}
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         shrink, grow = group["etas"]
         agree = g * state["prev"]
         kinds = ((agree > 0, grow), (agree < 0, shrink), (agree == 0, 1.0))

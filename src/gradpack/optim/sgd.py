@@ -8,11 +8,11 @@ from typing import Any
 from ..backends.numpy import quiet
 from ..tensor.tensor import Tensor
 from . import _kernels as kernels
-from ._by_formula import ByParameter, State
+from ._formula_optimizer import PerParameterOptimizer, State
 from ._options import as_number, as_scalar, check_implementation, check_option, compute_dtype, options_of
 
 
-class SGD(ByParameter):
+class SGD(PerParameterOptimizer):
     """Goes against the gradient, with momentum if asked to.
 
     With g the gradient plus `weight_decay` times the parameter:
@@ -78,9 +78,9 @@ class SGD(ByParameter):
 
     def _step_tensors(self, params: list[Any], group: State) -> None:
         for p in params:
-            self._update(p, p.grad, self.state[p] if group["momentum"] else {}, group)
+            self._step_parameter(p, p.grad, self.state[p] if group["momentum"] else {}, group)
 
-    def _update(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
+    def _step_parameter(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
         buffer = own.get("momentum_buffer") if group["momentum"] else None
         dtype = compute_dtype(p)
         before: list[Any] = [p, grad, buffer]

@@ -8,11 +8,11 @@ from typing import Any
 
 from ..ops.sparse.coordinates import sparse_coo_tensor
 from ..tensor.tensor import Tensor
-from ._by_formula import ByParameter, State, zeros_beside
+from ._formula_optimizer import PerParameterOptimizer, State, zeros_beside
 from ._options import as_number, check_betas, check_one_element, options_of
 
 
-class SparseAdam(ByParameter):
+class SparseAdam(PerParameterOptimizer):
     """Adam where only what has an entry in the gradient moves, and only its averages change.
 
     Args:
@@ -61,14 +61,14 @@ class SparseAdam(ByParameter):
                 f"Complex params at indices {complex_ones}: SparseAdam does not support complex parameters"
             )
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         return {"step": 0, **zeros_beside(p, "exp_avg", "exp_avg_sq")}
 
     def _check_gradient(self, p: Any) -> None:
         if not p.grad.is_sparse:
             raise RuntimeError("SparseAdam does not support dense gradients, please consider Adam instead")
 
-    def _update(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
+    def _step_parameter(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
         """Step one parameter: the formula of Adam, at the entries of the gradient."""
         own["step"] += 1
         g = (-grad if group.get("maximize") else grad).coalesce()

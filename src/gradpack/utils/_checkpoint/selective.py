@@ -64,12 +64,10 @@ class _Entry:
 
     def __init__(self, op: Any, values: list[Any], outs: list[Tensor], extras: list[Any]) -> None:
         self.extras = extras
-        self.outs = outs
-        self.versions: list[int] = []
-        if op.view:  # a view of what the segment has anyway: taken again, but checked
-            self.outs = [v for v in values if isinstance(v, Tensor)][:1]
-        self.counters = [t._counter for t in self.outs]
-        self.versions = [c[0] for c in self.counters]
+        # A view of what the segment has anyway is taken again, but checked.
+        checked = [v for v in values if isinstance(v, Tensor)][:1] if op.view else outs
+        self.counters = [t._counter for t in checked]
+        self.versions: list[int] = [c[0] for c in self.counters]
         self.outs = [] if op.view else [_alias(t) for t in outs]
 
     def check(self) -> None:

@@ -17,12 +17,12 @@ from .optimizer import Optimizer
 State = dict[str, Any]
 
 
-class ByParameter(Optimizer):
-    """Steps each parameter that has a gradient: `_update`. A subclass says what it keeps beside each (`start`)."""
+class PerParameterOptimizer(Optimizer):
+    """Calls `_step_parameter` for each parameter that has a gradient, with the state that began as `_initial_state`."""
 
-    takes_sparse = False
+    _takes_sparse = False
 
-    def start(self, p: Tensor, group: State) -> State:
+    def _initial_state(self, p: Tensor, group: State) -> State:
         """Return the initial state of a parameter, except the step count."""
         raise NotImplementedError
 
@@ -56,31 +56,31 @@ class ByParameter(Optimizer):
             self._check_gradient(p)
             own = self.state[p]
             if not own:
-                own.update({"step": tensor(0.0)} if self._counts_in_tensors else {}, **self.start(p, group))
+                own.update({"step": tensor(0.0)} if self._counts_in_tensors else {}, **self._initial_state(p, group))
         for p in params:
-            self._update(p, p.grad, self.state[p], group)
+            self._step_parameter(p, p.grad, self.state[p], group)
 
     def _check_gradient(self, p: Any) -> None:
         """Raise RuntimeError for a parameter or a gradient that the optimizer does not support."""
-        if p.grad.is_sparse and not self.takes_sparse:
+        if p.grad.is_sparse and not self._takes_sparse:
             raise RuntimeError(f"{type(self).__name__} does not support sparse gradients")
 
-    def _update(self, p: Tensor, grad: Any, own: State, group: State) -> None:
+    def _step_parameter(self, p: Tensor, grad: Any, own: State, group: State) -> None:
         """Step one parameter."""
         raise NotImplementedError
 
 
-class ByFormula(ByParameter):
-    """Calls `move` for each parameter with a gradient, and writes what it returns.
+class FormulaOptimizer(PerParameterOptimizer):
+    """Calls `_formula` for each parameter with a gradient, and writes what it returns.
 
     Complex parameters are two real ones for it; low precision is computed in float32.
     """
 
     _counts_in_tensors = True
 
-    numbers: tuple[str, ...] = ()  # state with one number per parameter
+    _scalars: tuple[str, ...] = ()  # state with one number per parameter
 
-    def move(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
         """Return the new parameter and the changed state. Nothing is in-place.
 
         Args:
@@ -92,11 +92,11 @@ class ByFormula(ByParameter):
         """
         raise NotImplementedError
 
-    def _update(self, p: Tensor, grad: Any, own: State, group: State) -> None:
+    def _step_parameter(self, p: Tensor, grad: Any, own: State, group: State) -> None:
         own["step"] += 1
         step = own["step"].clone() if group.get("capturable") else own["step"].item()
         names = [name for name, value in own.items() if isinstance(value, Tensor) and value._shape == p._shape]
-        names = [name for name in names if name != "step" and name not in self.numbers]
+        names = [name for name in names if name != "step" and name not in self._scalars]
         dtype = compute_dtype(p)
         before: list[Tensor] = [p, grad, *[own[name] for name in names]]
         if group.get("differentiable"):  # saved tensors must not be the arrays that are written to below
@@ -107,12 +107,15 @@ class ByFormula(ByParameter):
             now, g, *kept = part
             if group.get("maximize"):
                 g = -g
-            state = {**{name: own[name] for name in self.numbers if name in own}, **dict(zip(names, kept, strict=True))}
-            moved, fresh = self.move(now, g, state, step, {**group, "lr": as_scalar(group["lr"])})
+            state = {
+                **{name: own[name] for name in self._scalars if name in own},
+                **dict(zip(names, kept, strict=True)),
+            }
+            moved, fresh = self._formula(now, g, state, step, {**group, "lr": as_scalar(group["lr"])})
             results.append([moved, *[fresh.get(name, state[name]) for name in names]])
         for old, *parts in zip((p, *[own[name] for name in names]), *results, strict=True):
             old.copy_(complex(*parts) if len(parts) == 2 else parts[0])
-        for name in self.numbers:
+        for name in self._scalars:
             if name in fresh:
                 value = fresh[name]
                 own[name].copy_(value if isinstance(value, Tensor) else tensor(value, dtype=own[name].dtype))
