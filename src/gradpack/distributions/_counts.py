@@ -23,7 +23,7 @@ from .utils import broadcast_all, enumerated, same_as
 
 
 class Binomial(Odds):
-    """How often something of probability `probs` happens in `total_count` trials.
+    """The number of successes, each of probability `probs`, in `total_count` trials.
 
     Example::
 
@@ -91,7 +91,7 @@ class Binomial(Odds):
 
 
 class NegativeBinomial(Odds):
-    """How often something of probability `probs` happens before it did not happen `total_count` times.
+    """The number of successes, each of probability `probs`, before `total_count` failures.
 
     `total_count` may be any number from zero on: a Poisson number whose rate is a gamma number.
 
@@ -147,7 +147,7 @@ class NegativeBinomial(Odds):
 
 
 class Geometric(Odds):
-    """How often something of probability `probs` does not happen before it does: `(1 - probs)^k probs`.
+    """The number of failures before the first success, of probability `probs`: `(1 - probs)^k probs`.
 
     Raises:
         ValueError: for a probability of zero.
@@ -201,7 +201,7 @@ class Geometric(Odds):
 
 
 class Poisson(ExponentialFamily):
-    """How often something happens that happens at a rate: `rate^k exp(-rate) / k!`.
+    """The number of independent events that occur at a rate: `rate^k exp(-rate) / k!`.
 
     Example::
 

@@ -94,7 +94,7 @@ def _log_poisson(p: Any, q: Any) -> Tensor:
 
 
 def _log_beta(p: Any, q: Any) -> Tensor:
-    """Of uniform numbers."""
+    """Return the expected log-density of `q` under a uniform `p`."""
     a, b = q.concentration1, q.concentration0
     normalizer = lgamma(a) + lgamma(b) - lgamma(a + b)
     return (a - 1) * _uniform_mean_log(p.low, p.high) + (b - 1) * _uniform_mean_log(1 - p.high, 1 - p.low) - normalizer

@@ -195,7 +195,7 @@ class LKJCholesky(Distribution):
         super().__init__(self.concentration.shape, (dim, dim), validate_args=validate_args)
 
     def _below(self) -> tuple[Tensor, Tensor]:
-        """How many entries each row but the first has below the diagonal, and the shape of what is left of it."""
+        """Return how many entries rows but the first have below the diagonal, and the beta parameter of the rest."""
         c = self.concentration
         count = arange(1, self.dim, dtype=c.dtype, device=c.device)
         return count, c.unsqueeze(-1) + 0.5 * (self.dim - 1 - count)

@@ -45,7 +45,7 @@ class Transform:
 
     @property
     def event_dim(self) -> int:
-        """Of how many dimensions one value is made; not for transforms that change their number."""
+        """The number of dimensions of one value; a transform that changes it raises ValueError."""
         if self.domain.event_dim == self.codomain.event_dim:
             return self.domain.event_dim
         raise ValueError("Please use either .domain.event_dim or .codomain.event_dim")

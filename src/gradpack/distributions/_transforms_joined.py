@@ -138,7 +138,7 @@ class CatTransform(_Joined):
 
     @property
     def length(self) -> int:
-        """How long the dimension is."""
+        """The length of the dimension."""
         return sum(self.lengths)
 
     def _constraint(self, parts: list[Any]) -> Any:

@@ -190,7 +190,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfClasses):
-    """How often each class comes in `total_count` draws.
+    """The number of times that each class is drawn in `total_count` draws.
 
     Args:
         total_count: a number; the same for the whole batch.

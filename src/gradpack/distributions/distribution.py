@@ -124,7 +124,7 @@ class Distribution:
 
     @property
     def arg_constraints(self) -> dict[str, Any]:
-        """For each parameter the set that it has to lie in."""
+        """The constraint of each parameter."""
         raise NotImplementedError(f"{type(self).__name__} does not say what its parameters may be")
 
     @property

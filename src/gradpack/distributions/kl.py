@@ -71,13 +71,13 @@ def _dispatch_kl(type_p: type, type_q: type) -> _Formula | None:
 
 
 def _distance(kind: type, base: type) -> int:
-    """How far a base is in the order of a class; bases that a class only registered with come last."""
+    """Return the position of a base in the MRO of a class; virtual bases, which only registered it, come last."""
     order = kind.__mro__
     return order.index(base) if base in order else len(order)
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """How far `q` is from `p`: the expected value of `log p(x) - log q(x)` under `p`, of the shape of the batch.
+    """Return KL(p || q): the expected value of `log p(x) - log q(x)` under `p`, of the shape of the batch.
 
     Raises:
         NotImplementedError: for classes without a formula.

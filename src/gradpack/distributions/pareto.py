@@ -81,7 +81,7 @@ class GeneralizedPareto(Distribution):
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     def _shape(self) -> tuple[Tensor, Tensor]:
-        """Where the concentration is as good as zero, and one to divide by that is not."""
+        """Return the mask of concentrations close to zero, and the concentrations with ones there, to divide by."""
         flat = self.concentration.isclose(full_like(self.concentration, 0.0))
         return flat, where(flat, ones_like(self.concentration), self.concentration)
 

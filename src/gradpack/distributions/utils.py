@@ -146,7 +146,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 
 def _entries(size: int, diag: int) -> int:
-    """How many entries of a square matrix lie on and below a diagonal."""
+    """Return the number of entries of a square matrix on and below a diagonal."""
     return sum(min(max(row + diag + 1, 0), size) for row in range(size))
 
 

@@ -175,7 +175,7 @@ class _MomentumCycles(LRScheduler):
 
 
 class OneCycleLR(_MomentumCycles):
-    """Up to `max_lr`, and down to almost nothing: one cycle for the whole of training. Step after each batch.
+    """Raises the rate to `max_lr` and lowers it to almost zero, once in the whole training. Step after each batch.
 
     Args:
         optimizer: whose rates to change.

@@ -120,7 +120,7 @@ class ConstantLR(_Factors):
 
 
 class LinearLR(_Factors):
-    """From the initial rate times `start_factor` to that times `end_factor`, in equal steps up to `total_iters`.
+    """Moves from the initial rate times `start_factor` to that times `end_factor`, linearly in `total_iters` epochs.
 
     Example::
 
@@ -260,7 +260,7 @@ class MultiStepLR(_Factors):
 
 
 class PolynomialLR(_Factors):
-    """From the initial rate to zero at epoch `total_iters`: a power of what is left of the way.
+    """Lowers the rate to zero at epoch `total_iters`, as a power of the share of epochs that are left.
 
     Example::
 

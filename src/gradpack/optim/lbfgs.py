@@ -303,7 +303,7 @@ def _lower(ends: list[_Point]) -> int:
 
 
 def _lowest_of_cubic(a: _Point, b: _Point, reach: tuple[Any, Any] | None = None) -> Any:
-    """Where the cubic through two points with their slopes is lowest, within `reach`, by default between them.
+    """Return the minimum of the cubic through two points with their slopes, within `reach`, by default between them.
 
     Slopes are tensors and losses are not, and distances are as soon as they come from a cubic: dtypes and what comes
     of a division by zero follow from that, as in torch.

@@ -30,7 +30,7 @@ ManyAverages = Callable[[Any, Any, Any], None]  # the same for lists, writing in
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """For `avg_fn` of `AveragedModel`: `decay * average + (1 - decay) * weights`, an exponential average.
+    """Return an `avg_fn` for `AveragedModel`: the exponential average `decay * average + (1 - decay) * weights`.
 
     Raises:
         ValueError: unless `decay` is between 0 and 1.
@@ -52,7 +52,7 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> ManyAverages:
-    """For `multi_avg_fn` of `AveragedModel`: the exponential average of many tensors, written into the first list.
+    """Return a `multi_avg_fn` for `AveragedModel`: exponential averages of many tensors, written into the first list.
 
     Raises:
         ValueError: unless `decay` is between 0 and 1.
@@ -63,7 +63,7 @@ def get_ema_multi_avg_fn(decay: float = 0.999) -> ManyAverages:
 
 
 def get_swa_avg_fn() -> Average:
-    """For `avg_fn` of `AveragedModel`: the mean of all weights so far, each counting alike.
+    """Return an `avg_fn` for `AveragedModel`: the mean of all weights so far.
 
     Example::
 
@@ -81,7 +81,7 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_swa_multi_avg_fn() -> ManyAverages:
-    """For `multi_avg_fn` of `AveragedModel`: the mean of all weights so far, written into the first list."""
+    """Return a `multi_avg_fn` for `AveragedModel`: means of all weights so far, written into the first list."""
     return _mover(lambda count: 1 / (int(count) + 1))
 
 

@@ -1,4 +1,4 @@
-"""How many floating point operations calls take: formulas for torch's operations, and what ours are of those."""
+"""Numbers of floating point operations: formulas for torch's operations, and the ones that ours consist of."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def sdpa_backward_flop(
 
 
 def _matmul(a: Shape, b: Shape) -> tuple[OpOverloadPacket, Shape, Shape] | None:
-    """Which product of torch's, and of which shapes, one of any shapes is; None for a matrix and a vector."""
+    """Return the `mm` or `bmm` that a product of two shapes is, and its shapes; None for a matrix and a vector."""
     if len(b) < 2 or not a:
         return None
     if len(a) == 1:

@@ -122,7 +122,7 @@ class DataLoader(Generic[T_co]):
         return _Batches(self)
 
     def __len__(self) -> int:
-        """How many batches there are.
+        """Return the number of batches.
 
         Raises:
             TypeError: for an iterable dataset that does not say how long it is.

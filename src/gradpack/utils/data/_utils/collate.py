@@ -56,7 +56,7 @@ def default_collate(batch: Any) -> Any:
 
 
 def collate(batch: Any, *, collate_fn_map: dict[Any, Callable[..., Any]] | None = None) -> Any:
-    """As `default_collate`, with a function for each type, or tuple of types, of examples."""
+    """Collate as `default_collate` does, with a function for each type, or tuple of types, of examples."""
     first = batch[0]
     kinds = collate_fn_map or {}
     found = kinds.get(type(first)) or next((f for kind, f in kinds.items() if isinstance(first, kind)), None)
