@@ -38,7 +38,6 @@ class Binomial(Odds):
         "logits": constraints.real,
     }
     has_enumerate_support = True
-    _kept = ("_given",)
 
     def __init__(
         self, total_count: Any = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -108,7 +107,6 @@ class NegativeBinomial(Odds):
         "logits": constraints.real,
     }
     support = constraints.nonnegative_integer
-    _kept = ("_given",)
 
     def __init__(
         self, total_count: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -159,9 +157,7 @@ class Geometric(Odds):
         tensor(3.)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.nonnegative_integer
-    _kept = ("_given",)
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._take(probs, logits)

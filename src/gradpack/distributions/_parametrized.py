@@ -21,6 +21,8 @@ def given(probs: Any, logits: Any) -> str:
 class Odds(Distribution):
     """Base class of distributions with `probs` or `logits`: of a binary event, or of classes."""
 
+    arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}
+    _kept: ClassVar[tuple[str, ...]] = ("_given",)
     _given: str
     _is_binary = True
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..tensor.tensor import Tensor
 from . import constraints
-from .utils import same_as, sum_rightmost
+from .utils import _sum_rightmost, same_as
 
 
 class Transform:
@@ -238,7 +238,7 @@ class ComposeTransform(Transform):
         event_dim = self.domain.event_dim
         for part in self.parts:
             after = y if part is self.parts[-1] else part(x)
-            total = total + sum_rightmost(part.log_abs_det_jacobian(x, after), event_dim - part.domain.event_dim)
+            total = total + _sum_rightmost(part.log_abs_det_jacobian(x, after), event_dim - part.domain.event_dim)
             event_dim += part.codomain.event_dim - part.domain.event_dim
             x = after
         return total
@@ -306,7 +306,7 @@ class IndependentTransform(Transform):
         return self.base_transform.inv(y)
 
     def log_abs_det_jacobian(self, x: Any, y: Any) -> Any:
-        return sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_transform.log_abs_det_jacobian(x, y), self.reinterpreted_batch_ndims)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.base_transform!r}, {self.reinterpreted_batch_ndims})"

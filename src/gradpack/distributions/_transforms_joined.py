@@ -11,7 +11,7 @@ from ..ops.shape.join import cat, stack
 from ..tensor.tensor import Tensor
 from . import constraints
 from ._transform import Transform, check_dim
-from .utils import sum_rightmost
+from .utils import _sum_rightmost
 
 
 class ReshapeTransform(Transform):
@@ -163,7 +163,7 @@ class CatTransform(_Joined):
 
 def _over_events(transform: Transform, x: Tensor, y: Tensor, event_dim: int) -> Tensor:
     """The log-determinant over values of `event_dim` dimensions, each of which is one value or many."""
-    return sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)
+    return _sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)
 
 
 class StackTransform(_Joined):

@@ -13,7 +13,7 @@ from ..ops.shape.broadcasting import broadcast_shapes
 from ..tensor.tensor import Tensor
 from . import constraints
 from ._transform import Alike, Transform
-from .utils import broadcast_all, same_as, sum_rightmost
+from .utils import _sum_rightmost, broadcast_all, same_as
 
 
 def clipped_sigmoid(x: Tensor) -> Tensor:
@@ -233,7 +233,7 @@ class AffineTransform(Transform):
             each = full_like(x, math.log(abs(self.scale)))  # type: ignore[arg-type]
         else:
             each = self.scale.abs().log().expand(x.shape)
-        return sum_rightmost(each, self._event_dim)
+        return _sum_rightmost(each, self._event_dim)
 
     def forward_shape(self, shape: Any) -> Any:
         return broadcast_shapes(shape, getattr(self.loc, "shape", ()), getattr(self.scale, "shape", ()))

@@ -20,8 +20,6 @@ from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits, same
 
 __all__ = ["Bernoulli", "ContinuousBernoulli", "LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
-_EITHER: dict[str, Any] = {"probs": constraints.unit_interval, "logits": constraints.real}
-
 
 def cross_entropy(logits: Tensor, value: Any) -> Tensor:
     """The negative logarithm of the probability of `value` under log-odds."""
@@ -43,17 +41,15 @@ class Bernoulli(Odds, ExponentialFamily):
         tensor([-1.3863])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.boolean
     has_enumerate_support = True
-    _kept = ("_given",)
     _mean_carrier_measure = 0
+
+    mean = same_as("probs")
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._take(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
-
-    mean = same_as("probs")
 
     @property
     def mode(self) -> Tensor:
@@ -102,7 +98,6 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         tensor(0.3880)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.unit_interval
     has_rsample = True
     _kept = ("_given", "_lims")
@@ -115,8 +110,8 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         lims: tuple[float, float] = (0.499, 0.501),
         validate_args: bool | None = None,
     ) -> None:
-        self._take(probs, logits)
         self._lims = lims
+        self._take(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
 
     def _split(self, probs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -181,7 +176,6 @@ class LogitRelaxedBernoulli(Odds):
     Source: Maddison, Mnih and Teh, 2017; Jang, Gu and Poole, 2017.
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.real
     _kept = ("_given", "temperature")
 
@@ -214,7 +208,7 @@ class RelaxedBernoulli(TransformedDistribution):
         tensor([0.6931])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = _EITHER
+    arg_constraints: ClassVar[dict[str, Any]] = Odds.arg_constraints
     support = constraints.unit_interval
     has_rsample = True
 

@@ -19,7 +19,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
-from .utils import broadcast_all, same_as, standard_normal
+from .utils import _standard_normal, broadcast_all, same_as
 
 __all__ = ["Chi2", "Exponential", "FisherSnedecor", "Gamma", "InverseGamma", "StudentT"]
 
@@ -243,7 +243,7 @@ class StudentT(Distribution):
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         chi2 = 2 * _gamma_numbers(shape, self.df / 2)
-        return self.loc + self.scale * standard_normal(shape, self.df) * (chi2 / self.df).rsqrt()
+        return self.loc + self.scale * _standard_normal(shape, self.df.dtype, self.df.device) * (chi2 / self.df).rsqrt()
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)

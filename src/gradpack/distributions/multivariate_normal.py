@@ -13,7 +13,7 @@ from ..ops.shape.diagonal import diag_embed
 from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
-from .utils import lazy_property, same_as, standard_normal
+from .utils import _standard_normal, lazy_property, same_as
 
 __all__ = ["LowRankMultivariateNormal", "MultivariateNormal"]
 
@@ -150,7 +150,7 @@ class MultivariateNormal(Covariance):
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
+        drawn = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, drawn)
 
     def log_prob(self, value: Any) -> Tensor:
@@ -267,8 +267,8 @@ class LowRankMultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        low = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc)
-        own = standard_normal(shape, self.loc)
+        low = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype, self.loc.device)
+        own = _standard_normal(shape, self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_cov_factor, low) + self._unbroadcasted_cov_diag.sqrt() * own
 
     def half_log_det(self) -> Tensor:

@@ -16,7 +16,7 @@ from ._parametrized import LocationScale
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, ExpTransform, StickBreakingTransform
-from .utils import same_as, standard_normal
+from .utils import _standard_normal, same_as
 
 __all__ = ["HalfNormal", "LogNormal", "LogisticNormal", "Normal"]
 
@@ -49,7 +49,8 @@ class Normal(LocationScale, ExponentialFamily):
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
+        drawn = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
+        return self.loc + drawn * self.scale
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)

@@ -11,7 +11,7 @@ from ..tensor.tensor import Tensor
 from . import constraints
 from ._transform import ComposeTransform, Transform
 from .distribution import Distribution
-from .utils import same_as, sum_rightmost
+from .utils import _sum_rightmost, same_as
 
 __all__ = ["Independent", "TransformedDistribution"]
 
@@ -77,10 +77,10 @@ class Independent(Distribution):
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Tensor:
-        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Tensor:
-        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         if self.reinterpreted_batch_ndims > 0:
@@ -171,9 +171,9 @@ class TransformedDistribution(Distribution):
         for t in reversed(self.transforms):
             before = t.inv(value)
             event_dim += t.domain.event_dim - t.codomain.event_dim
-            total = total - sum_rightmost(t.log_abs_det_jacobian(before, value), event_dim - t.domain.event_dim)
+            total = total - _sum_rightmost(t.log_abs_det_jacobian(before, value), event_dim - t.domain.event_dim)
             value = before
-        return total + sum_rightmost(self.base_dist.log_prob(value), event_dim - len(self.base_dist.event_shape))
+        return total + _sum_rightmost(self.base_dist.log_prob(value), event_dim - len(self.base_dist.event_shape))
 
     def _monotonize_cdf(self, probability: Any) -> Any:
         """`P` where the transforms increase, `1 - P` where they decrease."""

@@ -83,22 +83,14 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     return inside.log() - (-inside).log1p() if is_binary else inside.log()
 
 
-def standard_normal(shape: Any, like: Tensor) -> Tensor:
-    """Standard normal numbers in the dtype and on the device of a parameter."""
-    return randn(shape, dtype=like.dtype, device=like.device)
-
-
-def sum_rightmost(value: Any, dim: int) -> Any:
+def _sum_rightmost(value: Any, dim: int) -> Any:
     """The sum over the last `dim` dimensions."""
     return value.sum(tuple(range(-dim, 0))) if dim else value
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
-    """Return standard normal samples: torch's name and arguments."""
+    """Return standard normal samples."""
     return randn(shape, dtype=dtype, device=device)
-
-
-_sum_rightmost = sum_rightmost  # torch's name
 
 
 def enumerated(n: int, batch_shape: Any, expand: bool, dtype: Any, device: Any) -> Tensor:
