@@ -283,21 +283,13 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         if tangent_form != form:
             raise RuntimeError(f"Expected the tangents {tangent_form} to have the same argspec as the primals {form}")
         for idx, (x, t) in enumerate(zip(flat, pushed, strict=True)):
-            if t._shape != x._shape:
-                raise RuntimeError(
-                    f"tangent:{idx} with shape {t.shape} in flattened pytree doesn't match the shape {x.shape} of the "
-                    "corresponding primal."
-                )
-            if t.device != x.device:
-                raise RuntimeError(
-                    f"tangent:{idx} with device {t.device} in flattened pytree doesn't match the device {x.device} of "
-                    "the corresponding primal."
-                )
-            if t.dtype is not x.dtype:
-                raise RuntimeError(
-                    f"tangent:{idx} with dtype {t.dtype} in flattened pytree doesn't match the dtype {x.dtype} of the "
-                    "corresponding primal."
-                )
+            for what in ("shape", "device", "dtype"):
+                theirs, own = getattr(t, what), getattr(x, what)
+                if theirs != own:
+                    raise RuntimeError(
+                        f"tangent:{idx} with {what} {theirs} in flattened pytree doesn't match the {what} {own} of the "
+                        "corresponding primal."
+                    )
         found = [zeros_like(out) if isinstance(out, Tensor) else out for out in every]
         for i, slope in zip(places, seeds.pull(back, list(pushed), keep=True), strict=True):
             found[i] = sources._result(slope)

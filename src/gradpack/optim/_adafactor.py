@@ -54,18 +54,12 @@ class Adafactor(PerParameterOptimizer):
         maximize: bool = False,
     ) -> None:
         check_one_element(lr)
-        if not lr >= 0:
-            raise ValueError(f"Learning rate should be >= 0 but is: {lr}")
-        if not beta2_decay <= 0:
-            raise ValueError(f"beta2_decay should be <= 0 but is: {beta2_decay}")
-        if eps[0] is not None and not eps[0] >= 0:
-            raise ValueError(f"epsilon1 should be >= 0 but is: {eps[0]}")
-        if not eps[1] >= 0:
-            raise ValueError(f"epsilon2 should be >= 0 but is: {eps[1]}")
-        if not d >= 1:
-            raise ValueError(f"Clipping threshold d should be >= 1 but is: {d}")
-        if not weight_decay >= 0:
-            raise ValueError(f"weight_decay should be >= 0 but is: {weight_decay}")
+        _check(lr >= 0, "Learning rate should be >= 0", lr)
+        _check(beta2_decay <= 0, "beta2_decay should be <= 0", beta2_decay)
+        _check(eps[0] is None or eps[0] >= 0, "epsilon1 should be >= 0", eps[0])
+        _check(eps[1] >= 0, "epsilon2 should be >= 0", eps[1])
+        _check(d >= 1, "Clipping threshold d should be >= 1", d)
+        _check(weight_decay >= 0, "weight_decay should be >= 0", weight_decay)
         super().__init__(params, options_of(locals()))
 
     def _initial_state(self, p: Any, group: State) -> State:
@@ -102,6 +96,12 @@ class Adafactor(PerParameterOptimizer):
             own["variance"].copy_(estimate)
         update = estimate.clamp(min=least * least).rsqrt() * g
         p.copy_(now - update * (rate / max(1.0, _size(update) / group["d"])))
+
+
+def _check(holds: Any, rule: str, value: Any) -> None:
+    """Raise ValueError for an option that breaks its rule."""
+    if not holds:
+        raise ValueError(f"{rule} but is: {value}")
 
 
 def _size(t: Tensor) -> float:
