@@ -6,11 +6,11 @@ import math
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..ops.create.create import as_tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import normal
-from ..tensor.tensor import Tensor
 from . import constraints
 from ._parametrized import LocationScale
 from .exp_family import ExponentialFamily

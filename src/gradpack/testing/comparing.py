@@ -11,9 +11,9 @@ import numpy as np
 from ..backends.numpy import quiet
 from ..base.dtypes import DTYPES, FLOATING, computed_in, dtype, promote_types
 from ..base.info import finfo
+from ..core.tensor import Tensor, wrap
 from ..ops.pointwise.complex_from_parts import complex as complex_of
 from ..ops.random.floats import rand
-from ..tensor.tensor import Tensor, wrap
 
 # dtype -> (relative, absolute) tolerance; all others are to be equal
 _TOLERANCES = {
