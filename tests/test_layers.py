@@ -90,7 +90,7 @@ NUMPY = {
     "testing/sim/array": "its kernels compute with NumPy",
     "testing/sim/backend": "its kernels compute with NumPy",
     "testing/sim/copies": "its copies are those of NumPy",
-    "utils/data/collate": "makes tensors of the arrays and numbers that examples are made of",
+    "utils/data/_utils/collate": "makes tensors of the arrays and numbers that examples are made of",
 }
 
 

@@ -10,7 +10,8 @@ import pytest
 from tests.optim.common import OPTIMIZERS, every, parameter
 
 import gradpack as torch
-from gradpack.optim import adam, kernels, sgd
+from gradpack.optim import _kernels as kernels
+from gradpack.optim import sgd
 
 # --- by hand ---
 
@@ -240,21 +241,11 @@ def test_recorded_steps_are_the_same_steps(name: str) -> None:
 
 def test_the_formulas_change_nothing() -> None:
     p, g, m, v = (torch.full((2,), float(i + 1)) for i in range(4))
-    sgd.formula(p, g, m, lr=0.1, momentum=0.9, dampening=0, weight_decay=0.1, nesterov=True, maximize=True)
-    adam.formula(
-        p,
-        g,
-        m,
-        v,
-        v,
-        step=1,
-        lr=0.1,
-        betas=(0.9, 0.9),
-        eps=0,
-        weight_decay=1,
-        decoupled_weight_decay=True,
-        maximize=True,
-    )
+    decayed = {"lr": 0.1, "weight_decay": 0.1, "maximize": True}
+    sgd._move(p, g, m, group={"momentum": 0.9, "dampening": 0, "nesterov": True, **decayed})
+    options = {"betas": (0.9, 0.9), "eps": 0, "amsgrad": True, "decoupled_weight_decay": True, **decayed}
+    state = {"exp_avg": m, "exp_avg_sq": v, "max_exp_avg_sq": v}
+    torch.optim.Adam([torch.nn.Parameter(p)])._formula(p, g, state, 1, options)
     assert [t.tolist() for t in (p, g, m, v)] == [[1, 1], [2, 2], [3, 3], [4, 4]]
 
 

@@ -149,9 +149,7 @@ def autocast_increment_nesting() -> int:
         >>> torch.autocast_increment_nesting(), torch.autocast_decrement_nesting()
         (1, 0)
     """
-    state = current()
-    become(state.replaced(nesting=state.nesting + 1))
-    return state.nesting + 1
+    return _nest(1)
 
 
 def autocast_decrement_nesting() -> int:
@@ -163,9 +161,13 @@ def autocast_decrement_nesting() -> int:
         >>> torch.autocast_increment_nesting(), torch.autocast_decrement_nesting()
         (1, 0)
     """
+    return _nest(-1)
+
+
+def _nest(step: int) -> int:
     state = current()
-    become(state.replaced(nesting=state.nesting - 1))
-    return state.nesting - 1
+    become(state.replaced(nesting=state.nesting + step))
+    return state.nesting + step
 
 
 class autocast:  # noqa: N801 - torch's name

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping
+from enum import Enum
 from typing import Any
 
 from ..base.devices import KINDS
@@ -11,7 +12,13 @@ from ..base.dtypes import float16, float32
 from ..core.tensor import Tensor
 from ..ops.create.fill import full
 
-_READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"  # stage of an optimizer between two updates
+
+class OptState(Enum):
+    """Stage of an optimizer between two updates of the scale."""
+
+    READY = 0
+    UNSCALED = 1
+    STEPPED = 2
 
 
 class GradScaler:
@@ -71,7 +78,7 @@ class GradScaler:
 
     def _forget(self) -> None:
         """Reset the state of all optimizers (by id): stage, and whether gradients overflowed."""
-        self._stages: dict[int, str] = {}
+        self._stages: dict[int, OptState] = {}
         self._overflowed: dict[int, bool] = {}
 
     def scale(self, outputs: Any) -> Any:
@@ -98,10 +105,10 @@ class GradScaler:
         """
         if not self._enabled:
             return
-        stage = self._stages.get(id(optimizer), _READY)
-        if stage == _UNSCALED:
+        stage = self._stages.get(id(optimizer), OptState.READY)
+        if stage == OptState.UNSCALED:
             raise RuntimeError("unscale_() has already been called on this optimizer since the last update().")
-        if stage == _STEPPED:
+        if stage == OptState.STEPPED:
             raise RuntimeError("unscale_() is being called after step().")
         gradients = [p.grad for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         if any(g.dtype is float16 for g in gradients):
@@ -111,7 +118,7 @@ class GradScaler:
             values = (gradient._values() if gradient.is_sparse else gradient).detach()
             overflowed = overflowed or not bool(values.isfinite().all())
             values.mul_(1.0 / self._factor)
-        self._stages[id(optimizer)], self._overflowed[id(optimizer)] = _UNSCALED, overflowed
+        self._stages[id(optimizer)], self._overflowed[id(optimizer)] = OptState.UNSCALED, overflowed
 
     def step(self, optimizer: Any, *args: Any, **kwargs: Any) -> Any:
         """`optimizer.step(...)`, with gradients divided by the factor; nothing if one of them is not finite.
@@ -125,13 +132,13 @@ class GradScaler:
         if "closure" in kwargs:
             raise RuntimeError("Closure use is not currently supported if GradScaler is enabled.")
         key = id(optimizer)
-        if self._stages.get(key) == _STEPPED:
+        if self._stages.get(key) == OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
         if all(p.grad is None for group in optimizer.param_groups for p in group["params"]):
             raise AssertionError("No inf checks were recorded for this optimizer.")
         if key not in self._stages:
             self.unscale_(optimizer)
-        self._stages[key] = _STEPPED
+        self._stages[key] = OptState.STEPPED
         return None if self._overflowed[key] else optimizer.step(*args, **kwargs)
 
     def update(self, new_scale: Any = None) -> None:
@@ -218,4 +225,4 @@ class GradScaler:
 
 _LARGEST = 3.4028234663852886e38  # of float32: the factor stays finite
 
-__all__ = ["GradScaler"]
+__all__ = ["GradScaler", "OptState"]

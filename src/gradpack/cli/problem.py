@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from argparse import ArgumentTypeError
+from collections.abc import Callable
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 
 class Problem(Exception):  # noqa: N818 - the user made no error in our program
@@ -18,45 +20,23 @@ class Problem(Exception):  # noqa: N818 - the user made no error in our program
         self.code = code
 
 
-def positive(text: str) -> int:
-    """Parse a positive whole number."""
-    return _whole(text, 1, "a whole number above zero")
+def _number(kind: Callable[[str], Any], fits: Callable[[Any], bool], what: str) -> Callable[[str], Any]:
+    """A parser of arguments that are numbers of a kind and in a range."""
 
-
-def seed(text: str) -> int:
-    return _whole(text, 0, "a whole number from 0 to 2**63 - 1")
-
-
-def _whole(text: str, least: int, what: str) -> int:
-    try:
-        number = int(text)
-    except ValueError:
-        number = -1
-    if not least <= number < 2**63:
+    def parse(text: str) -> Any:
+        with suppress(ValueError):
+            number = kind(text)
+            if fits(number):
+                return number
         raise ArgumentTypeError(f"this must be {what}, not {text!r}")
-    return number
+
+    return parse
 
 
-def rate(text: str) -> float:
-    """Parse a learning rate."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = 0.0
-    if not 0 < number <= 1:
-        raise ArgumentTypeError(f"this must be a number above 0 and at most 1, not {text!r}")
-    return number
-
-
-def fraction(text: str) -> float:
-    """Parse a probability below 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 <= number < 1:
-        raise ArgumentTypeError(f"this must be a number from 0 to below 1, not {text!r}")
-    return number
+positive = _number(int, lambda n: 1 <= n < 2**63, "a whole number above zero")
+seed = _number(int, lambda n: 0 <= n < 2**63, "a whole number from 0 to 2**63 - 1")
+rate = _number(float, lambda x: 0 < x <= 1, "a number above 0 and at most 1")
+fraction = _number(float, lambda x: 0 <= x < 1, "a number from 0 to below 1")
 
 
 def need(package: str, extra: str) -> None:

@@ -19,10 +19,13 @@ import sys as _sys
 from importlib.machinery import ModuleSpec as _ModuleSpec
 from types import ModuleType as _ModuleType
 
+from . import _kl_by_moments as _kl_by_moments  # registers its formulas, as does the next
+from . import _kl_same_family as _kl_same_family
 from . import constraints as constraints
-from . import kl_by_moments as kl_by_moments  # registers its formulas, as does the next
-from . import kl_same_family as kl_same_family
 from . import transforms as transforms
+from ._counts import Binomial, Geometric, NegativeBinomial, Poisson
+from ._location_scale import Cauchy, Gumbel, HalfCauchy, Laplace, Uniform
+from ._matrices import LKJCholesky, Wishart
 from .bernoulli import Bernoulli, ContinuousBernoulli, RelaxedBernoulli
 from .categorical import (
     Categorical,
@@ -32,14 +35,11 @@ from .categorical import (
     RelaxedOneHotCategorical,
 )
 from .constraint_registry import biject_to, transform_to
-from .counts import Binomial, Geometric, NegativeBinomial, Poisson
 from .dirichlet import Beta, Dirichlet, Kumaraswamy
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .gamma import Chi2, Exponential, FisherSnedecor, Gamma, InverseGamma, StudentT
 from .kl import kl_divergence, register_kl
-from .location_scale import Cauchy, Gumbel, HalfCauchy, Laplace, Uniform
-from .matrices import LKJCholesky, Wishart
 from .mixture_same_family import MixtureSameFamily
 from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal
 from .normal import HalfNormal, LogisticNormal, LogNormal, Normal
@@ -139,31 +139,57 @@ __all__ = [
     "transform_to",
 ]
 
-# Modules of torch's that share a file here with others: the file -> their names.
+# Files that hold several of torch's modules: these modules, and the classes in each.
 _SHARED = {
-    "bernoulli": "continuous_bernoulli relaxed_bernoulli",
-    "categorical": "multinomial one_hot_categorical relaxed_categorical",
-    "counts": "binomial geometric negative_binomial poisson",
-    "dirichlet": "beta kumaraswamy",
-    "gamma": "chi2 exponential fishersnedecor inverse_gamma studentT",
-    "location_scale": "cauchy gumbel half_cauchy laplace uniform",
-    "matrices": "lkj_cholesky wishart",
-    "multivariate_normal": "lowrank_multivariate_normal",
-    "normal": "half_normal log_normal logistic_normal",
-    "pareto": "generalized_pareto weibull",
-    "transformed_distribution": "independent",
+    "_counts": {
+        "binomial": "Binomial",
+        "geometric": "Geometric",
+        "negative_binomial": "NegativeBinomial",
+        "poisson": "Poisson",
+    },
+    "_location_scale": {
+        "cauchy": "Cauchy",
+        "gumbel": "Gumbel",
+        "half_cauchy": "HalfCauchy",
+        "laplace": "Laplace",
+        "uniform": "Uniform",
+    },
+    "_matrices": {"lkj_cholesky": "LKJCholesky", "wishart": "Wishart"},
+    "bernoulli": {
+        "continuous_bernoulli": "ContinuousBernoulli",
+        "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli",
+    },
+    "categorical": {
+        "multinomial": "Multinomial",
+        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
+        "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical",
+    },
+    "dirichlet": {"beta": "Beta", "kumaraswamy": "Kumaraswamy"},
+    "gamma": {
+        "chi2": "Chi2",
+        "exponential": "Exponential",
+        "fishersnedecor": "FisherSnedecor",
+        "inverse_gamma": "InverseGamma",
+        "studentT": "StudentT",
+    },
+    "multivariate_normal": {"lowrank_multivariate_normal": "LowRankMultivariateNormal"},
+    "normal": {"half_normal": "HalfNormal", "log_normal": "LogNormal", "logistic_normal": "LogisticNormal"},
+    "pareto": {"generalized_pareto": "GeneralizedPareto", "weibull": "Weibull"},
+    "transformed_distribution": {"independent": "Independent"},
 }
 
 
-def _open_shared() -> None:
-    """Make the modules `gradpack.distributions.chi2` and the like, which share a file."""
-    for file, names in _SHARED.items():
-        inside = {k: v for k, v in vars(_sys.modules[f"{__name__}.{file}"]).items() if k[:2] != "__"}
-        for name in names.split():
+def _make_shared() -> None:
+    """Make the modules without a file of their own, such as `gradpack.distributions.chi2`."""
+    for file, modules in _SHARED.items():
+        inside = {k: v for k, v in vars(_sys.modules[f"{__name__}.{file}"]).items() if k[:2] != "__" or k == "__file__"}
+        for name, classes in modules.items():
             module = _ModuleType(f"{__name__}.{name}", f"`torch.distributions.{name}`.")
             module.__spec__ = _ModuleSpec(module.__name__, None)
-            vars(module).update(inside)
+            vars(module).update(inside, __all__=classes.split())
             _sys.modules[module.__name__] = globals()[name] = module
+            for kind in classes.split():
+                inside[kind].__module__ = module.__name__
 
 
-_open_shared()
+_make_shared()

@@ -12,16 +12,13 @@ from ..ops.pointwise.activation import softplus
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import bernoulli, rand
 from . import constraints
+from ._parametrized import Odds
 from .exp_family import ExponentialFamily
-from .odds import Odds
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
-from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits
+from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits, same_as
 
 __all__ = ["Bernoulli", "ContinuousBernoulli", "LogitRelaxedBernoulli", "RelaxedBernoulli"]
-
-_EITHER: dict[str, Any] = {"probs": constraints.unit_interval, "logits": constraints.real}
-_BOTH = {"probs": 0, "logits": 0}
 
 
 def cross_entropy(logits: Tensor, value: Any) -> Tensor:
@@ -44,20 +41,15 @@ class Bernoulli(Odds, ExponentialFamily):
         tensor([-1.3863])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.boolean
     has_enumerate_support = True
-    _parameters: ClassVar[dict[str, int]] = _BOTH
-    _kept = ("_given",)
     _mean_carrier_measure = 0
+
+    mean = same_as("probs")
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._take(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
 
     @property
     def mode(self) -> Tensor:
@@ -106,10 +98,8 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         tensor(0.3880)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.unit_interval
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = _BOTH
     _kept = ("_given", "_lims")
     _mean_carrier_measure = 0
 
@@ -120,8 +110,8 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         lims: tuple[float, float] = (0.499, 0.501),
         validate_args: bool | None = None,
     ) -> None:
-        self._take(probs, logits)
         self._lims = lims
+        self._take(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
 
     def _split(self, probs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -186,9 +176,7 @@ class LogitRelaxedBernoulli(Odds):
     Source: Maddison, Mnih and Teh, 2017; Jang, Gu and Poole, 2017.
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.real
-    _parameters: ClassVar[dict[str, int]] = _BOTH
     _kept = ("_given", "temperature")
 
     def __init__(
@@ -220,10 +208,9 @@ class RelaxedBernoulli(TransformedDistribution):
         tensor([0.6931])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = _EITHER
+    arg_constraints: ClassVar[dict[str, Any]] = Odds.arg_constraints
     support = constraints.unit_interval
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -231,14 +218,6 @@ class RelaxedBernoulli(TransformedDistribution):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    @property
-    def temperature(self) -> Any:
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        return self.base_dist.probs
+    temperature = same_as("base_dist.temperature")
+    logits = same_as("base_dist.logits")
+    probs = same_as("base_dist.probs")

@@ -19,13 +19,13 @@ from ..ops.reduce.softmax import logsumexp
 from ..ops.shape.broadcasting import broadcast_tensors
 from ..ops.special.log_gamma import lgamma
 from . import constraints
-from .counts import Binomial
+from ._counts import Binomial
+from ._parametrized import Odds, given
 from .dirichlet import one_hot_like
 from .distribution import Distribution
-from .odds import given
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
-from .utils import broadcast_all, clamp_probs, enumerated, lazy_property, logits_to_probs, probs_to_logits
+from .utils import broadcast_all, clamp_probs, enumerated, same_as
 
 __all__ = [
     "Categorical",
@@ -39,7 +39,7 @@ __all__ = [
 _EITHER: dict[str, Any] = {"probs": constraints.simplex, "logits": constraints.real_vector}
 
 
-class Categorical(Distribution):
+class Categorical(Odds):
     """A class from 0 on, with the probabilities along the last dimension of `probs`.
 
     Args:
@@ -56,8 +56,8 @@ class Categorical(Distribution):
 
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     has_enumerate_support = True
-    _parameters: ClassVar[dict[str, int]] = {"probs": 1, "logits": 1}
     _kept = ("_given", "_num_events")
+    _is_binary = False
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._given = given(probs, logits)
@@ -74,26 +74,6 @@ class Categorical(Distribution):
     @constraints.dependent_property(is_discrete=True, event_dim=0)
     def support(self) -> Any:
         return constraints.integer_interval(0, self._num_events - 1)
-
-    @lazy_property
-    def logits(self) -> Tensor:
-        return probs_to_logits(self.probs)
-
-    @lazy_property
-    def probs(self) -> Tensor:
-        return logits_to_probs(self.logits)
-
-    @property
-    def _param(self) -> Tensor:
-        return self.__dict__[self._given]
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._param.shape
 
     def _undefined(self) -> Tensor:
         return full_like(self._param[..., 0], math.nan, requires_grad=False)
@@ -136,25 +116,12 @@ class _OfClasses(Distribution):
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     _categorical: Categorical
 
-    @property
-    def logits(self) -> Tensor:
-        return self._categorical.logits
+    logits = same_as("_categorical.logits")
+    probs = same_as("_categorical.probs")
+    _param = same_as("_categorical._param")
+    _new = same_as("_categorical._new")
 
-    @property
-    def probs(self) -> Tensor:
-        return self._categorical.probs
-
-    @property
-    def _param(self) -> Tensor:
-        return self._categorical._param
-
-    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
-        return self._param.new(*args, **kwargs)
-
-    @property
-    def param_shape(self) -> Size:
-        """The shape of the parameter."""
-        return self._categorical.param_shape
+    param_shape = same_as("_categorical.param_shape")
 
 
 class OneHotCategorical(_OfClasses):
@@ -169,15 +136,13 @@ class OneHotCategorical(_OfClasses):
 
     support = constraints.one_hot
     has_enumerate_support = True
-    _parameters: ClassVar[dict[str, int]] = {"_categorical": 0}
+    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args=False)
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.probs
+    mean = same_as("probs")
 
     @property
     def mode(self) -> Tensor:
@@ -225,7 +190,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
 
 class Multinomial(_OfClasses):
-    """How often each class comes in `total_count` draws.
+    """The number of times that each class is drawn in `total_count` draws.
 
     Args:
         total_count: a number; the same for the whole batch.
@@ -237,7 +202,7 @@ class Multinomial(_OfClasses):
         tensor([1., 3.])
     """
 
-    _parameters: ClassVar[dict[str, int]] = {"_categorical": 0}
+    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _kept = ("total_count",)
 
     def __init__(
@@ -291,7 +256,7 @@ class ExpRelaxedCategorical(_OfClasses):
 
     support = constraints.real_vector  # of vectors whose exponentials sum to 1
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"_categorical": 0}
+    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _kept = ("temperature",)
 
     def __init__(
@@ -330,7 +295,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
     support = constraints.simplex
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(
         self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
@@ -338,14 +302,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    @property
-    def temperature(self) -> Any:
-        return self.base_dist.temperature
-
-    @property
-    def logits(self) -> Tensor:
-        return self.base_dist.logits
-
-    @property
-    def probs(self) -> Tensor:
-        return self.base_dist.probs
+    temperature = same_as("base_dist.temperature")
+    logits = same_as("base_dist.logits")
+    probs = same_as("base_dist.probs")

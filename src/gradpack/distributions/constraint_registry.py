@@ -1,4 +1,4 @@
-"""From a constraint to a transform of all numbers into it: `biject_to` for bijections, `transform_to` for any.
+"""Registries of transforms of all numbers into a constraint: `biject_to` for bijections, `transform_to` for any.
 
 Example::
 

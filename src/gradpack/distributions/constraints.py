@@ -14,11 +14,12 @@ from typing import Any
 
 from ..base.dtypes import bool_
 from ..base.info import finfo
+from ..base.parts import adopt_parts
 from ..core.tensor import Tensor
 from ..linalg import cholesky_ex, eigvalsh, vector_norm
 from ..ops.create.fill import full
 from ..ops.pointwise.compare import isclose
-from .constraint import (
+from ._constraint import (
     Constraint,
     MixtureSameFamilyConstraint,
     _Cat,
@@ -84,34 +85,32 @@ class _OneHot(Constraint):
         return ((value == 0) | (value == 1)).all(-1) & value.sum(-1).eq(1)
 
 
-class _Lower(Constraint):
+class _Bounded(Constraint):
+    """A set given by its bounds."""
+
+    def _inside(self) -> str:
+        return ", ".join(f"{name}={value}" for name, value in vars(self).items())
+
+
+class _Lower(_Bounded):
     """Above a bound."""
 
     def __init__(self, lower_bound: Any) -> None:
         self.lower_bound = lower_bound
 
-    def _inside(self) -> str:
-        return f"lower_bound={self.lower_bound}"
 
-
-class _Upper(Constraint):
+class _Upper(_Bounded):
     """Below a bound."""
 
     def __init__(self, upper_bound: Any) -> None:
         self.upper_bound = upper_bound
 
-    def _inside(self) -> str:
-        return f"upper_bound={self.upper_bound}"
 
-
-class _Between(Constraint):
+class _Between(_Bounded):
     """Between two bounds."""
 
     def __init__(self, lower_bound: Any, upper_bound: Any) -> None:
         self.lower_bound, self.upper_bound = lower_bound, upper_bound
-
-    def _inside(self) -> str:
-        return f"lower_bound={self.lower_bound}, upper_bound={self.upper_bound}"
 
 
 class _IntegerInterval(_Between):
@@ -292,3 +291,5 @@ positive_semidefinite = _PositiveSemidefinite()
 positive_definite = _PositiveDefinite()
 cat = _Cat
 stack = _Stack
+
+adopt_parts(__name__)

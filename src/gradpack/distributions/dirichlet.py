@@ -13,8 +13,8 @@ from ..ops.random.sampling import _dirichlet_grad, _sample_dirichlet
 from ..ops.shape.join import stack
 from ..ops.special.log_gamma import digamma, lgamma
 from . import constraints
+from ._location_scale import Uniform
 from .exp_family import ExponentialFamily
-from .location_scale import Uniform
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform
 from .utils import broadcast_all, euler_constant
@@ -63,7 +63,6 @@ class Dirichlet(ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Any]] = {"concentration": constraints.independent(constraints.positive, 1)}
     support = constraints.simplex
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"concentration": 1}
 
     def __init__(self, concentration: Tensor, validate_args: bool | None = None) -> None:
         if concentration.ndim < 1:
@@ -138,7 +137,7 @@ class Beta(ExponentialFamily):
     }
     support = constraints.unit_interval
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"_dirichlet": 0}
+    _parts: ClassVar[dict[str, int]] = {"_dirichlet": 0}
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self._dirichlet = Dirichlet(stack(broadcast_all(concentration1, concentration0), -1), validate_args=False)
@@ -204,7 +203,6 @@ class Kumaraswamy(TransformedDistribution):
     }
     support = constraints.unit_interval
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"concentration1": 0, "concentration0": 0}
 
     def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)

@@ -24,16 +24,16 @@ class Distribution:
         event_shape: of one value.
         validate_args: whether parameters and values are checked; if not given, as `set_default_validate_args` said.
 
-    A subclass sets `arg_constraints` and `support` and defines `sample` or `rsample`, and `log_prob`; and either
-    `_parameters`, from which `expand` follows, or `expand`.
+    A subclass sets `arg_constraints` and `support` and defines `sample` or `rsample`, `log_prob` and `expand`. Of the
+    distributions here, `expand` follows from `arg_constraints`.
     """
 
     has_rsample: Any = False
     has_enumerate_support: Any = False
     _validate_args: bool = __debug__
 
-    # Parameters to expand, tensors and distributions -> their number of event dimensions.
-    _parameters: ClassVar[dict[str, int] | None] = None
+    # Tensors and distributions beside the parameters that `expand` stretches, and their numbers of event dimensions.
+    _parts: ClassVar[dict[str, int]] = {}
     # Attributes that `expand` copies unchanged.
     _kept: ClassVar[tuple[str, ...]] = ()
 
@@ -84,20 +84,19 @@ class Distribution:
         Args:
             _instance: what a subclass that overrides `expand` has made, to be filled in.
         """
-        if self._parameters is None:
-            raise NotImplementedError(f"{type(self).__name__} does not define expand()")
-        new = self._get_checked_instance(self._owner(), _instance)
         batch_shape = Size(batch_shape)
-        self._stretch(new, batch_shape)
+        new = self._stretched(batch_shape, _instance)
         return self._with_shapes(new, batch_shape, self._event_shape)
 
-    def _owner(self) -> type:
-        """Return the class that defines the parameters which `expand` handles."""
-        return next(c for c in type(self).__mro__ if "_parameters" in vars(c))
-
-    def _stretch(self, new: Any, batch_shape: Any) -> None:
-        """Give another distribution the parameters of this one, over a larger batch."""
-        for name, ends in (self._parameters or {}).items():
+    def _stretched(self, batch_shape: Any, _instance: Any) -> Any:
+        """Return an object with the parameters of this one, over a larger batch."""
+        owner: Any = next(c for c in type(self).__mro__ if c.__module__.startswith(f"{__package__}."))
+        known = owner.arg_constraints
+        if known is Distribution.arg_constraints:
+            raise NotImplementedError(f"{type(self).__name__} does not define expand()")
+        new = self._get_checked_instance(owner, _instance)
+        known = known.__get__(self) if isinstance(known, property) else known
+        for name, ends in {**{name: c.event_dim for name, c in known.items()}, **self._parts}.items():
             value = self.__dict__.get(name)
             if isinstance(value, Tensor):
                 new.__dict__[name] = value.expand(batch_shape + value.shape[value.ndim - ends :])
@@ -105,6 +104,7 @@ class Distribution:
                 new.__dict__[name] = value.expand(batch_shape)
         for name in self._kept:
             new.__dict__[name] = self.__dict__[name]
+        return new
 
     def _with_shapes(self, new: Any, batch_shape: Any, event_shape: Any) -> Any:
         """Another distribution, whose parameters are known to be right, with its shapes."""
@@ -124,7 +124,7 @@ class Distribution:
 
     @property
     def arg_constraints(self) -> dict[str, Any]:
-        """For each parameter the set that it has to lie in."""
+        """The constraint of each parameter."""
         raise NotImplementedError(f"{type(self).__name__} does not say what its parameters may be")
 
     @property

@@ -8,7 +8,7 @@ from ..autograd import grad
 from ..autograd.grad_mode import enable_grad
 from ..core.tensor import Tensor
 from .distribution import Distribution
-from .utils import sum_rightmost
+from .utils import _sum_rightmost
 
 __all__ = ["ExponentialFamily"]
 
@@ -45,5 +45,5 @@ class ExponentialFamily(Distribution):
         natural, normalizer, slopes = self._slopes()
         result = normalizer - self._mean_carrier_measure
         for p, slope in zip(natural, slopes, strict=True):
-            result = result - sum_rightmost(p * slope, p.ndim - len(self._batch_shape))
+            result = result - _sum_rightmost(p * slope, p.ndim - len(self._batch_shape))
         return result

@@ -19,7 +19,7 @@ from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
-from .utils import broadcast_all, standard_normal
+from .utils import _standard_normal, broadcast_all, same_as
 
 __all__ = ["Chi2", "Exponential", "FisherSnedecor", "Gamma", "InverseGamma", "StudentT"]
 
@@ -45,7 +45,6 @@ class Gamma(ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Any]] = _POSITIVE_PAIR
     support = constraints.nonnegative
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"concentration": 0, "rate": 0}
     _mean_carrier_measure = 0
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
@@ -102,7 +101,7 @@ class Chi2(Gamma):
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"df": constraints.positive}
-    _parameters: ClassVar[dict[str, int]] = Gamma._parameters
+    _parts: ClassVar[dict[str, int]] = {"concentration": 0, "rate": 0}
 
     def __init__(self, df: Any, validate_args: bool | None = None) -> None:
         super().__init__(0.5 * df, 0.5, validate_args=validate_args)
@@ -126,7 +125,6 @@ class Exponential(ExponentialFamily):
     arg_constraints: ClassVar[dict[str, Any]] = {"rate": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"rate": 0}
     _mean_carrier_measure = 0
 
     def __init__(self, rate: Any, validate_args: bool | None = None) -> None:
@@ -188,19 +186,13 @@ class InverseGamma(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = _POSITIVE_PAIR
     support = constraints.positive
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(self, concentration: Any, rate: Any, validate_args: bool | None = None) -> None:
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(-ones_like(base.rate[(0,) * base.rate.ndim])), validate_args)
 
-    @property
-    def concentration(self) -> Tensor:
-        return self.base_dist.concentration
-
-    @property
-    def rate(self) -> Tensor:
-        return self.base_dist.rate
+    concentration = same_as("base_dist.concentration")
+    rate = same_as("base_dist.rate")
 
     @property
     def mean(self) -> Tensor:
@@ -231,7 +223,6 @@ class StudentT(Distribution):
     }
     support = constraints.real
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"df": 0, "loc": 0, "scale": 0}
 
     def __init__(self, df: Any, loc: Any = 0.0, scale: Any = 1.0, validate_args: bool | None = None) -> None:
         self.df, self.loc, self.scale = broadcast_all(df, loc, scale)
@@ -241,9 +232,7 @@ class StudentT(Distribution):
     def mean(self) -> Tensor:
         return where(self.df > 1, self.loc, math.nan)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -254,7 +243,7 @@ class StudentT(Distribution):
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         chi2 = 2 * _gamma_numbers(shape, self.df / 2)
-        return self.loc + self.scale * standard_normal(shape, self.df) * (chi2 / self.df).rsqrt()
+        return self.loc + self.scale * _standard_normal(shape, self.df.dtype, self.df.device) * (chi2 / self.df).rsqrt()
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
@@ -283,7 +272,6 @@ class FisherSnedecor(Distribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"df1": constraints.positive, "df2": constraints.positive}
     support = constraints.positive
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"df1": 0, "df2": 0}
 
     def __init__(self, df1: Any, df2: Any, validate_args: bool | None = None) -> None:
         self.df1, self.df2 = broadcast_all(df1, df2)

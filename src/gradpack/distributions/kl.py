@@ -14,7 +14,7 @@ from ..core.tensor import Tensor
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import Independent, TransformedDistribution
-from .utils import sum_rightmost
+from .utils import _sum_rightmost
 
 __all__ = ["kl_divergence", "register_kl"]
 
@@ -71,13 +71,13 @@ def _dispatch_kl(type_p: type, type_q: type) -> _Formula | None:
 
 
 def _distance(kind: type, base: type) -> int:
-    """How far a base is in the order of a class; bases that a class only registered with come last."""
+    """Return the position of a base in the MRO of a class; virtual bases, which only registered it, come last."""
     order = kind.__mro__
     return order.index(base) if base in order else len(order)
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
-    """How far `q` is from `p`: the expected value of `log p(x) - log q(x)` under `p`, of the shape of the batch.
+    """Return KL(p || q): the expected value of `log p(x) - log q(x)` under `p`, of the shape of the batch.
 
     Raises:
         NotImplementedError: for classes without a formula.
@@ -112,7 +112,7 @@ def _kl_expfamily_expfamily(p: Any, q: Any) -> Tensor:
     others = q._natural_params
     result = q._log_normalizer(*others) - normalizer
     for ours, theirs, slope in zip(natural, others, slopes, strict=True):
-        result = result - sum_rightmost((theirs - ours) * slope, theirs.ndim - len(q.batch_shape))
+        result = result - _sum_rightmost((theirs - ours) * slope, theirs.ndim - len(q.batch_shape))
     return result
 
 
@@ -120,7 +120,7 @@ def _kl_expfamily_expfamily(p: Any, q: Any) -> Tensor:
 def _kl_independent_independent(p: Independent, q: Independent) -> Any:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError("the two have different numbers of dimensions that count as parts of a value")
-    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+    return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
 
 
 @register_kl(TransformedDistribution, TransformedDistribution)
@@ -129,4 +129,4 @@ def _kl_transformed_transformed(p: TransformedDistribution, q: TransformedDistri
     if p.transforms != q.transforms or p.event_shape != q.event_shape:
         raise NotImplementedError("the two have different transforms, or values of different shapes")
     extra = len(p.event_shape) - len(p.base_dist.event_shape)
-    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), extra)
+    return _sum_rightmost(kl_divergence(p.base_dist, q.base_dist), extra)

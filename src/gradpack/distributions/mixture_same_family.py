@@ -11,6 +11,7 @@ from ..ops.reduce.softmax import log_softmax, logsumexp
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
+from .utils import same_as
 
 __all__ = ["MixtureSameFamily"]
 
@@ -65,13 +66,8 @@ class MixtureSameFamily(Distribution):
         new._mixture_distribution = self._mixture_distribution.expand(batch_shape)
         return self._with_shapes(new, batch_shape, self.event_shape)
 
-    @property
-    def mixture_distribution(self) -> Categorical:
-        return self._mixture_distribution
-
-    @property
-    def component_distribution(self) -> Distribution:
-        return self._component_distribution
+    mixture_distribution = same_as("_mixture_distribution")
+    component_distribution = same_as("_component_distribution")
 
     @constraints.dependent_property
     def support(self) -> Any:
@@ -104,13 +100,13 @@ class MixtureSameFamily(Distribution):
 
     def _pad(self, x: Any) -> Any:
         """A value for each component alike."""
-        return x.unsqueeze(-1 - self._event_ndims)
+        return x.unsqueeze(-1 - len(self.event_shape))
 
     def _pad_mixture_dimensions(self, x: Any) -> Any:
         """Insert dimensions of size 1 in a tensor of one value per component, to broadcast over batch and event."""
         own = len(self._mixture_distribution.batch_shape)
         missing = 0 if own == 1 else len(self.batch_shape) - own
-        return x.reshape((*x.shape[:-1], *(1,) * missing, x.shape[-1], *(1,) * self._event_ndims))
+        return x.reshape((*x.shape[:-1], *(1,) * missing, x.shape[-1], *(1,) * len(self.event_shape)))
 
     def cdf(self, x: Any) -> Tensor:
         each = self._component_distribution.cdf(self._pad(x))

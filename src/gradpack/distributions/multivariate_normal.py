@@ -13,7 +13,7 @@ from ..ops.shape.broadcasting import broadcast_shapes
 from ..ops.shape.diagonal import diag_embed
 from . import constraints
 from .distribution import Distribution
-from .utils import lazy_property, standard_normal
+from .utils import _standard_normal, lazy_property, same_as
 
 __all__ = ["LowRankMultivariateNormal", "MultivariateNormal"]
 
@@ -121,7 +121,6 @@ class MultivariateNormal(Covariance):
     }
     support = constraints.real_vector
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"loc": 1, "covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
     _kept = ("_unbroadcasted_scale_tril", "_given")
 
     def __init__(
@@ -143,20 +142,15 @@ class MultivariateNormal(Covariance):
         super().__init__(batch_shape, (n,), validate_args=validate_args)
         self._factorize()
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc")
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        drawn = standard_normal(self._extended_shape(sample_shape), self.loc)
+        drawn = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, drawn)
 
     def log_prob(self, value: Any) -> Tensor:
@@ -213,14 +207,7 @@ class LowRankMultivariateNormal(Distribution):
     }
     support = constraints.real_vector
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {
-        "loc": 1,
-        "cov_diag": 1,
-        "cov_factor": 2,
-        "covariance_matrix": 2,
-        "precision_matrix": 2,
-        "scale_tril": 2,
-    }
+    _parts: ClassVar[dict[str, int]] = {"covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
     _kept = ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")
 
     def __init__(self, loc: Tensor, cov_factor: Tensor, cov_diag: Tensor, validate_args: bool | None = None) -> None:
@@ -246,13 +233,8 @@ class LowRankMultivariateNormal(Distribution):
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
         super().__init__(batch_shape, (n,), validate_args=validate_args)
 
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mean = same_as("loc")
+    mode = same_as("loc")
 
     @lazy_property
     def variance(self) -> Tensor:
@@ -285,8 +267,8 @@ class LowRankMultivariateNormal(Distribution):
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
-        low = standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc)
-        own = standard_normal(shape, self.loc)
+        low = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype, self.loc.device)
+        own = _standard_normal(shape, self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_cov_factor, low) + self._unbroadcasted_cov_diag.sqrt() * own
 
     def half_log_det(self) -> Tensor:

@@ -7,21 +7,23 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
+from ..ops.create.create import as_tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import normal
 from . import constraints
+from ._parametrized import LocationScale
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, ExpTransform, StickBreakingTransform
-from .utils import broadcast_all, standard_normal
+from .utils import _standard_normal, same_as
 
 __all__ = ["HalfNormal", "LogNormal", "LogisticNormal", "Normal"]
 
 _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 
 
-class Normal(ExponentialFamily):
+class Normal(LocationScale, ExponentialFamily):
     """The normal distribution with mean `loc` and standard deviation `scale`.
 
     Example::
@@ -32,27 +34,10 @@ class Normal(ExponentialFamily):
         tensor([-0.9189, -1.4189])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
-    support = constraints.real
-    has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "scale": 0}
     _mean_carrier_measure = 0
 
-    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
-        self.loc, self.scale = broadcast_all(loc, scale)
-        super().__init__(self.loc.shape, validate_args=validate_args)
-
-    @property
-    def mean(self) -> Tensor:
-        return self.loc
-
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
-
-    @property
-    def stddev(self) -> Tensor:
-        return self.scale
+    mean = same_as("loc")
+    stddev = same_as("scale")
 
     @property
     def variance(self) -> Tensor:
@@ -64,7 +49,8 @@ class Normal(ExponentialFamily):
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        return self.loc + standard_normal(self._extended_shape(sample_shape), self.loc) * self.scale
+        drawn = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
+        return self.loc + drawn * self.scale
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
@@ -106,18 +92,12 @@ class LogNormal(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.positive
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
 
-    @property
-    def loc(self) -> Tensor:
-        return self.base_dist.loc
-
-    @property
-    def scale(self) -> Tensor:
-        return self.base_dist.scale
+    loc = same_as("base_dist.loc")
+    scale = same_as("base_dist.scale")
 
     @property
     def mean(self) -> Tensor:
@@ -136,42 +116,21 @@ class LogNormal(TransformedDistribution):
         return self.base_dist.entropy() + self.loc
 
 
-class HalfNormal(TransformedDistribution):
-    """The distribution of the absolute value of a normal number of mean 0 and standard deviation `scale`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.distributions.HalfNormal(1.0).mean
-        tensor(0.7979)
-    """
+class Half(TransformedDistribution):
+    """Base class of distributions of absolute values of numbers that are symmetric about 0."""
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
-
-    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
-        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
-
-    @property
-    def scale(self) -> Tensor:
-        return self.base_dist.scale
-
-    @property
-    def mean(self) -> Tensor:
-        return self.scale * math.sqrt(2 / math.pi)
+    scale = same_as("base_dist.scale")
 
     @property
     def mode(self) -> Tensor:
         return zeros_like(self.scale)
 
-    @property
-    def variance(self) -> Tensor:
-        return self.scale.pow(2) * (1 - 2 / math.pi)
-
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
+        value = as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
         return where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
 
     def cdf(self, value: Any) -> Tensor:
@@ -183,6 +142,28 @@ class HalfNormal(TransformedDistribution):
 
     def entropy(self) -> Tensor:
         return self.base_dist.entropy() - math.log(2)
+
+
+class HalfNormal(Half):
+    """The distribution of the absolute value of a normal number of mean 0 and standard deviation `scale`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.HalfNormal(1.0).mean
+        tensor(0.7979)
+    """
+
+    def __init__(self, scale: Any, validate_args: bool | None = None) -> None:
+        super().__init__(Normal(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
+
+    @property
+    def mean(self) -> Tensor:
+        return self.scale * math.sqrt(2 / math.pi)
+
+    @property
+    def variance(self) -> Tensor:
+        return self.scale.pow(2) * (1 - 2 / math.pi)
 
 
 class LogisticNormal(TransformedDistribution):
@@ -199,7 +180,6 @@ class LogisticNormal(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.simplex
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {}
 
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         base = Normal(loc, scale, validate_args=validate_args)
@@ -207,10 +187,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    @property
-    def loc(self) -> Tensor:
-        return self.base_dist.base_dist.loc
-
-    @property
-    def scale(self) -> Tensor:
-        return self.base_dist.base_dist.scale
+    loc = same_as("base_dist.base_dist.loc")
+    scale = same_as("base_dist.base_dist.scale")

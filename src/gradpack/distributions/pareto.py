@@ -15,7 +15,7 @@ from .distribution import Distribution
 from .gamma import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform, PowerTransform
-from .utils import broadcast_all, euler_constant
+from .utils import broadcast_all, euler_constant, same_as
 
 __all__ = ["GeneralizedPareto", "Pareto", "Weibull"]
 
@@ -31,7 +31,6 @@ class Pareto(TransformedDistribution):
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"alpha": constraints.positive, "scale": constraints.positive}
-    _parameters: ClassVar[dict[str, int]] = {"scale": 0, "alpha": 0}
 
     def __init__(self, scale: Any, alpha: Any, validate_args: bool | None = None) -> None:
         self.scale, self.alpha = broadcast_all(scale, alpha)
@@ -42,9 +41,7 @@ class Pareto(TransformedDistribution):
     def mean(self) -> Tensor:
         return where(self.alpha > 1, self.alpha * self.scale / (self.alpha - 1), math.inf)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.scale
+    mode = same_as("scale")
 
     @property
     def variance(self) -> Tensor:
@@ -78,14 +75,13 @@ class GeneralizedPareto(Distribution):
         "concentration": constraints.real,
     }
     has_rsample = True
-    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "scale": 0, "concentration": 0}
 
     def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale, self.concentration = broadcast_all(loc, scale, concentration)
         super().__init__(self.loc.shape, validate_args=validate_args)
 
     def _shape(self) -> tuple[Tensor, Tensor]:
-        """Where the concentration is as good as zero, and one to divide by that is not."""
+        """Return the mask of concentrations close to zero, and the concentrations with ones there, to divide by."""
         flat = self.concentration.isclose(full_like(self.concentration, 0.0))
         return flat, where(flat, ones_like(self.concentration), self.concentration)
 
@@ -100,9 +96,7 @@ class GeneralizedPareto(Distribution):
         c = self.concentration
         return where(c < 1, self.loc + self.scale / (1 - c), math.nan)
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -148,7 +142,7 @@ class Weibull(TransformedDistribution):
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
-    _parameters: ClassVar[dict[str, int]] = {"scale": 0, "concentration": 0, "concentration_reciprocal": 0}
+    _parts: ClassVar[dict[str, int]] = {"concentration_reciprocal": 0}
 
     def __init__(self, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.scale, self.concentration = broadcast_all(scale, concentration)

@@ -9,9 +9,9 @@ from ..autograd.grad_mode import no_grad
 from ..base.size import Size
 from ..core.tensor import Tensor
 from . import constraints
+from ._transform import ComposeTransform, Transform
 from .distribution import Distribution
-from .transform import ComposeTransform, Transform
-from .utils import sum_rightmost
+from .utils import _sum_rightmost, same_as
 
 __all__ = ["Independent", "TransformedDistribution"]
 
@@ -54,9 +54,7 @@ class Independent(Distribution):
         new.reinterpreted_batch_ndims = self.reinterpreted_batch_ndims
         return self._with_shapes(new, batch_shape, self.event_shape)
 
-    @property
-    def has_rsample(self) -> Any:
-        return self.base_dist.has_rsample
+    has_rsample = same_as("base_dist.has_rsample")
 
     @property
     def has_enumerate_support(self) -> Any:
@@ -68,17 +66,9 @@ class Independent(Distribution):
         n = self.reinterpreted_batch_ndims
         return constraints.independent(inside, n) if n else inside
 
-    @property
-    def mean(self) -> Tensor:
-        return self.base_dist.mean
-
-    @property
-    def mode(self) -> Tensor:
-        return self.base_dist.mode
-
-    @property
-    def variance(self) -> Tensor:
-        return self.base_dist.variance
+    mean = same_as("base_dist.mean")
+    mode = same_as("base_dist.mode")
+    variance = same_as("base_dist.variance")
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         return self.base_dist.sample(sample_shape)
@@ -87,10 +77,10 @@ class Independent(Distribution):
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Tensor:
-        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
 
     def entropy(self) -> Tensor:
-        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+        return _sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
 
     def enumerate_support(self, expand: bool = True) -> Tensor:
         if self.reinterpreted_batch_ndims > 0:
@@ -117,7 +107,6 @@ class TransformedDistribution(Distribution):
     """
 
     arg_constraints: ClassVar[dict[str, Any]] = {}
-    _parameters: ClassVar[dict[str, int]] = {}  # beside those of `base_dist`
     base_dist: Any
 
     def __init__(
@@ -146,17 +135,14 @@ class TransformedDistribution(Distribution):
         super().__init__(after[:kept], after[kept:], validate_args=validate_args)
 
     def expand(self, batch_shape: Any, _instance: Any = None) -> Any:
-        new = self._get_checked_instance(self._owner(), _instance)
         batch_shape = Size(batch_shape)
-        self._stretch(new, batch_shape)
+        new = self._stretched(batch_shape, _instance)
         shape = ComposeTransform(self.transforms).inverse_shape(batch_shape + self.event_shape)
         new.base_dist = self.base_dist.expand(shape[: len(shape) - len(self.base_dist.event_shape)])
         new.transforms = self.transforms
         return self._with_shapes(new, batch_shape, self.event_shape)
 
-    @property
-    def has_rsample(self) -> Any:
-        return self.base_dist.has_rsample
+    has_rsample = same_as("base_dist.has_rsample")
 
     @constraints.dependent_property(is_discrete=False)
     def support(self) -> Any:
@@ -185,9 +171,9 @@ class TransformedDistribution(Distribution):
         for t in reversed(self.transforms):
             before = t.inv(value)
             event_dim += t.domain.event_dim - t.codomain.event_dim
-            total = total - sum_rightmost(t.log_abs_det_jacobian(before, value), event_dim - t.domain.event_dim)
+            total = total - _sum_rightmost(t.log_abs_det_jacobian(before, value), event_dim - t.domain.event_dim)
             value = before
-        return total + sum_rightmost(self.base_dist.log_prob(value), event_dim - len(self.base_dist.event_shape))
+        return total + _sum_rightmost(self.base_dist.log_prob(value), event_dim - len(self.base_dist.event_shape))
 
     def _monotonize_cdf(self, probability: Any) -> Any:
         """`P` where the transforms increase, `1 - P` where they decrease."""

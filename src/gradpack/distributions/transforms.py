@@ -1,14 +1,15 @@
 """Invertible maps with the log-determinants of their Jacobians."""
 
-from .transform import (
+from ..base.parts import adopt_parts
+from ._transform import (
     ComposeTransform,
     IndependentTransform,
     Transform,
     _InverseTransform,  # noqa: F401 - others look for it here
     identity_transform,
 )
-from .transforms_joined import CatTransform, ReshapeTransform, StackTransform
-from .transforms_pointwise import (
+from ._transforms_joined import CatTransform, ReshapeTransform, StackTransform
+from ._transforms_pointwise import (
     AbsTransform,
     AffineTransform,
     CumulativeDistributionTransform,
@@ -18,7 +19,7 @@ from .transforms_pointwise import (
     SoftplusTransform,
     TanhTransform,
 )
-from .transforms_vectors import (
+from ._transforms_vectors import (
     CorrCholeskyTransform,
     LowerCholeskyTransform,
     PositiveDefiniteTransform,
@@ -48,3 +49,5 @@ __all__ = [
     "Transform",
     "identity_transform",
 ]
+
+adopt_parts(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import isqrt
 from numbers import Number
+from operator import attrgetter
 from typing import Any
 
 from ..autograd.grad_mode import enable_grad
@@ -82,22 +83,14 @@ def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
     return inside.log() - (-inside).log1p() if is_binary else inside.log()
 
 
-def standard_normal(shape: Any, like: Tensor) -> Tensor:
-    """Standard normal numbers in the dtype and on the device of a parameter."""
-    return randn(shape, dtype=like.dtype, device=like.device)
-
-
-def sum_rightmost(value: Any, dim: int) -> Any:
+def _sum_rightmost(value: Any, dim: int) -> Any:
     """The sum over the last `dim` dimensions."""
     return value.sum(tuple(range(-dim, 0))) if dim else value
 
 
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
-    """Return standard normal samples: torch's name and arguments."""
+    """Return standard normal samples."""
     return randn(shape, dtype=dtype, device=device)
-
-
-_sum_rightmost = sum_rightmost  # torch's name
 
 
 def enumerated(n: int, batch_shape: Any, expand: bool, dtype: Any, device: Any) -> Tensor:
@@ -123,6 +116,11 @@ class lazy_property:  # noqa: N801 - torch's name
         return value
 
 
+def same_as(path: str) -> Any:
+    """Return a property that reads another attribute, which may be one of a part: `same_as("base_dist.scale")`."""
+    return property(attrgetter(path))
+
+
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     """The entries of matrices on and below a diagonal, row by row, as vectors.
 
@@ -140,7 +138,7 @@ def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
 
 
 def _entries(size: int, diag: int) -> int:
-    """How many entries of a square matrix lie on and below a diagonal."""
+    """Return the number of entries of a square matrix on and below a diagonal."""
     return sum(min(max(row + diag + 1, 0), size) for row in range(size))
 
 

@@ -14,7 +14,7 @@ from ..ops.random.floats import rand
 from ..ops.special.bessel import i0e, i1e
 from . import constraints
 from .distribution import Distribution
-from .utils import broadcast_all
+from .utils import broadcast_all, same_as
 
 __all__ = ["VonMises"]
 
@@ -35,7 +35,6 @@ class VonMises(Distribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "concentration": constraints.positive}
     support = constraints.real
     has_rsample = False
-    _parameters: ClassVar[dict[str, int]] = {"loc": 0, "concentration": 0}
 
     def __init__(self, loc: Any, concentration: Any, validate_args: bool | None = None) -> None:
         self.loc, self.concentration = broadcast_all(loc, concentration)
@@ -77,9 +76,7 @@ class VonMises(Distribution):
         """The circular mean."""
         return self.loc
 
-    @property
-    def mode(self) -> Tensor:
-        return self.loc
+    mode = same_as("loc")
 
     @property
     def variance(self) -> Tensor:

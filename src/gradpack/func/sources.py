@@ -9,12 +9,14 @@ even if it is the same for all of them: otherwise the gradients of the examples 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.backward_pass import captured
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE, TRANSFORMS, Transform
+from ..base.exits import surely
+from ..base.modes import MODE, TRANSFORMS, Transform, using
 from ..base.tree import tree_map
 from ..core import printing
 from ..core.tensor import InferenceCounter, Tensor, alias
@@ -61,12 +63,8 @@ class Sources:
             )
         found = bottom(value, self.levels) if self.levels else value
         if found.requires_grad:  # under `no_grad` too: a later vjp with grad mode on depends on it
-            outer = MODE.get()
-            try:
-                MODE.set(outer.replace(levels=(), grad=True))
+            with using(levels=(), grad=True):
                 made: Tensor = reshape(found, found._shape)
-            finally:
-                MODE.set(outer)
             self.own.add(made._edge)
             return made
         made = alias(found._data, found._spec, found._shape)
@@ -81,16 +79,10 @@ class Sources:
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Call the function with grad mode on, whatever the mode outside."""
-        mode, transforms = MODE.get(), TRANSFORMS.get()
-        try:
-            MODE.set(mode.replace(grad=True, inference=False, tangents=True))
+        transforms = TRANSFORMS.get()
+        with using(grad=True, inference=False, tangents=True), surely(partial(TRANSFORMS.set, transforms)):
             TRANSFORMS.set((*transforms, self.own))
             return function()
-        finally:
-            try:
-                TRANSFORMS.set(transforms)
-            finally:
-                MODE.set(mode)
 
     def results(self, tree: Any) -> Any:
         """Return nested results for the code outside: they require grad only if tensors there do."""
@@ -131,14 +123,11 @@ class Sources:
         create = mode.grad and create_graph is not False
         if create and create_graph is None:
             create = any(map(is_followed, grads)) or reaches(edges, self.own)
-        try:
-            MODE.set(mode.replace(levels=inner))
+        with using(levels=inner):
             found: list[Any] = [None] * len(wanted)
             if edges:
                 found = captured(edges, grads, wanted, keep, create)  # type: ignore[arg-type]
             found = [zeros_like(t.detach()) if g is None else g for g, t in zip(found, self.whole, strict=True)]
-        finally:
-            MODE.set(mode)
         if not mode.levels:
             return found
         lifted_back = [lifted(g, self.levels, inner) for g in found]
@@ -176,16 +165,10 @@ def _text(tensor: Tensor) -> str | None:
             tangent = tangent and not own.forward
     if not any(start.startswith("G") for _, start in around):
         return None
-    mode, transforms = MODE.get(), TRANSFORMS.get()
-    try:
+    transforms = TRANSFORMS.get()
+    with using(levels=()), surely(partial(TRANSFORMS.set, transforms)):
         TRANSFORMS.set(())
-        MODE.set(mode.replace(levels=()))
         text = repr(alias(shown._data, shown._spec, shown._shape))
-    finally:
-        try:
-            TRANSFORMS.set(transforms)
-        finally:
-            MODE.set(mode)
     for _, start in sorted(around):
         text = f"{start}\n" + indent(text, "    ") + "\n)"
     return text

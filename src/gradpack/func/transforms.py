@@ -9,7 +9,7 @@ from typing import Any
 from ..autograd.arguments import complex_mismatch
 from ..autograd.forward_push import push_forward
 from ..base.dtypes import FLOATING
-from ..base.modes import MODE
+from ..base.modes import MODE, using
 from ..base.tree import tree_flatten, tree_unflatten
 from ..core.tensor import Tensor
 from .arguments import Function, check_nested_outputs, only_tensors, pick, replaced, some_tensors, without_aux
@@ -40,12 +40,7 @@ def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
         >>> torch.func.grad(torch.func.grad(lambda x: x ** 3))(torch.tensor(2.0))
         tensor(12.)
     """
-
-    @wraps(func)
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return _grad_and_value(func, argnums, has_aux, args, kwargs, False)
-
-    return wrapped
+    return _differentiated(func, argnums, has_aux, False)
 
 
 def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
@@ -60,10 +55,13 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
         >>> torch.func.grad_and_value(lambda x: x ** 2)(torch.tensor(3.0))
         (tensor(6.), tensor(9.))
     """
+    return _differentiated(func, argnums, has_aux, True)
 
+
+def _differentiated(func: Function, argnums: Any, has_aux: bool, with_value: bool) -> Function:
     @wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return _grad_and_value(func, argnums, has_aux, args, kwargs, True)
+        return _grad_and_value(func, argnums, has_aux, args, kwargs, with_value)
 
     return wrapped
 
@@ -246,17 +244,10 @@ def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushe
     output, aux = sources.run(lambda: call(sources.inside))
     leaves, form = tree_flatten(output)
 
-    def product() -> list[Tensor]:
+    with using(grad=True):
         seeds = Sources([zeros_like(out.detach()) for out in leaves])
         back = sources.pull(leaves, list(seeds.inside), keep=True, create_graph=True)
-        return seeds.pull(back, list(pushed), keep=True)
-
-    mode = MODE.get()
-    try:
-        MODE.set(mode.replace(grad=True))
-        found = product()
-    finally:
-        MODE.set(mode)
+        found = seeds.pull(back, list(pushed), keep=True)
     return sources.results(output), tree_unflatten([sources._result(f) for f in found], form), sources.results(aux)
 
 
@@ -283,34 +274,22 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
         raise RuntimeError(f"Expected f to be a function that has non-empty output (got output = {output})")
     places = [i for i, out in enumerate(every) if isinstance(out, Tensor) and out._spec.dtype.category >= FLOATING]
     leaves = [every[i] for i in places]
-    outer = MODE.get()
-    try:
-        MODE.set(outer.replace(grad=True))
+    with using(grad=True):
         seeds = Sources([zeros_like(out.detach()) for out in leaves])
         back = sources.pull(leaves, list(seeds.inside), keep=True, create_graph=True)
-    finally:
-        MODE.set(outer)
 
     def jvp_fn(*tangents: Any) -> Any:
         pushed, tangent_form = tree_flatten(tangents)
         if tangent_form != form:
             raise RuntimeError(f"Expected the tangents {tangent_form} to have the same argspec as the primals {form}")
         for idx, (x, t) in enumerate(zip(flat, pushed, strict=True)):
-            if t._shape != x._shape:
-                raise RuntimeError(
-                    f"tangent:{idx} with shape {t.shape} in flattened pytree doesn't match the shape {x.shape} of the "
-                    "corresponding primal."
-                )
-            if t.device != x.device:
-                raise RuntimeError(
-                    f"tangent:{idx} with device {t.device} in flattened pytree doesn't match the device {x.device} of "
-                    "the corresponding primal."
-                )
-            if t.dtype is not x.dtype:
-                raise RuntimeError(
-                    f"tangent:{idx} with dtype {t.dtype} in flattened pytree doesn't match the dtype {x.dtype} of the "
-                    "corresponding primal."
-                )
+            for what in ("shape", "device", "dtype"):
+                theirs, own = getattr(t, what), getattr(x, what)
+                if theirs != own:
+                    raise RuntimeError(
+                        f"tangent:{idx} with {what} {theirs} in flattened pytree doesn't match the {what} {own} of the "
+                        "corresponding primal."
+                    )
         found = [zeros_like(out) if isinstance(out, Tensor) else out for out in every]
         for i, slope in zip(places, seeds.pull(back, list(pushed), keep=True), strict=True):
             found[i] = sources._result(slope)

@@ -5,13 +5,20 @@ from typing import Any
 
 from ..base.filled import fill_when_asked
 from . import lr_scheduler
-from .adafactor import Adafactor
-from .adam import Adam, AdamW
-from .adaptive import Adadelta, Adagrad, RMSprop, Rprop
-from .averaging import ASGD, Adamax, NAdam, RAdam
+from ._adafactor import Adafactor
+from ._muon import Muon
+from .adadelta import Adadelta
+from .adagrad import Adagrad
+from .adam import Adam
+from .adamax import Adamax
+from .adamw import AdamW
+from .asgd import ASGD
 from .lbfgs import LBFGS
-from .muon import Muon
+from .nadam import NAdam
 from .optimizer import Optimizer
+from .radam import RAdam
+from .rmsprop import RMSprop
+from .rprop import Rprop
 from .sgd import SGD
 from .sparse_adam import SparseAdam
 

@@ -1,22 +1,21 @@
-"""Adam, and AdamW: gradient descent by running averages of the gradient and of its square."""
+"""Adam: gradient descent by running averages of the gradient and of its square."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ..backends.numpy import quiet
-from ..base.modes import using
 from ..core.tensor import Tensor
 from ..nn.utils.direct import may_write
 from ..ops.pointwise.complex_parts import complex
 from ..ops.pointwise.pairwise import maximum
-from . import kernels
-from .optimizer import Optimizer
-from .options import as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of
+from . import _kernels as kernels
+from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
+from ._options import as_number, as_scalar, check_implementation, check_option, options_of
 
 
-class Adam(Optimizer):
+class Adam(FormulaOptimizer):
     """Divides a running average of the gradient by the root of a running average of its square.
 
     With g the gradient plus `weight_decay` times the parameter, in step t:
@@ -51,8 +50,6 @@ class Adam(Optimizer):
         tensor([0.7500], requires_grad=True)
     """
 
-    _counts_in_tensors = True
-
     def __init__(
         self,
         params: Iterable[Any],
@@ -69,6 +66,7 @@ class Adam(Optimizer):
         fused: bool | None = None,
         decoupled_weight_decay: bool = False,
     ) -> None:
+        defaults = options_of(locals())
         if foreach and not capturable and any(isinstance(value, Tensor) for value in (lr, *betas)):
             raise ValueError("lr or betas as a Tensor are not supported for capturable=False and foreach=True")
         check_option("lr", lr)
@@ -81,164 +79,33 @@ class Adam(Optimizer):
         if not any(all(isinstance(beta, kind) for beta in betas) for kind in (float, Tensor)):
             raise ValueError(f"betas must be either both floats or both Tensors, but got {betas}")
         check_implementation(foreach, fused, differentiable)
-        defaults = {
-            "lr": lr,
-            "betas": tuple(map(as_scalar, betas)),
-            "eps": eps,
-            "weight_decay": weight_decay,
-            "amsgrad": amsgrad,
-            "maximize": maximize,
-            "foreach": foreach,
-            "capturable": capturable,
-            "differentiable": differentiable,
-            "fused": fused,
-            "decoupled_weight_decay": decoupled_weight_decay,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, {**defaults, "betas": tuple(map(as_scalar, betas))})
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters by their gradients.
+    def _initial_state(self, p: Tensor, group: State) -> State:
+        return zeros_beside(p, "exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if group["amsgrad"] else []))
 
-        Args:
-            closure: computes the loss, and its gradients, anew; called once, with autograd on.
+    def _step_arrays(self, params: list[Tensor], group: State) -> list[Tensor]:
+        (beta1, beta2), lr, decay = group["betas"], as_number(group["lr"]), as_number(group["weight_decay"])
+        options = {**group, "lr": lr, "weight_decay": decay, "betas": (as_number(beta1), as_number(beta2))}
+        with quiet():
+            return kernels.adam(params, self.state, options)
 
-        Returns:
-            What the closure returned, or None.
-        """
-        loss = loss_of(closure)
-        for group in self.param_groups:
-            params = group["params"]
-            if not self.defaults["differentiable"] and may_write():
-                beta1, beta2 = group["betas"]
-                options = {
-                    **group,
-                    "lr": as_number(group["lr"]),
-                    "betas": (as_number(beta1), as_number(beta2)),
-                    "weight_decay": as_number(group["weight_decay"]),
-                }
-                with quiet():
-                    params = kernels.adam(params, self.state, options)
-            if params:
-                with using(grad=self.defaults["differentiable"]):
-                    for p in params:
-                        if p.grad is not None:
-                            _update(p, p.grad, self.state[p], group)
-        return loss
+    def _check_gradient(self, p: Any) -> None:
+        if p.grad.is_sparse:
+            raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
 
+    def _step_parameter(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
+        if group["differentiable"] and own["step"].requires_grad:
+            raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
+        super()._step_parameter(p, grad, own, group)
 
-class AdamW(Adam):
-    """Adam whose weight decay does not go through the averages.
-
-    The same as `Adam(..., decoupled_weight_decay=True)`, with a `weight_decay` of 0.01 by default.
-
-    Source: Loshchilov and Hutter, 2017.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> w = torch.tensor([1.0], requires_grad=True)
-        >>> optimizer = torch.optim.AdamW([w], lr=0.5, weight_decay=0.5)
-        >>> (w * 0).sum().backward()
-        >>> optimizer.step()
-        >>> w
-        tensor([0.7500], requires_grad=True)
-    """
-
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float | Tensor = 1e-3,
-        betas: tuple[float | Tensor, float | Tensor] = (0.9, 0.999),
-        eps: float = 1e-8,
-        weight_decay: float = 1e-2,
-        amsgrad: bool = False,
-        *,
-        maximize: bool = False,
-        foreach: bool | None = None,
-        capturable: bool = False,
-        differentiable: bool = False,
-        fused: bool | None = None,
-    ) -> None:
-        super().__init__(
-            params,
-            lr,
-            betas,
-            eps,
-            weight_decay,
-            amsgrad,
-            foreach=foreach,
-            maximize=maximize,
-            capturable=capturable,
-            differentiable=differentiable,
-            fused=fused,
-            decoupled_weight_decay=True,
-        )
-
-
-def _update(p: Tensor, grad: Tensor, own: dict[str, Any], options: dict[str, Any]) -> None:
-    """Step one parameter by the formula."""
-    if grad.is_sparse:
-        raise RuntimeError("Adam does not support sparse gradients, please consider SparseAdam instead")
-    if not own:
-        kernels.start_adam(p, own, options["amsgrad"])
-    if options["differentiable"] and own["step"].requires_grad:
-        raise RuntimeError("`requires_grad` is not supported for `step` in differentiable mode")
-    own["step"] += 1
-    kept = [own["exp_avg"], own["exp_avg_sq"], *([own["max_exp_avg_sq"]] if options["amsgrad"] else [])]
-    dtype = compute_dtype(p)
-    step = own["step"].clone() if options["capturable"] else own["step"].item()
-    before: list[Any] = [p, grad, *kept]
-    if options["differentiable"]:  # saved tensors must not be the arrays that are written to below
-        before = [t.clone() for t in before]
-    results = [
-        formula(
-            *part,
-            step=step,
-            lr=as_scalar(options["lr"]),
-            betas=options["betas"],
-            eps=options["eps"],
-            weight_decay=as_scalar(options["weight_decay"]),
-            decoupled_weight_decay=options["decoupled_weight_decay"],
-            maximize=options["maximize"],
-        )
-        for part in zip(*[_real_parts(t.to(dtype)) for t in before], strict=True)
-    ]
-    for old, *parts in zip((p, *kept), *results, strict=True):
-        old.copy_(complex(*parts) if len(parts) == 2 else parts[0])
-
-
-def _real_parts(tensor: Tensor) -> list[Tensor]:
-    """Return [real, imag] of a complex tensor, [tensor] of a real one."""
-    return [tensor.real, tensor.imag] if tensor.is_complex() else [tensor]
-
-
-def formula(
-    p: Tensor,
-    grad: Tensor,
-    mean: Tensor,
-    square: Tensor,
-    largest: Tensor | None = None,
-    *,
-    step: Any,
-    lr: Any,
-    betas: tuple[Any, Any],
-    eps: float,
-    weight_decay: Any,
-    decoupled_weight_decay: bool,
-    maximize: bool,
-) -> tuple[Tensor, ...]:
-    """Return the new parameter and averages. Differentiable, nothing is in-place."""
-    beta1, beta2 = betas
-    g = -grad if maximize else grad
-    if isinstance(weight_decay, Tensor) or weight_decay != 0:
-        if decoupled_weight_decay:
-            p = p * (1 - lr * weight_decay)
-        else:
-            g = g + p * weight_decay
-    # From the nearer end, which keeps the digits of a small gradient.
-    nearer = isinstance(beta1, float) and beta1 <= 0.5
-    mean = g - (g - mean) * beta1 if nearer else mean + (g - mean) * (1 - beta1)
-    square = square * beta2 + g * g * (1 - beta2)
-    kept = (square,) if largest is None else (square, maximum(largest, square))
-    denominator = kept[-1].sqrt() / (1 - beta2**step) ** 0.5 + eps
-    return p - mean / denominator * (lr / (1 - beta1**step)), mean, *kept
+    def _formula(self, p: Tensor, g: Tensor, state: State, step: Any, group: State) -> tuple[Tensor, State]:
+        beta1, beta2 = group["betas"]
+        p, g = with_decay(p, g, group)
+        mean = lerped(state["exp_avg"], g, 1 - beta1)
+        square = state["exp_avg_sq"] * beta2 + g * g * (1 - beta2)
+        new = {"exp_avg": mean, "exp_avg_sq": square}
+        if group["amsgrad"]:
+            square = new["max_exp_avg_sq"] = maximum(state["max_exp_avg_sq"], square)
+        below = square.sqrt() / (1 - beta2**step) ** 0.5 + group["eps"]
+        return p - mean / below * (group["lr"] / (1 - beta1**step)), new

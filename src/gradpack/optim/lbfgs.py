@@ -11,8 +11,8 @@ from ..base.modes import using
 from ..core.tensor import Tensor
 from ..ops.pointwise.complex_parts import view_as_real
 from ..ops.shape.join import cat
+from ._options import as_number, check_one_element, options_of
 from .optimizer import Optimizer
-from .options import as_number
 
 
 class LBFGS(Optimizer):
@@ -63,20 +63,12 @@ class LBFGS(Optimizer):
         history_size: int = 100,
         line_search_fn: str | None = None,
     ) -> None:
-        if isinstance(lr, Tensor) and lr.numel() != 1:
-            raise ValueError("Tensor lr must be 1-element")
+        check_one_element(lr)
         if not lr >= 0:
             raise ValueError(f"Invalid learning rate: {lr}")
-        defaults = {
-            "lr": lr,
-            "max_iter": max_iter,
-            "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
-            "tolerance_grad": tolerance_grad,
-            "tolerance_change": tolerance_change,
-            "history_size": history_size,
-            "line_search_fn": line_search_fn,
-        }
-        super().__init__(params, defaults)
+        if max_eval is None:
+            max_eval = max_iter * 5 // 4
+        super().__init__(params, options_of(locals()))
         if len(self.param_groups) != 1:
             raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
         self._params: list[Tensor] = self.param_groups[0]["params"]
@@ -311,7 +303,7 @@ def _lower(ends: list[_Point]) -> int:
 
 
 def _lowest_of_cubic(a: _Point, b: _Point, reach: tuple[Any, Any] | None = None) -> Any:
-    """Where the cubic through two points with their slopes is lowest, within `reach`, by default between them.
+    """Return the minimum of the cubic through two points with their slopes, within `reach`, by default between them.
 
     Slopes are tensors and losses are not, and distances are as soon as they come from a cubic: dtypes and what comes
     of a division by zero follow from that, as in torch.

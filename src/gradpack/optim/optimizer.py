@@ -16,7 +16,7 @@ from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor
 from ..nn.added import add
 from ..nn.parameter import clear_grad
-from .kernels import drop_gradients
+from ._kernels import drop_gradients
 
 
 class _Required:
@@ -31,13 +31,8 @@ required = _Required()
 _before_every_step: OrderedDict[int, Any] = OrderedDict()
 _after_every_step: OrderedDict[int, Any] = OrderedDict()
 
-_HOOKS = (
-    "_optimizer_step_pre_hooks",
-    "_optimizer_step_post_hooks",
-    "_optimizer_state_dict_pre_hooks",
-    "_optimizer_state_dict_post_hooks",
-    "_optimizer_load_state_dict_pre_hooks",
-    "_optimizer_load_state_dict_post_hooks",
+_HOOKS = tuple(
+    f"_optimizer_{what}_{side}_hooks" for what in ("step", "state_dict", "load_state_dict") for side in ("pre", "post")
 )
 
 

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from ..backends.numpy import quiet
-from ..base.modes import using
 from ..core.tensor import Tensor
-from ..nn.utils.direct import may_write
-from . import kernels
-from .optimizer import Optimizer
-from .options import as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of
+from . import _kernels as kernels
+from ._formula_optimizer import PerParameterOptimizer, State
+from ._options import as_number, as_scalar, check_implementation, check_option, compute_dtype, options_of
 
 
-class SGD(Optimizer):
+class SGD(PerParameterOptimizer):
     """Goes against the gradient, with momentum if asked to.
 
     With g the gradient plus `weight_decay` times the parameter:
@@ -68,88 +66,42 @@ class SGD(Optimizer):
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         check_implementation(foreach, fused, differentiable)
-        defaults = {
-            "lr": lr,
-            "momentum": momentum,
-            "dampening": dampening,
-            "weight_decay": weight_decay,
-            "nesterov": nesterov,
-            "maximize": maximize,
-            "foreach": foreach,
-            "differentiable": differentiable,
-            "fused": fused,
-        }
-        super().__init__(params, defaults)
+        super().__init__(params, options_of(locals()))
 
-    def step(self, closure: Callable[[], Any] | None = None) -> Any:
-        """Update the parameters by their gradients.
+    def _step_arrays(self, params: list[Tensor], group: State) -> list[Tensor]:
+        lr = as_number(group["lr"])
+        with quiet():
+            if not (group["momentum"] or group["weight_decay"] or group["maximize"]):
+                return kernels.descend(params, lr)
+            options = {**group, "lr": lr, "weight_decay": as_number(group["weight_decay"])}
+            return kernels.sgd(params, self.state, options)
 
-        Args:
-            closure: computes the loss, and its gradients, anew; called once, with autograd on.
+    def _step_tensors(self, params: list[Any], group: State) -> None:
+        for p in params:
+            self._step_parameter(p, p.grad, self.state[p] if group["momentum"] else {}, group)
 
-        Returns:
-            What the closure returned, or None.
-        """
-        loss = loss_of(closure)
-        for group in self.param_groups:
-            params = group["params"]
-            if not self.defaults["differentiable"] and may_write():
-                with quiet():
-                    if group["momentum"] or group["weight_decay"] or group["maximize"]:
-                        decay = as_number(group["weight_decay"])
-                        options = {**group, "lr": as_number(group["lr"]), "weight_decay": decay}
-                        params = kernels.sgd(params, self.state, options)
-                    else:
-                        params = kernels.descend(params, as_number(group["lr"]))
-            if params:
-                with using(grad=self.defaults["differentiable"]):
-                    for p in params:
-                        if p.grad is not None:
-                            _update(p, p.grad, self.state, group)
-        return loss
+    def _step_parameter(self, p: Tensor, grad: Tensor, own: State, group: State) -> None:
+        buffer = own.get("momentum_buffer") if group["momentum"] else None
+        dtype = compute_dtype(p)
+        before: list[Any] = [p, grad, buffer]
+        if group["differentiable"]:  # saved tensors must not be the arrays that are written to below
+            before = [None if t is None else t.clone() for t in before]
+        wide: list[Any] = [None if t is None else t.to(dtype) for t in before]
+        new, new_buffer = _move(*wide, group=group)
+        if buffer is not None:
+            buffer.copy_(new_buffer)
+        elif new_buffer is not None:
+            own["momentum_buffer"] = new_buffer.detach().to(p.dtype).clone()
+        p.copy_(new)
 
 
-def _update(p: Tensor, grad: Tensor, state: Any, options: dict[str, Any]) -> None:
-    """Step one parameter by the formula."""
-    buffer = state[p].get("momentum_buffer") if options["momentum"] else None
-    dtype = compute_dtype(p)
-    before: list[Any] = [p, grad, buffer]
-    if options["differentiable"]:  # saved tensors must not be the arrays that are written to below
-        before = [None if t is None else t.clone() for t in before]
-    wide: list[Any] = [None if t is None else t.to(dtype) for t in before]
-    new, new_buffer = formula(
-        *wide,
-        lr=as_scalar(options["lr"]),
-        momentum=options["momentum"],
-        dampening=options["dampening"],
-        weight_decay=as_scalar(options["weight_decay"]),
-        nesterov=options["nesterov"],
-        maximize=options["maximize"],
-    )
-    if buffer is not None:
-        buffer.copy_(new_buffer)
-    elif new_buffer is not None:
-        state[p]["momentum_buffer"] = new_buffer.detach().to(p.dtype).clone()
-    p.copy_(new)
-
-
-def formula(
-    p: Tensor,
-    grad: Tensor,
-    buffer: Tensor | None = None,
-    *,
-    lr: Any,
-    momentum: float,
-    dampening: float,
-    weight_decay: Any,
-    nesterov: bool,
-    maximize: bool,
-) -> tuple[Tensor, Tensor | None]:
+def _move(p: Tensor, grad: Tensor, buffer: Tensor | None, *, group: State) -> tuple[Tensor, Tensor | None]:
     """Return the new parameter and momentum buffer. Differentiable, nothing is in-place."""
-    g = -grad if maximize else grad
-    if isinstance(weight_decay, Tensor) or weight_decay != 0:
-        g = g + p * weight_decay
+    momentum, decay = group["momentum"], as_scalar(group["weight_decay"])
+    g = -grad if group["maximize"] else grad
+    if isinstance(decay, Tensor) or decay != 0:
+        g = g + p * decay
     if momentum != 0:
-        buffer = g.detach() if buffer is None else buffer * momentum + g * (1 - dampening)
-        g = g + buffer * momentum if nesterov else buffer
-    return p - g * lr, buffer
+        buffer = g.detach() if buffer is None else buffer * momentum + g * (1 - group["dampening"])
+        g = g + buffer * momentum if group["nesterov"] else buffer
+    return p - g * as_scalar(group["lr"]), buffer

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 from copy import deepcopy
 from typing import Any
@@ -12,6 +11,7 @@ from ..core.tensor import Tensor
 from ..nn import Module
 from ..nn.batch_norm import _BatchNorm
 from ..ops.create.create import tensor
+from ._lr_cycles import annealed, check_strategy, for_each
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
 
@@ -30,7 +30,7 @@ ManyAverages = Callable[[Any, Any, Any], None]  # the same for lists, writing in
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """For `avg_fn` of `AveragedModel`: `decay * average + (1 - decay) * weights`, an exponential average.
+    """Return an `avg_fn` for `AveragedModel`: the exponential average `decay * average + (1 - decay) * weights`.
 
     Raises:
         ValueError: unless `decay` is between 0 and 1.
@@ -52,23 +52,18 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 
 
 def get_ema_multi_avg_fn(decay: float = 0.999) -> ManyAverages:
-    """For `multi_avg_fn` of `AveragedModel`: the exponential average of many tensors, written into the first list.
+    """Return a `multi_avg_fn` for `AveragedModel`: exponential averages of many tensors, written into the first list.
 
     Raises:
         ValueError: unless `decay` is between 0 and 1.
     """
     _check_decay(decay)
 
-    @no_grad()
-    def average_all(averages: Any, weights: Any, count: Any) -> None:
-        for average, weight in zip(averages, weights, strict=True):
-            _move(average, weight, 1 - decay)
-
-    return average_all
+    return _mover(lambda count: 1 - decay)
 
 
 def get_swa_avg_fn() -> Average:
-    """For `avg_fn` of `AveragedModel`: the mean of all weights so far, each counting alike.
+    """Return an `avg_fn` for `AveragedModel`: the mean of all weights so far.
 
     Example::
 
@@ -86,19 +81,24 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_swa_multi_avg_fn() -> ManyAverages:
-    """For `multi_avg_fn` of `AveragedModel`: the mean of all weights so far, written into the first list."""
-
-    @no_grad()
-    def average_all(averages: Any, weights: Any, count: Any) -> None:
-        for average, weight in zip(averages, weights, strict=True):
-            _move(average, weight, 1 / (int(count) + 1))
-
-    return average_all
+    """Return a `multi_avg_fn` for `AveragedModel`: means of all weights so far, written into the first list."""
+    return _mover(lambda count: 1 / (int(count) + 1))
 
 
 def _check_decay(decay: float) -> None:
     if not 0 <= decay <= 1:
         raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
+
+
+def _mover(share_of: Callable[[Any], float]) -> ManyAverages:
+    """A function that moves averages in place, by a share that follows from their count."""
+
+    @no_grad()
+    def average_all(averages: Any, weights: Any, count: Any) -> None:
+        for average, weight in zip(averages, weights, strict=True):
+            _move(average, weight, share_of(count))
+
+    return average_all
 
 
 def _move(average: Tensor, weights: Tensor, share: Any) -> None:
@@ -261,18 +261,12 @@ class SWALR(LRScheduler):
         anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:
-        groups = optimizer.param_groups
-        if isinstance(swa_lr, list | tuple) and len(swa_lr) != len(groups):
-            raise ValueError(
-                f"swa_lr must have the same length as optimizer.param_groups. swa_lr has {len(swa_lr)} values, "
-                f"param_groups has {len(groups)}."
-            )
-        if anneal_strategy not in ("cos", "linear"):
-            raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
+        rates = for_each("swa_lr", optimizer, swa_lr)
+        check_strategy(anneal_strategy)
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
-        for i, group in enumerate(groups):
-            group["swa_lr"] = swa_lr[i] if isinstance(swa_lr, list | tuple) else swa_lr
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["swa_lr"] = rate
         self.anneal_epochs = anneal_epochs
         self._anneal_strategy = anneal_strategy
         super().__init__(optimizer, last_epoch)
@@ -292,5 +286,4 @@ class SWALR(LRScheduler):
 
     def _share(self, step: int) -> float:
         """Return the interpolation weight after a step."""
-        part = max(0.0, min(1.0, step / max(1, self.anneal_epochs)))
-        return part if self._anneal_strategy == "linear" else (1 - math.cos(math.pi * part)) / 2
+        return annealed(self._anneal_strategy, max(0.0, min(1.0, step / max(1, self.anneal_epochs))))

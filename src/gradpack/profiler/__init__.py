@@ -4,10 +4,8 @@ from ..autograd.profiler import _ExperimentalConfig as _ExperimentalConfig
 from ..autograd.profiler import kineto_available, record_function
 from ..autograd.profiler_util import DeviceType, ProfilerActivity
 from . import itt
-from .files import tensorboard_trace_handler
+from .profiler import ProfilerAction, profile, schedule, supported_activities, tensorboard_trace_handler
 from .profiler import _KinetoProfile as _KinetoProfile
-from .profiler import profile
-from .schedules import ProfilerAction, schedule, supported_activities
 
 __all__ = [
     "DeviceType",

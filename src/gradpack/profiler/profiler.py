@@ -11,10 +11,16 @@ from warnings import warn
 from ..autograd import profiler as plain
 from ..autograd.profiler_util import EventList, ProfilerActivity
 from ..base.exits import Exit
-from .files import tensorboard_trace_handler, write_memory_timeline
-from .schedules import ProfilerAction, always, supported_activities
+from ..base.parts import adopt_parts
+from ._files import tensorboard_trace_handler, write_memory_timeline
+from ._schedules import ProfilerAction, always, schedule, supported_activities
 
 _STEP = "ProfilerStep"
+# Options of a profiler with a schedule that the one that records takes, too.
+_OPTIONS = (
+    "record_shapes profile_memory with_stack with_flops with_modules experimental_config acc_events "
+    "custom_trace_id_callback post_processing_timeout_s"
+).split()
 _RECORDING = (ProfilerAction.RECORD, ProfilerAction.RECORD_AND_SAVE)
 
 
@@ -91,17 +97,9 @@ class _KinetoProfile:
             self.profiler = plain.profile(
                 use_cpu=ProfilerActivity.CPU in self.activities,
                 use_device=self.use_device,
-                record_shapes=self.record_shapes,
-                with_flops=self.with_flops,
-                profile_memory=self.profile_memory,
-                with_stack=self.with_stack,
-                with_modules=self.with_modules,
                 use_kineto=True,
-                experimental_config=self.experimental_config,
-                acc_events=self.acc_events,
-                custom_trace_id_callback=self.custom_trace_id_callback,
-                post_processing_timeout_s=self.post_processing_timeout_s,
                 activity_filters=self.activity_filters,
+                **{name: getattr(self, name) for name in _OPTIONS},
             )
         self.profiler._prepare_trace()
 
@@ -246,6 +244,7 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
         custom_trace_id_callback: Callable[[], str] | None = None,
         post_processing_timeout_s: float | None = None,
     ) -> None:
+        arguments = locals()
         if use_cuda is not None:
             warn("`use_cuda` is deprecated, use `activities` argument instead", FutureWarning, stacklevel=2)
         activities = None if activities is None else list(activities)
@@ -253,16 +252,8 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
             raise AssertionError("No valid profiler activities found")
         super().__init__(
             activities=activities,
-            record_shapes=record_shapes,
-            profile_memory=profile_memory,
-            with_stack=with_stack,
-            with_flops=with_flops,
-            with_modules=with_modules,
-            experimental_config=experimental_config,
             execution_trace_observer=execution_trace_observer,
-            acc_events=acc_events,
-            custom_trace_id_callback=custom_trace_id_callback,
-            post_processing_timeout_s=post_processing_timeout_s,
+            **{name: arguments[name] for name in _OPTIONS},
         )
         self.schedule = schedule or always
         self.record_steps = schedule is not None
@@ -365,4 +356,6 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
         return None if self.profiler is None else self.profiler.trace_id
 
 
-__all__ = ["profile", "tensorboard_trace_handler"]
+__all__ = ["ProfilerAction", "profile", "schedule", "supported_activities", "tensorboard_trace_handler"]
+
+adopt_parts(__name__)

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import quiet
-from ..base.dtypes import FLOATING, computed_in, dtype, promote_types
+from ..base.dtypes import DTYPES, FLOATING, computed_in, dtype, promote_types
+from ..base.info import finfo
 from ..core.tensor import Tensor, wrap
-from ..ops import methods
+from ..ops.pointwise.complex_from_parts import complex as complex_of
+from ..ops.random.floats import rand
 
 # dtype -> (relative, absolute) tolerance; all others are to be equal
 _TOLERANCES = {
@@ -245,30 +247,21 @@ def make_tensor(
         raise ValueError(f"`low` and `high` cannot be NaN, but got low={low} and high={high}")
     if low >= high:
         raise ValueError(f"`low` must be less than `high`, but got {low} >= {high}")
-    rand = methods.exported("rand") if "rand" in methods.MODULE_OF else methods.EXPORTED["rand"]
     wide = {"float64": "float64", "complex128": "float64"}.get(kind, "float32")
-    from ..base.dtypes import DTYPES
-
     drawn = size if not noncontiguous or not size else (*size[:-1], 2 * size[-1])
     numbers = low + (high - low) * rand(drawn, dtype=DTYPES[wide])
     if dtype.is_complex:
-        numbers = methods.EXPORTED["complex"](numbers, low + (high - low) * rand(drawn, dtype=DTYPES[wide]))
+        numbers = complex_of(numbers, low + (high - low) * rand(drawn, dtype=DTYPES[wide]))
     made = (numbers.floor() if integral else numbers).to(dtype)
     if not integral and not dtype.is_complex:
         made = made.clamp(max=float(np.nextafter(np.float32(high), np.float32(low)))) if not dtype.low else made
     if noncontiguous and size:
         made = made[..., ::2]
     if exclude_zero:
-        made[made == 0] = 1 if integral else _tiny(dtype)
+        made[made == 0] = 1 if integral else finfo(dtype).tiny
     if memory_format is not None:
         made = made.contiguous(memory_format=memory_format)
     return made.requires_grad_() if requires_grad else made
-
-
-def _tiny(d: dtype) -> float:
-    from ..base.info import finfo
-
-    return finfo(d).tiny
 
 
 __all__ = ["assert_close", "make_tensor"]

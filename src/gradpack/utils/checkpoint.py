@@ -13,8 +13,8 @@ Built on saved tensor hooks alone. The rules:
 6. The random generator and autocast are for the second run as they were for the first.
 7. A collected tensor dies when it has been served, or when its token dies.
 
-Selective checkpointing, which keeps results of some operations, is in `selective_checkpoint`; the form
-that runs a backward inside the backward in `reentrant_checkpoint`.
+Selective checkpointing, which keeps results of some operations, is in `_checkpoint/selective.py`; the form
+that runs a backward inside the backward in `_checkpoint/reentrant.py`.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
 from ..base.modes import MODE, using
+from ..base.parts import adopt_parts
 from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
-from .checkpoint_frame import DETERMINISM, Argument, Frame
-from .checkpoint_log import debug_contexts
-from .checkpoint_parts import (
+from ._checkpoint.frame import DETERMINISM, Argument, Frame
+from ._checkpoint.log import debug_contexts
+from ._checkpoint.parts import (
     CheckpointError,
     DefaultDeviceType,
     GraphExecGroup,
@@ -43,8 +44,8 @@ from .checkpoint_parts import (
     set_device_states,
     setting,
 )
-from .reentrant_checkpoint import CheckpointFunction
-from .selective_checkpoint import (
+from ._checkpoint.reentrant import CheckpointFunction
+from ._checkpoint.selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
     SelectiveCheckpointContext,
@@ -72,6 +73,13 @@ __all__ = [
 ]
 
 Contexts = tuple[AbstractContextManager[Any], AbstractContextManager[Any]]
+
+
+_EXPLICIT = (
+    "the use_reentrant parameter should be passed explicitly. {} use_reentrant=False is recommended, but if you need "
+    "to preserve the current default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
+    "differences between the two variants."
+)
 
 
 def noop_context_fn() -> Contexts:
@@ -114,13 +122,8 @@ def checkpoint(
         True
     """
     if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. Starting in PyTorch "
-            "2.9, calling checkpoint without use_reentrant will raise an exception. use_reentrant=False is "
-            "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
-            "Refer to docs for more details on the differences between the two variants.",
-            stacklevel=2,
-        )
+        change = "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an exception."
+        warnings.warn(f"torch.utils.checkpoint: {_EXPLICIT.format(change)}", stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if use_reentrant:
@@ -198,13 +201,8 @@ def checkpoint_sequential(
     from ..nn.containers import Sequential
 
     if use_reentrant is None:
-        warnings.warn(
-            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be passed explicitly. "
-            "In version 2.9 we will raise an exception if use_reentrant is not passed. use_reentrant=False is "
-            "recommended, but if you need to preserve the current default behavior, you can pass use_reentrant=True. "
-            "Refer to docs for more details on the differences between the two variants.",
-            stacklevel=2,
-        )
+        change = "In version 2.9 we will raise an exception if use_reentrant is not passed."
+        warnings.warn(f"torch.utils.checkpoint.checkpoint_sequential: {_EXPLICIT.format(change)}", stacklevel=2)
         use_reentrant = True
     preserve = kwargs.pop("preserve_rng_state", True)
     if kwargs:
@@ -225,3 +223,6 @@ def checkpoint_sequential(
         end = start + size - 1
         input = checkpoint(segment(start, end), input, use_reentrant=use_reentrant, preserve_rng_state=preserve)
     return segment(end + 1, len(steps) - 1)(input)
+
+
+adopt_parts(__name__)

@@ -14,12 +14,13 @@ from weakref import WeakKeyDictionary
 
 from ..base.exits import Exit
 from ..base.modes import MODE, OpMode
+from ..base.parts import adopt_parts
 from ..core.tensor import Tensor
 from ..declare.op import Op
 from ..graph.node import OutputSlot
 from ..nn.global_hooks import register_module_forward_hook, register_module_forward_pre_hook
 from ..ops.aten import arguments_of, overload_of
-from .flop_formulas import KNOWN, Part, by_shapes, flop_registry, parts, register_flop_formula, shapes_of
+from ._flop_formulas import KNOWN, Part, by_shapes, flop_registry, parts, register_flop_formula, shapes_of
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]
 
@@ -223,3 +224,5 @@ class FlopCounterMode:
 
 
 _UNITS = ("", "K", "M", "B", "T")
+
+adopt_parts(__name__)

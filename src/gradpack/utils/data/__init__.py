@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .collate import default_collate, default_convert
+from ._utils.collate import default_collate, default_convert
 from .dataloader import DataLoader, get_worker_info
 from .dataset import (
     ChainDataset,

@@ -8,7 +8,8 @@ from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from ...ops.random.generator import Generator
-from .collate import default_collate, default_convert
+from ._utils.collate import default_collate, default_convert
+from ._utils.worker import get_worker_info
 from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
@@ -16,17 +17,6 @@ T_co = TypeVar("T_co", covariant=True)
 
 _FIXED = frozenset("batch_size batch_sampler sampler drop_last dataset persistent_workers".split())
 _told = False  # that workers are not started, once in a process
-
-
-def get_worker_info() -> None:
-    """Return None: data is always loaded in the main process, where torch returns None as well.
-
-    Example::
-
-        >>> from gradpack.utils.data import get_worker_info
-        >>> get_worker_info() is None
-        True
-    """
 
 
 class DataLoader(Generic[T_co]):
@@ -132,7 +122,7 @@ class DataLoader(Generic[T_co]):
         return _Batches(self)
 
     def __len__(self) -> int:
-        """How many batches there are.
+        """Return the number of batches.
 
         Raises:
             TypeError: for an iterable dataset that does not say how long it is.

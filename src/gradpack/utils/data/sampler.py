@@ -33,7 +33,7 @@ class Sampler(Generic[T_co]):
 
 
 class SequentialSampler(Sampler[int]):
-    """From the first to the last.
+    """Yields all indices in order.
 
     Example::
 
@@ -53,7 +53,7 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """In an order drawn anew each time.
+    """Yields indices in a random order, drawn anew in each epoch.
 
     Args:
         replacement: whether an example may come again before all have come.
@@ -82,7 +82,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many examples there are in one round."""
+        """The number of indices in one epoch."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -103,7 +103,7 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """These indices, in an order drawn anew each time.
+    """Yields the given indices in a random order, drawn anew in each epoch.
 
     Example::
 

@@ -1,0 +1,67 @@
+"""Base classes by parameters: of `probs` or `logits`, one of which is given; of `loc` and `scale`."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..base.size import Size
+from ..core.tensor import Tensor
+from . import constraints
+from .distribution import Distribution
+from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, same_as
+
+
+def given(probs: Any, logits: Any) -> str:
+    """Return which of `probs` and `logits` was given; raise unless it is exactly one."""
+    if (probs is None) == (logits is None):
+        raise ValueError("Either `probs` or `logits` must be specified, but not both.")
+    return "logits" if probs is None else "probs"
+
+
+class Odds(Distribution):
+    """Base class of distributions with `probs` or `logits`: of a binary event, or of classes."""
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"probs": constraints.unit_interval, "logits": constraints.real}
+    _kept: ClassVar[tuple[str, ...]] = ("_given",)
+    _given: str
+    _is_binary = True
+
+    def _take(self, probs: Any, logits: Any, *others: Any) -> tuple[Tensor, ...]:
+        """Store the given parameter, broadcast with the others. Return the others."""
+        self._given = given(probs, logits)
+        value, *rest = broadcast_all(logits if probs is None else probs, *others)
+        self.__dict__[self._given] = value
+        return tuple(rest)
+
+    @lazy_property
+    def logits(self) -> Tensor:
+        return probs_to_logits(self.probs, is_binary=self._is_binary)
+
+    @lazy_property
+    def probs(self) -> Tensor:
+        return logits_to_probs(self.logits, is_binary=self._is_binary)
+
+    @property
+    def _param(self) -> Tensor:
+        return self.__dict__[self._given]
+
+    def _new(self, *args: Any, **kwargs: Any) -> Tensor:
+        return self._param.new(*args, **kwargs)
+
+    @property
+    def param_shape(self) -> Size:
+        """The shape of the parameter."""
+        return self._param.shape
+
+
+class LocationScale(Distribution):
+    """Base class of distributions of `loc + scale * x`, with all numbers as values and `loc` as mode."""
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
+    support = constraints.real
+    has_rsample = True
+    mode = same_as("loc")
+
+    def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
+        self.loc, self.scale = broadcast_all(loc, scale)
+        super().__init__(self.loc.shape, validate_args=validate_args)

@@ -1,0 +1,264 @@
+"""Optimizer steps on NumPy arrays, in place: no tensors, hardly any temporaries.
+
+`sgd.py` and `adam.py` say what is computed, as formulas over tensors. This is the same for the
+arrays that are by far the most common ones. Every function works through a list of parameters and
+returns those that it leaves to the formulas.
+
+Two things make it fast. Scalars become arrays without dimensions once per step, because NumPy
+takes twice as long for a Python number. And long arrays are worked on in pieces that stay in the
+cache for the dozen passes of one update; pieces also keep the temporaries small.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from ..backends import NUMPY, Spec
+from ..base.dtypes import FLOATING, float32
+from ..core.tensor import Tensor, alias
+from ..graph.node import AccumulateGrad
+from ..ops.create.fill_like import zeros_like
+
+np = NUMPY.xp
+add, subtract, multiply, divide = np.add, np.subtract, np.multiply, np.divide
+negative, sqrt, maximum = np.negative, np.sqrt, np.maximum
+
+PIECE = 1 << 15  # elements; a handful of arrays of this length share the second-level cache
+STEP = NUMPY.spec_for(float32, NUMPY.device_of(None))  # of the step count
+
+
+def is_ours(spec: Spec) -> bool:
+    """Whether the functions here support these arrays."""
+    return spec.numpy and spec.dtype.category >= FLOATING
+
+
+def constants(spec: Spec, *values: float) -> list[Any]:
+    """The values as arrays without dimensions, in the precision that arrays of `spec` are computed in."""
+    native = NUMPY.native_of(float32 if spec.dtype.low else spec.dtype.to_real())
+    return [np.array(value, native) for value in values]
+
+
+def through_float32(update: Callable[..., None], given: list[Any], *arrays: Any) -> None:
+    """`update` on copies in float32, which are then rounded into the arrays: low precision is for storage."""
+    wide = [None if x is None else x.astype(np.float32) for x in arrays]
+    update(given, *wide)
+    for i, x in enumerate(arrays):
+        if x is not None and i != 1:  # the second is the gradient, which stays
+            x[...] = wide[i]
+
+
+def in_pieces(spec: Spec, update: Callable[..., None], given: Any, *arrays: Any) -> None:
+    """`update(given, *arrays)`, piece by piece if the arrays are long. None among them stays None."""
+    if spec.dtype.low:
+        update = partial(through_float32, update)
+    first = arrays[0]
+    if not first.ndim:  # NumPy would give scalars, which cannot be written to
+        arrays = tuple(None if x is None else x.reshape(1) for x in arrays)
+    if first.size <= PIECE or not all(x is None or x.flags.c_contiguous for x in arrays):
+        update(given, *arrays)
+        return
+    flat = [None if x is None else x.reshape(-1) for x in arrays]
+    for start in range(0, first.size, PIECE):
+        update(given, *[None if x is None else x[start : start + PIECE] for x in flat])
+
+
+def drop_gradients(params: list[Tensor]) -> None:
+    """Set `.grad` of each to None."""
+    for p in params:
+        edge = p._edge
+        if type(edge) is AccumulateGrad:
+            edge.grad = None
+        else:
+            p.grad = None
+
+
+# --- SGD ---
+
+
+def descend(params: list[Tensor], lr: float) -> list[Tensor]:
+    """p -= lr * grad."""
+    rest: list[Tensor] = []
+    spec: Any = None
+    rate: Any = None
+    for p in params:
+        edge = p._edge
+        grad = edge.grad if type(edge) is AccumulateGrad else p.grad
+        if grad is None:
+            continue
+        if p._spec is not spec:
+            if not is_ours(p._spec):
+                rest.append(p)
+                continue
+            spec = p._spec
+            (rate,) = constants(spec, lr)
+        data = p._data
+        if grad._spec is not spec or not data.flags.writeable:
+            rest.append(p)
+            continue
+        p._counter[0] += 1
+        if data.size <= PIECE and not spec.dtype.low:
+            subtract(data, multiply(grad._data, rate), data)
+        else:
+            in_pieces(spec, _descend, rate, data, grad._data)
+    return rest
+
+
+def _descend(rate: Any, data: Any, grad: Any) -> None:
+    subtract(data, multiply(grad, rate), data)
+
+
+def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tensor]:
+    """SGD with all its options."""
+    rest: list[Tensor] = []
+    spec: Any = None
+    factors: Any = None
+    for p in params:
+        grad = p.grad
+        if grad is None:
+            continue
+        if p._spec is not spec:
+            if not is_ours(p._spec):
+                rest.append(p)
+                continue
+            spec = p._spec
+            names = ("lr", "weight_decay", "momentum")
+            factors = [*constants(spec, *[options[name] for name in names], 1 - options["dampening"])]
+        if grad._spec is not spec or not p._data.flags.writeable:
+            rest.append(p)
+            continue
+        update: Callable[..., None] = _sgd
+        buffer = None
+        if options["momentum"]:
+            own = state[p]
+            buffer = own.get("momentum_buffer")
+            if buffer is None:
+                update = partial(_sgd, first=True)
+                buffer = own["momentum_buffer"] = alias(np.empty_like(p._data), spec, p._shape)
+            if buffer._spec is not spec:
+                rest.append(p)
+                continue
+            buffer._counter[0] += 1
+        p._counter[0] += 1
+        in_pieces(spec, update, [options, *factors], p._data, grad._data, None if buffer is None else buffer._data)
+    return rest
+
+
+def _sgd(given: list[Any], data: Any, grad: Any, buffer: Any, first: bool = False) -> None:
+    options, lr, weight_decay, momentum, undamped = given
+    if options["maximize"]:
+        grad = negative(grad)
+    if options["weight_decay"]:
+        decay = multiply(data, weight_decay)
+        grad = add(decay, grad, decay)
+    if buffer is not None:
+        if first:
+            buffer[...] = grad
+        else:
+            multiply(buffer, momentum, buffer)
+            add(buffer, multiply(grad, undamped) if options["dampening"] else grad, buffer)
+        grad = add(grad, multiply(buffer, momentum)) if options["nesterov"] else buffer
+    subtract(data, multiply(grad, lr), data)
+
+
+# --- Adam ---
+
+
+def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tensor]:
+    """Adam and AdamW with all their options."""
+    rest: list[Tensor] = []
+    known: Any = None
+    given: Any = None
+    for p in params:
+        grad = p.grad
+        if grad is None:
+            continue
+        spec = p._spec
+        own = state[p]
+        if not own:
+            start_adam(p, own, options["amsgrad"])
+        buffers = [own["exp_avg"], own["exp_avg_sq"]]
+        if options["amsgrad"]:
+            buffers.append(own["max_exp_avg_sq"])
+        count = own["step"]
+        if (
+            not is_ours(spec)
+            or not p._data.flags.writeable
+            or grad._spec is not spec
+            or count._spec is not STEP
+            or not all(b._spec is spec for b in buffers)
+        ):
+            rest.append(p)
+            continue
+        count._data[()] += 1
+        count._counter[0] += 1
+        step = count._data.item()
+        if known != (spec, step):
+            known = (spec, step)
+            given = _adam_constants(spec, step, options)
+        p._counter[0] += 2 if options["weight_decay"] and options["decoupled_weight_decay"] else 1  # writes of torch's
+        for b in buffers:
+            b._counter[0] += 1
+        arrays = [p._data, grad._data, *[b._data for b in buffers]]
+        if spec.dtype.is_complex:
+            in_pieces(spec, _adam, given, *[x.real for x in arrays])
+            in_pieces(spec, _adam, given, *[x.imag for x in arrays])
+        else:
+            in_pieces(spec, _adam, given, *arrays)
+    return rest
+
+
+def start_adam(p: Tensor, own: dict[str, Any], amsgrad: bool) -> None:
+    """Make the initial Adam state of a parameter."""
+    own["step"] = alias(np.zeros((), STEP.native), STEP, ())
+    for name in ("exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if amsgrad else [])):
+        own[name] = zeros_like(p.detach())
+
+
+def _adam_constants(spec: Spec, step: float, options: dict[str, Any]) -> list[Any]:
+    """Return all factors of a step. Bias corrections are folded into the learning rate and epsilon."""
+    beta1, beta2 = options["betas"]
+    root = (1 - beta2**step) ** 0.5
+    return [
+        options,
+        *constants(
+            spec,
+            1 - options["lr"] * options["weight_decay"],
+            options["weight_decay"],
+            beta1 if beta1 <= 0.5 else 1 - beta1,
+            beta2,
+            1 - beta2,
+            options["eps"] * root,
+            options["lr"] * root / (1 - beta1**step),
+        ),
+    ]
+
+
+def _adam(given: list[Any], data: Any, grad: Any, mean: Any, square: Any, largest: Any = None) -> None:
+    options, shrink, weight_decay, smaller_beta1, beta2, one_minus_beta2, eps, rate = given
+    if options["maximize"]:
+        grad = negative(grad)
+    if options["weight_decay"]:
+        if options["decoupled_weight_decay"]:
+            multiply(data, shrink, data)
+        else:
+            decay = multiply(data, weight_decay)
+            grad = add(decay, grad, decay)
+    work = subtract(grad, mean)
+    multiply(work, smaller_beta1, work)
+    if options["betas"][0] <= 0.5:  # from the nearer end, which keeps the digits of a small gradient
+        subtract(grad, work, mean)
+    else:
+        add(mean, work, mean)
+    multiply(grad, grad, work)
+    multiply(work, one_minus_beta2, work)
+    multiply(square, beta2, square)
+    add(square, work, square)
+    if largest is not None:
+        square = maximum(largest, square, out=largest)  # by name: this one ufunc insists
+    sqrt(square, work)
+    add(work, eps, work)
+    divide(mean, work, work)
+    multiply(work, rate, work)
+    subtract(data, work, data)

@@ -1,0 +1,226 @@
+"""One checkpointed call: its pack hook stores tokens, its unpack hook recomputes the tensors.
+
+The rules are numbered in `checkpoint`.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from ...autograd.graph import saved_tensors_hooks
+from ...backends import Spec
+from ...base.errors import saved_was_modified
+from ...base.modes import MODE, RUN, using
+from ...core.saved import keep_tensor
+from ...core.tensor import Tensor
+from ...declare.batching.batch_tensor import batched, is_batched
+from ...declare.dispatch.tangents import alias_of, tangent_of
+from .parts import CheckpointError, GraphExecGroup
+
+_TIP = (
+    "\nTip: To see a more detailed error message, either pass `debug=True` to "
+    "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block with "
+    "`with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to enable checkpoint-debug mode globally.\n"
+)
+
+
+def _metadata(x: Tensor) -> dict[str, Any]:
+    return {"shape": x.shape, "dtype": x.dtype, "device": x.device}
+
+
+DETERMINISM: dict[str, Callable[[Tensor], Any]] = {"default": _metadata, "none": lambda _: None}
+_serials: weakref.WeakKeyDictionary[Any, int] = weakref.WeakKeyDictionary()
+_next_serial = itertools.count(1)
+
+
+def _serial(run: Any) -> int:
+    """Return the id of the current backward pass or group of passes; outside of one, a new id each time."""
+    if run is None:
+        return next(_next_serial)
+    found = _serials.get(run)
+    if found is None:
+        found = _serials[run] = next(_next_serial)
+    return found
+
+
+class _Stop(BaseException):
+    """Ends the recomputation once all saved tensors have been collected (early stop)."""
+
+
+class _Handle:
+    """Handle of one recomputed tensor: the frame keeps the tensor as long as the handle lives."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Token:
+    """Packed form of one saved tensor. `handles` has one handle for each backward pass that unpacked it."""
+
+    __slots__ = ("__weakref__", "handles", "spec")
+
+    def __init__(self, spec: Spec) -> None:
+        self.handles: dict[int, _Handle | None] = {}
+        self.spec = spec  # metadata of the tensor in the original forward
+
+
+class Frame:
+    """One checkpointed call."""
+
+    def __init__(self, recompute: Callable[..., Any], early_stop: bool, explain: Any, metadata: Any) -> None:
+        self.recompute, self.early_stop, self.explain, self.metadata = recompute, early_stop, explain, metadata
+        self.kept: list[Any] = []
+        self.tokens: list[weakref.ref[_Token]] = []
+        self.seen: list[Any] = []  # metadata of each
+        self.collected: dict[int, weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]]] = {}
+        self.counts: dict[int, int] = {}
+        self.recomputed: set[int] = set()  # the backward passes whose recomputation is complete
+        self.complete = False
+        self.backward_inside = False
+
+    # -- the hooks of the original forward --
+
+    def pack(self, tensor: Tensor) -> _Token:
+        token = _Token(tensor._spec)
+        self.tokens.append(weakref.ref(token))
+        self.seen.append(self.metadata(tensor))
+        return token
+
+    def unpack(self, token: _Token) -> Tensor:
+        try:
+            return self._unpack(token)
+        except CheckpointError as error:
+            if self.explain is not None:
+                self.explain(error)
+            raise
+
+    def _unpack(self, token: _Token) -> Tensor:
+        group = GraphExecGroup._get_current_group()
+        key = _serial(group if group is not None else RUN.get())
+        if key not in self.recomputed:
+            self._again(key)
+        if key not in token.handles:
+            raise CheckpointError(
+                "torch.utils.checkpoint: a tensor that the segment saved in forward was not saved again when it was "
+                f"recomputed: the segment does not do the same things twice.{_TIP}"
+            )
+        handle = token.handles[key]
+        if handle is None:
+            extra = ""
+            if group is not None:
+                extra = (
+                    "Performing two backward calls that overlap (i.e. require the same saved activation in order to "
+                    "compute gradients) is not allowed while under the torch.utils.checkpoint.GraphExecGroup context. "
+                )
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked once. "
+                f"{extra}If you are calling ctx.saved_tensors in backward, make sure to do so only once. Otherwise "
+                "please open an issue with details on your use case."
+            )
+        value, version = self.collected[key][handle]
+        token.handles[key] = None
+        if int(value._counter[0]) != version:  # the segment writes to what it has saved
+            raise saved_was_modified("checkpoint", "tensor", value.dtype, value._shape, "", value._counter[0], version)
+        return value if value._spec is token.spec else value.to(token.spec.device, token.spec.dtype)
+
+    # -- recomputation --
+
+    def _again(self, key: int) -> None:
+        """Recompute the segment and collect its saved tensors."""
+        self.collected = {k: v for k, v in self.collected.items() if len(v)}
+        collected = self.collected[key] = weakref.WeakKeyDictionary()
+        self.counts[key] = 0
+        try:
+            with using(grad=True, inference=False, forbidden=None):
+                arguments = [k.get() if isinstance(k, Argument) else k for k in self.kept]
+                with _collecting(weakref.ref(self), key):
+                    self.recompute(*arguments)
+        except _Stop:
+            pass
+        except BaseException:
+            self.collected.pop(key, None)
+            raise
+        self.recomputed.add(key)
+        self._check(key, collected)
+
+    def collect(self, key: int, tensor: Tensor) -> Tensor:
+        """Pack hook of the recomputation."""
+        if tensor.requires_grad:
+            tensor = tensor.detach()
+        nr = self.counts[key]
+        self.counts[key] = nr + 1
+        if nr >= len(self.tokens):
+            if self.complete:
+                raise CheckpointError(
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation than during the "
+                    f"original forward pass.\n{_TIP}"
+                )
+            self.backward_inside = True  # a backward inside the segment: the first run has not ended
+            return tensor
+        token = self.tokens[nr]()
+        if token is not None:  # else a backward inside the segment has freed it
+            handle = token.handles[key] = _Handle()
+            self.collected[key][handle] = tensor, int(tensor._counter[0])
+        if self.early_stop and nr + 1 == len(self.tokens):
+            raise _Stop
+        return tensor
+
+    def _check(self, key: int, collected: weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]]) -> None:
+        if self.backward_inside:
+            return
+        if len(self.tokens) != self.counts[key]:
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the original forward and "
+                f"recomputation.\nNumber of tensors saved during forward: {len(self.tokens)}\n"
+                f"Number of tensors saved during recomputation: {self.counts[key]}.\n{_TIP}"
+            )
+        differences = ""
+        for nr, (ref, seen) in enumerate(zip(self.tokens, self.seen, strict=True)):
+            token = ref()
+            handle = None if token is None else token.handles.get(key)
+            if handle is None:
+                continue
+            again = self.metadata(collected[handle][0])
+            if seen != again:
+                differences += f"tensor at position {nr}:\nsaved metadata: {seen}\nrecomputed metadata: {again}\n"
+        if differences:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have different metadata than "
+                f"during the forward pass.\n{differences}.\n{_TIP}"
+            )
+
+
+def _collecting(frame: weakref.ref[Frame], key: int) -> saved_tensors_hooks:
+    def pack(tensor: Tensor) -> Tensor:
+        found = frame()
+        assert found is not None  # its own method is running
+        return found.collect(key, tensor)
+
+    return saved_tensors_hooks(pack, lambda tensor: tensor)
+
+
+class Argument:
+    """A tensor argument of a segment, saved through the hooks that are active around it.
+
+    Its tangent is kept as it is: both runs compute with it, and the level that it belongs to may end between them.
+    """
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._hidden: list[Any] = []  # what hides the dimensions of `vmap`, from the innermost on
+        while is_batched(tensor):
+            self._hidden.append(tensor._data)
+            tensor = tensor._data.value
+        self._get = keep_tensor(tensor)
+        self._tangent = tangent_of(tensor) if MODE.get().dual else None
+
+    def get(self) -> Tensor:
+        """The tensor, unpacked."""
+        value = self._get()
+        if self._tangent is not None:
+            value = alias_of(value)
+            value._tangents = self._tangent
+        for data in reversed(self._hidden):
+            value = batched(value, data.level, data.source)
+        return value
