@@ -7,8 +7,6 @@ from typing import Any
 
 from ..backends.numpy import quiet
 from ..core.tensor import Tensor
-from ..nn.utils.direct import may_write
-from ..ops.pointwise.complex_parts import complex
 from ..ops.pointwise.pairwise import maximum
 from . import _kernels as kernels
 from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
