@@ -11,8 +11,9 @@ import numpy as np
 from ..base.devices import CPU, device
 from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype
 from ..base.exits import Exit
+from ..kernels.conditions import ENOUGH
+from ..kernels.dispatch import loops
 from .base import Backend, Spec, register_backend
-from .compiled import ENOUGH, loops
 
 # What complex32 is in NumPy, which has no dtype for it: it moves the elements only, all else is done in complex64.
 PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])

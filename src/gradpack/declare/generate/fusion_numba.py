@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.compiled import dense, loops
+from ...kernels.conditions import dense
+from ...kernels.dispatch import loops
 from .buffers import Unfit
 from .fusion_parse import written
 from .fusion_steps import Unknown, Writer

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
+from ...kernels.dispatch import loops
 from ..reduce.kernels import SMALL, _add, _array_type, add_up, reshaped
 from .sliding import size_of
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH
+from ...kernels.conditions import ENOUGH
 from ..pointwise.blockwise import is_numpy
 from . import small_windows as small
 from .correlate_direct import correlate_direct, input_direct, weight_direct

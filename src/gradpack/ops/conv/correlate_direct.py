@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
+from ...kernels.conditions import ENOUGH
+from ...kernels.dispatch import loops
 from ..reduce.kernels import _array_type
 from .sliding import size_of
 

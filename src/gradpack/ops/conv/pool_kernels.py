@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
+from ...kernels.conditions import dense
+from ...kernels.dispatch import loops
 from ..reduce.kernels import _array_type
 from . import small_windows as small
 from .sliding import at, cropped, offsets, reaching, size_of

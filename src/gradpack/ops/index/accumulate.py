@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from ...backends import spec_of
-from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
+from ...kernels.conditions import dense
+from ...kernels.dispatch import loops
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, add_in_rows, reshaped
 from ..reduce.row_products import ENOUGH, added_rows

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ...backends import spec_of
-from ...backends.compiled import loops
 from ...base import late
 from ...base.dtypes import INTEGRAL, bool_
 from ...base.errors import not_implemented_for
@@ -18,6 +17,7 @@ from ...base.modes import MODE
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear, nondifferentiable
 from ...declare.inplace.inplace import inplace
+from ...kernels.dispatch import loops
 from ...tensor.tensor import Tensor
 from .accumulate import flat_of, fresh, narrowed, set_flat, size_of, store, widened
 from .repeated_index import vector_along

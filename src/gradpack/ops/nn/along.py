@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...backends.numpy import as_intp
+from ...kernels.dispatch import loops
 from ..conv.sliding import size_of
 
 DENSE = 256  # elements along a dimension, up to which a product with a matrix along the last one is faster

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
+from ...kernels.dispatch import loops
 from ..pointwise.blockwise import aligned
 from .attention_blocks import accumulate, hide, plan, spread
 

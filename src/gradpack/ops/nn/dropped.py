@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE
+from ...kernels.conditions import ENOUGH
+from ...kernels.dispatch import loops
 from ...tensor.again import LEAST, Again, in_place_of
 from ...tensor.tensor import Tensor
 from ..reduce.kernels import _array_type

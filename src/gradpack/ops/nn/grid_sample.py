@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
 from ...base import late
 from ...base.callers import depth_of_user
@@ -17,6 +16,8 @@ from ...base.errors import not_implemented_for, scalar_type
 from ...declare.annotations import Array, Sizes
 from ...declare.batching.vmap_fallback import of_images
 from ...declare.decorators import bilinear, elementwise, nondifferentiable
+from ...kernels.conditions import dense
+from ...kernels.dispatch import loops
 from ...tensor.tensor import Tensor, wrap
 from ..conv.sliding import size_of
 from ..conv.spatial import check_tensor

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
 from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import cpp_name, not_implemented_for, scalar_type
@@ -18,6 +17,8 @@ from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
 from ...declare.generate.buffers import clip
 from ...declare.generate.tiling import looped
+from ...kernels.conditions import ENOUGH
+from ...kernels.dispatch import loops
 from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.summed_blocks import summed_products

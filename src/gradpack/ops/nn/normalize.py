@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...base import dtypes, late
 from ...base.dtypes import float32
 from ...base.errors import refuse
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
+from ...kernels.dispatch import loops
 from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import aligned
 from ..reduce.kernels import SMALL, _array_type, add_up, mean_of_rows, reshaped

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...base.dtypes import BOOL
 from ...base.errors import not_implemented_for
 from ...base.numbers import number_for
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general, linear
+from ...kernels.dispatch import loops
 from ...tensor.tensor import Tensor
 from ..conv.sliding import size_of
 from ..conv.spatial import is_int

@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
+from ...kernels.conditions import ENOUGH
+from ...kernels.dispatch import loops
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 BLOCK = 1 << 17  # bytes: three of these fit into the second-level cache of common processors

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
 from ...base import late
 from ...base.dtypes import FLOATING, float16
 from ...base.errors import not_implemented_for
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import general
 from ...declare.inplace.inplace import inplace
+from ...kernels.conditions import ENOUGH
+from ...kernels.dispatch import loops
 from ...tensor.tensor import Tensor, wrap
 from ..random.generator import Generator, source
 from ..reduce.dimensions import axis

@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
+from ...kernels.conditions import ENOUGH
+from ...kernels.dispatch import loops
 from ...tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .selection import LARGE, select

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...declare.generate.tiling import LARGE, looped
+from ...kernels.dispatch import loops
 from .blockwise import aligned, is_numpy
 from .operands import is_whole
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...backends import spec_of
-from ...backends.compiled import loops
 from ...backends.numpy import as_int64, as_intp, quiet
 from ...base import dtypes, late
 from ...base.dtypes import BOOL, COMPLEX, FLOATING
@@ -19,6 +18,7 @@ from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import nondifferentiable
 from ...declare.dispatch.out_argument import put
 from ...declare.dispatch.refused_dtypes import refuse_unsigned
+from ...kernels.dispatch import loops
 from ...tensor.tensor import Tensor
 from ..create.making import finish
 from .kernels import float_kind

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
+from ...kernels.conditions import dense
+from ...kernels.dispatch import loops
 from .row_products import ENOUGH, added_in_rows
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library

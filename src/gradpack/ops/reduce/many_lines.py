@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
+from ...kernels.dispatch import loops
 from ..pointwise.blockwise import is_numpy
 
 _PORTION = 1 << 17  # elements transposed at a time

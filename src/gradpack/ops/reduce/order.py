@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...backends.numpy import as_int64
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import general, nondifferentiable
+from ...kernels.dispatch import loops
 from .dimensions import axis, check_bool, numpy_names
 from .extremes import _evenly_or_nan, check_not_empty, picked
 from .kernels import SMALL, _array_type, float_kind, take_along

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
+from ...kernels.dispatch import loops
 from ..pointwise.blockwise import is_numpy
 
 ENOUGH = 1 << 16  # elements: below this callers do not call these functions, as importing SciPy takes 0.2 s

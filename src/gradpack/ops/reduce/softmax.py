@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...base import late
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
+from ...kernels.dispatch import loops
 from ..pointwise.blockwise import SHORT_EXP2, aligned
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
 from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, exp_into, float_kind, largest, ones_column

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
+from ...kernels.conditions import ENOUGH
+from ...kernels.dispatch import loops
 from ..pointwise.blockwise import blockwise, compiled, is_numpy
 from ..pointwise.error_function import _polynomial_into
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...backends.numpy import quiet
+from ...kernels.dispatch import loops
 from ...ops.pointwise.blockwise import aligned
 from ..info import SavedInfo
 from .codec import Lossy, Parts, arguments, check_bytes

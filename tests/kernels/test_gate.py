@@ -10,7 +10,8 @@ import pytest
 
 import gradpack as torch
 from gradpack.backends import compiled
-from gradpack.backends.compiled import ENOUGH, loops
+from gradpack.kernels.conditions import ENOUGH
+from gradpack.kernels.dispatch import loops
 
 numba = pytest.importorskip("numba")
 

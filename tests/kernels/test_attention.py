@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.backends.compiled import flags, loops
+from gradpack.backends.compiled import flags
+from gradpack.kernels.dispatch import loops
 
 pytest.importorskip("numba")
 attention = torch.nn.functional.scaled_dot_product_attention

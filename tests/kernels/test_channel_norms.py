@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.backends.compiled import ENOUGH, flags, loops
+from gradpack.backends.compiled import flags
+from gradpack.kernels.conditions import ENOUGH
+from gradpack.kernels.dispatch import loops
 
 from .ways import assert_close, both_ways, normal
 

@@ -132,7 +132,7 @@ def test_second_derivatives_agree() -> None:
 
 
 def test_tiles_are_those_of_the_processor_that_is_compiled_for() -> None:
-    text = "from gradpack.backends.compiled import tiles; print(tiles.LANES)"
+    text = "from gradpack.kernels.numba.loops import tiles; print(tiles.LANES)"
     done = subprocess.run(
         [sys.executable, "-c", text], capture_output=True, text=True, check=True,
         env={**os.environ, "NUMBA_CPU_NAME": "generic", "NUMBA_CPU_FEATURES": ""},

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gradpack.backends.compiled import flags, loops
+from gradpack.backends.compiled import flags
+from gradpack.kernels.dispatch import loops
 from gradpack.saved.policies.quantize import Quantize
 
 pytest.importorskip("numba")

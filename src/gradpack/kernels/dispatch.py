@@ -1,0 +1,104 @@
+"""The choice between a function on arrays and its kernels, made at each call.
+
+A function marked `accelerated` says what is computed, in plain NumPy. Called with a large array of NumPy's, it
+gives way to the first kernel of its row in `table` whose library is switched on and installed, and which takes
+these arguments. For small arrays that costs one comparison.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any, TypeVar, cast
+
+from numpy import ndarray
+
+from ..base.exits import block
+from .conditions import ENOUGH, alike
+from .table import TABLE, Kernel
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# By library, whether its kernels are used: for all of this process.
+ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True}
+
+
+@block
+def libraries(**enabled: bool) -> Iterator[None]:
+    """Use the kernels of these libraries, or do not, until the context is left: `libraries(numba=False)`."""
+    before = {name: ENABLED[name] for name in enabled}
+    try:
+        ENABLED.update(enabled)
+        yield
+    finally:
+        ENABLED.update(before)
+
+
+def path_of(reference: Callable[..., Any]) -> str:
+    """The name of a function in the table."""
+    return f"{reference.__module__.partition('.')[2]}.{reference.__qualname__}"
+
+
+def accelerated(reference: F) -> F:
+    """Let the kernels that the table has for a function stand in for it.
+
+    The first argument decides by its size; arguments are passed by position. `Backend.bind` gives the arrays of other
+    libraries to `reference`.
+    """
+    return cast("F", choosing(reference, TABLE[path_of(reference)]))
+
+
+def choosing(reference: Callable[..., Any], kernels: tuple[Kernel, ...]) -> Any:
+    """A function that runs the first kernel that applies, else `reference`."""
+    least = min(kernel.least for kernel in kernels)
+
+    def chosen(first: Any, *others: Any) -> Any:
+        if type(first) is ndarray and first.size >= least:
+            for kernel in kernels:
+                if first.size >= kernel.least and ENABLED[kernel.library] and kernel.when(first, *others):
+                    run = loaded(kernel)
+                    made = NotImplemented if run is None else run(first, *others)
+                    if made is not NotImplemented:
+                        return made
+        return reference(first, *others)
+
+    chosen.__name__, chosen.__qualname__ = reference.__name__, reference.__qualname__
+    chosen.__module__, chosen.__doc__ = reference.__module__, reference.__doc__
+    chosen.reference, chosen.kernels = reference, kernels  # type: ignore[attr-defined]
+    return chosen
+
+
+def kernels_of(function: Callable[..., Any]) -> tuple[Kernel, ...]:
+    """The kernels of an `accelerated` function."""
+    found: tuple[Kernel, ...] = getattr(function, "kernels", ())
+    return found
+
+
+@cache
+def loaded(kernel: Kernel) -> Callable[..., Any] | None:
+    """The function of a kernel; None where its library is not installed."""
+    try:
+        import_module(kernel.library)
+    except ImportError:  # as where it is too old for this NumPy
+        return None
+    module, _, name = kernel.function.rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(f".{kernel.library}.{module}", __package__), name)
+    return function
+
+
+def loops(name: str, first: Any, *others: Any, chars: str = "fd") -> Any:
+    """The module `name` of compiled loops, if there is Numba and it is to work on these arrays; None otherwise."""
+    if type(first) is not ndarray or first.size < ENOUGH or not ENABLED["numba"]:
+        return None
+    return _module(name) if alike(first, *others, chars=chars) else None
+
+
+@cache
+def _module(name: str) -> Any:
+    try:
+        import_module("numba")
+    except ImportError:
+        return None
+    return import_module(f".numba.loops.{name}", __package__)
