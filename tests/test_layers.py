@@ -27,6 +27,7 @@ LAYERS = [
     "tensor",
     "declare",
     "ops",
+    "kernels/blocks",
     "kernels/numba",
     "kernels/scipy",
     "autograd",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from numpy import ndarray
+from numpy import int64, maximum, ndarray, uint64
 
 ENOUGH = 1 << 15  # elements: to import Numba takes as long as NumPy takes for some hundreds of such arrays
 
@@ -16,7 +16,7 @@ def dense(array: Any) -> bool:
 
 
 def alike(first: Any, *others: Any, chars: str = "fd") -> bool:
-    """Whether all are dense arrays of one dtype that loops take. None stands for one that is not there.
+    """Whether all arrays among the arguments are dense ones of one dtype that loops take.
 
     Args:
         chars: the characters of the dtypes: float32 and float64.
@@ -24,4 +24,96 @@ def alike(first: Any, *others: Any, chars: str = "fd") -> bool:
     native = first.dtype
     if native.char not in chars or not native.isnative or not dense(first):
         return False
-    return all(a is None or (type(a) is ndarray and a.dtype == native and dense(a)) for a in others)
+    return all(type(a) is ndarray and a.dtype == native and dense(a) for a in others if isinstance(a, ndarray))
+
+
+def single(first: Any, *others: Any) -> bool:
+    """`alike`, of float32."""
+    return alike(first, *others, chars="f")
+
+
+def single_same_shape(first: Any, *others: Any) -> bool:
+    """`single`, for arrays of equal shape."""
+    return alike(first, *others, chars="f") and all(type(a) is ndarray and a.shape == first.shape for a in others)
+
+
+def channels(x: Any, *others: Any) -> bool:
+    """`alike`, for images (batch, channels, places) of some size."""
+    return x.shape[2] >= 16 and alike(x, *others)
+
+
+def blocks_of_rows(rows: Any, *others: Any) -> bool:
+    """Whether rows fill blocks well."""
+    return 8 <= rows.shape[1] <= 4096 and alike(rows, *others)
+
+
+def attention(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> bool:
+    """Whether scores can be made block by block, for a mask of bools, of the dtype of the scores, or none."""
+    native = query.dtype
+    if native.char not in "fd" or not (mask is None or (type(mask) is ndarray and mask.dtype in (bool, native))):
+        return False
+    return all(type(a) is ndarray and a.dtype == native and a.size for a in (key, value))
+
+
+def single_attention(query: Any, *others: Any) -> bool:
+    """`attention` of float32."""
+    return bool(query.dtype.char == "f" and attention(query, *others))
+
+
+def attention_backward(query: Any, key: Any, value: Any, mask: Any, g: Any, out: Any, lse: Any, *others: Any) -> bool:
+    """`attention`, if there is no gradient of the mask, and `moderate` logarithms."""
+    if others[-1][3] or not attention(query, key, value, mask) or not moderate(lse):
+        return False
+    return type(g) is ndarray and g.dtype == query.dtype and g.size > 0
+
+
+def single_attention_backward(query: Any, *others: Any) -> bool:
+    """`attention_backward` of float32."""
+    return bool(query.dtype.char == "f" and attention_backward(query, *others))
+
+
+def moderate(lse: Any) -> bool:
+    """Whether sums of exponentials are known by their logarithms: rows that masks of -1e9 hide wholly have others."""
+    return type(lse) is ndarray and lse.size > 0 and bool(abs(lse).max() < 1e3)
+
+
+def masked(input: Any, kept: Any, scale: float) -> bool:
+    """Whether a mask of bools lies as the numbers do."""
+    return alike(input) and kept.dtype == bool and dense(kept)
+
+
+def places(images: Any, other: Any, index: Any) -> bool:
+    """Whether all indices are in the images."""
+    return alike(images, other) and inside(index, images.shape[2])
+
+
+def places_to_fill(given: Any, weight: Any, index: Any, count: int) -> bool:
+    """Whether all indices are in images of `count` places."""
+    return alike(given, weight) and inside(index, count)
+
+
+def inside(index: Any, count: int) -> bool:
+    """Whether indices lie densely, and all are in [0, count): loops do not check them."""
+    if index.dtype != int64 or not dense(index) or not index.size:
+        return False
+    found: bool = maximum.reduce(index.view(uint64), None) < count  # as unsigned, negative ones are large
+    return found
+
+
+def borders(input: Any, padding: Any, mode: str) -> bool:
+    """Whether images get narrow borders."""
+    return _images(input, padding) and sum(padding) <= 64
+
+
+def borders_back(input: Any, shape: Any, padding: Any, mode: str) -> bool:
+    """Whether images had borders."""
+    return _images(input, padding)
+
+
+def _images(input: Any, padding: Any) -> bool:
+    return len(padding) <= 4 and input.ndim > 1 and min(padding) >= 0 and alike(input)
+
+
+def bent_sum(input: Any, target: Any, limit: float) -> bool:
+    """`single_same_shape`."""
+    return single_same_shape(input, target)

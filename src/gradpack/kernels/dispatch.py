@@ -22,7 +22,8 @@ from .table import TABLE, Kernel
 F = TypeVar("F", bound=Callable[..., Any])
 
 # By library, whether its kernels are used: for all of this process.
-ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True}
+ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}
+_NEEDED = {"blocks": "numpy"}  # what kernels import, where that is not the library of their name
 
 
 @block
@@ -80,7 +81,7 @@ def kernels_of(function: Callable[..., Any]) -> tuple[Kernel, ...]:
 def loaded(kernel: Kernel) -> Callable[..., Any] | None:
     """The function of a kernel; None where its library is not installed."""
     try:
-        import_module(kernel.library)
+        import_module(_NEEDED.get(kernel.library, kernel.library))
     except ImportError:  # as where it is too old for this NumPy
         return None
     module, _, name = kernel.function.rpartition(".")

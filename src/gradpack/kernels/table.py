@@ -5,7 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from . import conditions as when
 from .conditions import ENOUGH, alike
+
+LARGE = 4096  # elements: below this calls cost more than passes over memory
+FEW = 256
 
 
 class Kernel(NamedTuple):
@@ -25,4 +29,38 @@ class Kernel(NamedTuple):
     least: int = ENOUGH
 
 
-TABLE: dict[str, tuple[Kernel, ...]] = {}
+TABLE: dict[str, tuple[Kernel, ...]] = {
+    "ops.nn.normalize.normalized_rows": (
+        Kernel("numba", "normalization.normalized_rows"),
+        Kernel("blocks", "layer_norm.normalized_rows", when.blocks_of_rows, LARGE),
+    ),
+    "ops.nn.normalize.normalized_rows_backward": (
+        Kernel("numba", "normalization.normalized_rows_backward"),
+        Kernel("blocks", "layer_norm.normalized_rows_backward", when.blocks_of_rows, LARGE),
+    ),
+    "ops.nn.batch_norm.moments": (Kernel("numba", "normalization.moments", when.channels),),
+    "ops.nn.batch_norm.normalized_channels": (Kernel("numba", "normalization.normalized_channels", when.channels),),
+    "ops.nn.batch_norm.normalized_channels_backward": (
+        Kernel("numba", "normalization.normalized_channels_backward", when.channels),
+    ),
+    "ops.nn.group_norm.normalized_groups": (Kernel("numba", "normalization.normalized_groups", when.channels),),
+    "ops.nn.group_norm.normalized_groups_backward": (
+        Kernel("numba", "normalization.normalized_groups_backward", when.channels),
+    ),
+    "ops.nn.attention.attend": (
+        Kernel("numba", "attention.attend", when.single_attention),
+        Kernel("blocks", "attention.attend", when.attention, FEW),
+    ),
+    "ops.nn.attention.attend_backward": (
+        Kernel("numba", "attention.attend_backward", when.single_attention_backward),
+        Kernel("blocks", "attention.attend_backward", when.attention_backward, FEW),
+    ),
+    "ops.nn.dropped.masked": (Kernel("numba", "elementwise.masked", when.masked),),
+    "ops.nn.loss_pointwise.bent_sum": (Kernel("numba", "elementwise.bent_sum", when.bent_sum),),
+    "ops.nn.along.summed_taps": (Kernel("numba", "along.summed_taps"),),
+    "ops.nn.padding.bordered": (Kernel("numba", "along.bordered", when.borders),),
+    "ops.nn.padding.unbordered": (Kernel("numba", "along.unbordered", when.borders_back),),
+    "ops.nn.grid_sample.read_at": (Kernel("numba", "places.read_at", when.places),),
+    "ops.nn.grid_sample.add_at": (Kernel("numba", "places.add_at", when.places_to_fill),),
+    "ops.nn.grid_sample.products_at": (Kernel("numba", "places.products_at", when.places),),
+}
