@@ -37,6 +37,16 @@ def single_same_shape(first: Any, *others: Any) -> bool:
     return alike(first, *others, chars="f") and all(type(a) is ndarray and a.shape == first.shape for a in others)
 
 
+def divisor(x: Any, y: Any) -> bool:
+    """`single_same_shape`, or a number to divide by."""
+    return (type(y) in (int, float) and single(x)) or (type(y) is ndarray and single_same_shape(x, y))
+
+
+def slopes(input: Any, weight: Any) -> bool:
+    """Whether there is one weight, or channels of some size for each."""
+    return (weight.size == 1 or input.size >= 16 * input.shape[0] * weight.size) and alike(input, weight)
+
+
 def channels(x: Any, *others: Any) -> bool:
     """`alike`, for images (batch, channels, places) of some size."""
     return x.shape[2] >= 16 and alike(x, *others)
