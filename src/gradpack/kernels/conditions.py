@@ -7,6 +7,7 @@ from typing import Any
 from numpy import int64, maximum, ndarray, uint64
 
 ENOUGH = 1 << 15  # elements: to import Numba takes as long as NumPy takes for some hundreds of such arrays
+MANY = 1 << 16  # elements: to import SciPy takes 0.2 s
 
 
 def dense(array: Any) -> bool:
@@ -127,3 +128,89 @@ def _images(input: Any, padding: Any) -> bool:
 def bent_sum(input: Any, target: Any, limit: float) -> bool:
     """`single_same_shape`."""
     return single_same_shape(input, target)
+
+
+# -- recurrences --
+
+
+def last_single(input: Any, place: int, *others: Any) -> bool:
+    """`single`, along the last dimension."""
+    return place == input.ndim - 1 and single(input)
+
+
+def rows_of_single(x: Any, over: Any) -> bool:
+    """`single`, along the last dimension, for rows of some length."""
+    return x.ndim > 0 and over in (-1, x.ndim - 1) and x.shape[-1] <= MANY and single(x)
+
+
+def slopes_of_rows(g: Any, out: Any, dim: int) -> bool:
+    """`rows_of_single`, of two arrays."""
+    return rows_of_single(g, dim) and single(g, out)
+
+
+def stretches(input: Any, place: int, *others: Any) -> bool:
+    """Whether lines can be cut into stretches of 32 elements."""
+    return last_single(input, place) and input.shape[-1] % 32 == 0 and input.shape[-1] >= 128
+
+
+def many_lines(input: Any, place: int, *others: Any) -> bool:
+    """Whether there are many lines along the last dimension."""
+    return place == input.ndim - 1 and input.size >= 64 * input.shape[-1] and alike(input)
+
+
+def recurrence(a: Any, b: Any, place: int, backwards: bool) -> bool:
+    """`many_lines`, of equal shape."""
+    return type(b) is ndarray and a.shape == b.shape and many_lines(a, place) and alike(a, b)
+
+
+# -- elements of rows, and rows --
+
+
+def few_first(input: Any, k: int, place: int, largest: bool) -> bool:
+    """Whether few of the elements of rows are wanted, for insertion."""
+    return 0 < k <= 16 and 8 * k < input.shape[place] and place == input.ndim - 1 and alike(input)
+
+
+def dense_table(x: Any, indices: Any) -> bool:
+    """`alike`, if indices lie densely."""
+    return alike(x) and dense(indices)
+
+
+def into_rows(values: Any, out: Any, indices: Any) -> bool:
+    """`dense_table`, for an array that is written to."""
+    return bool(out.flags.writeable) and alike(values, out) and dense(indices)
+
+
+def into_rows_of_any_table(values: Any, out: Any, indices: Any) -> bool:
+    """`into_rows`, also for one row of indices that is broadcast."""
+    return indices.dtype == int64 and values.dtype.char in "fd" and values.dtype == out.dtype and dense(out)
+
+
+def into_vector(values: Any, out: Any, indices: Any) -> bool:
+    """Whether values can be added to a vector at indices, which are in range."""
+    if indices.size != values.size or not out.flags.writeable:
+        return False
+    return alike(values, out) and inside(indices, len(out))
+
+
+def into_places(out: Any, src: Any, index: Any, *others: Any) -> bool:
+    """`alike`, for an index of the shape of what is read."""
+    return src.shape == index.shape and alike(out, src)
+
+
+def whole_rows(values: Any, out: Any, rows: Any) -> bool:
+    """Whether rows can be added to rows of another matrix."""
+    return type(out) is ndarray and values.dtype == out.dtype and _rows_in(out, rows) and bool(out.flags.writeable)
+
+
+def many_rows(table: Any, source: Any, target: Any, count: int) -> bool:
+    """Whether many rows of a table are summed."""
+    return source.size * table.shape[1] >= MANY and _rows_in(table, source) and _below(target, count)
+
+
+def _rows_in(matrix: Any, rows: Any) -> bool:
+    return alike(matrix) and _below(rows, len(matrix))
+
+
+def _below(rows: Any, count: int) -> bool:
+    return bool(rows.dtype == int64 and maximum.reduce(rows.view(uint64), None) < count)

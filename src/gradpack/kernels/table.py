@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import conditions as when
-from .conditions import ENOUGH, alike
+from .conditions import ENOUGH, MANY, alike
 
 LARGE = 4096  # elements: below this calls cost more than passes over memory
 FEW = 256
@@ -78,6 +78,38 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.special.large_arrays.lgamma_of": (Kernel("numba", "elementwise.lgamma", when.single),),
     "ops.special.large_arrays.digamma_of": (Kernel("numba", "elementwise.digamma", when.single),),
     "ops.special.large_arrays.trigamma_of": (Kernel("numba", "elementwise.trigamma", when.single),),
+    "ops.reduce.cumulate.running_sums": (
+        Kernel("numba", "running.running_sums", when.last_single),
+        Kernel("blocks", "cumsum.running_sums", when.stretches),
+    ),
+    "ops.reduce.cumulate.running_products": (Kernel("numba", "running.running_products", when.many_lines),),
+    "ops.reduce.cumulate.running_extremes": (Kernel("numba", "running.running_extremes", when.many_lines),),
+    "ops.reduce.recurrence.recurrence_along": (Kernel("numba", "running.recurrence_along", when.recurrence),),
+    "ops.reduce.softmax.softmax_along": (Kernel("numba", "softmax.softmax", when.rows_of_single),),
+    "ops.reduce.softmax.log_softmax_along": (Kernel("numba", "softmax.log_softmax", when.rows_of_single),),
+    "ops.reduce.softmax.softmax_slope": (Kernel("numba", "softmax.softmax_slope", when.slopes_of_rows),),
+    "ops.reduce.softmax.log_softmax_slope": (Kernel("numba", "softmax.log_softmax_slope", when.slopes_of_rows),),
+    "ops.reduce.kernels.products_of_rows": (Kernel("numba", "running.products_of_rows"),),
+    "ops.reduce.kernels.take_in_rows": (Kernel("numba", "places.take_in_rows", when.dense_table),),
+    "ops.reduce.kernels.add_in_rows": (
+        Kernel("numba", "places.add_in_rows", when.into_rows),
+        Kernel("scipy", "row_products.add_in_rows", when.into_rows_of_any_table, MANY),
+    ),
+    "ops.reduce.kernels.set_in_rows": (Kernel("numba", "places.set_in_rows", when.into_rows),),
+    "ops.reduce.row_products.add_multiples": (Kernel("scipy", "row_products.add_multiples"),),
+    "ops.reduce.row_products.add_repeated": (Kernel("scipy", "row_products.add_repeated"),),
+    "ops.reduce.bins.count_in_bins": (Kernel("numba", "places.count_in_bins"),),
+    "ops.reduce.order.top": (Kernel("numba", "places.top", when.few_first),),
+    "ops.index.accumulate.add_numbers": (Kernel("numba", "places.add_numbers", when.into_vector, MANY),),
+    "ops.index.accumulate.add_wide": (
+        Kernel("numba", "places.add_wide", when.whole_rows, MANY),
+        Kernel("scipy", "row_products.add_wide", when.whole_rows, MANY),
+    ),
+    "ops.index.scatter_reduce.put_extremes": (Kernel("numba", "places.put_extremes", when.into_places),),
+    "ops.nn.embedding_bag.summed_rows": (
+        Kernel("numba", "places.summed_rows", when.many_rows),
+        Kernel("scipy", "row_products.summed_rows", when.many_rows, FEW),
+    ),
     "ops.nn.dropped.masked": (Kernel("numba", "elementwise.masked", when.masked),),
     "ops.nn.loss_pointwise.bent_sum": (Kernel("numba", "elementwise.bent_sum", when.bent_sum),),
     "ops.nn.along.summed_taps": (Kernel("numba", "along.summed_taps"),),

@@ -17,10 +17,9 @@ from ...base.modes import MODE
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear, nondifferentiable
 from ...declare.inplace.inplace import inplace
-from ...kernels.dispatch import loops
+from ...kernels.dispatch import accelerated
 from ...tensor.tensor import Tensor
-from .accumulate import flat_of, fresh, narrowed, set_flat, size_of, store, widened
-from .repeated_index import vector_along
+from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
 from .scatter import add_places, places_in, set_value, source_for
 from .writing import keep_apart
 
@@ -125,19 +124,14 @@ def _scatter_extreme(
     input: Array, dim: int, index: Array, src: Array, largest: bool = True, include_self: bool = True
 ) -> Any:
     """The largest or smallest of the elements of `src` that fall on each place, and of `input` if `include_self`."""
-    out = fresh(input)
-    vector = vector_along(out, dim, index)
-    fast = loops("places", out, src) if vector is not None and src.shape == index.shape else None
-    if fast is not None:
-        d = dim % out.ndim
-        if not include_self:
-            out[(*(slice(None),) * d, vector)] = src
-        before, after = size_of(out.shape[:d]), size_of(out.shape[d + 1 :])
-        kept, more = (a.reshape(before, -1, after) for a in (out, src))
-        fast.extremes_of_rows(kept, np.ascontiguousarray(vector), more, largest)
-        return out
+    return put_extremes(fresh(input), src, index, dim, largest, include_self)
+
+
+@accelerated
+def put_extremes(out: Any, src: Any, index: Any, dim: int, largest: bool, include_self: bool) -> Any:
+    """`_scatter_extreme`, into `out`."""
     flat, values = flat_of(out), np.reshape(src, (-1,))
-    places = places_in("scatter_reduce", input.shape, dim, index)
+    places = places_in("scatter_reduce", out.shape, dim, index)
     if not include_self:
         flat = set_flat(flat, places, values)
     (np.maximum if largest else np.minimum).at(flat, places, values)
