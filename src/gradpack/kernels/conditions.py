@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
-from numpy import int64, maximum, ndarray, uint64
+from numpy import int64, maximum, ndarray, uint8, uint64
 
 ENOUGH = 1 << 15  # elements: to import Numba takes as long as NumPy takes for some hundreds of such arrays
+BLOCK = 1 << 17  # weights of a convolution: a part of the second-level cache
 MANY = 1 << 16  # elements: to import SciPy takes 0.2 s
 
 
@@ -214,3 +216,61 @@ def _rows_in(matrix: Any, rows: Any) -> bool:
 
 def _below(rows: Any, count: int) -> bool:
     return bool(rows.dtype == int64 and maximum.reduce(rows.view(uint64), None) < count)
+
+
+# -- windows --
+
+
+def convolution(
+    x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any = None
+) -> bool:
+    """Whether arrays of float32 are convolved, which no product of matrices does."""
+    if bias is not None and bias.dtype != x.dtype:
+        return False
+    return weight.size <= BLOCK and _windows_of_single(x, weight, weight.shape[2:], stride, padding)
+
+
+def convolution_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> bool:
+    """`convolution`, for the gradient of its input."""
+    return weight.size <= BLOCK and _windows_of_single(y, weight, weight.shape[2:], stride, padding)
+
+
+def convolution_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> bool:
+    """`convolution`, for the gradient of its weight."""
+    weights = y.shape[1] * (x.shape[1] // groups) * prod(kernel)
+    return weights <= BLOCK and _windows_of_single(x, y, kernel, stride, padding)
+
+
+def _windows_of_single(x: Any, other: Any, kernel: Any, stride: Any, padding: Any) -> bool:
+    if not (x.dtype.char == "f" and x.dtype.isnative and type(other) is ndarray and other.dtype == x.dtype):
+        return False
+    return other.size > 0 and (prod(kernel) > 1 or any(s != 1 for s in stride) or any(padding))
+
+
+def image_windows(x: Any, geometry: Any) -> bool:
+    """Whether positions in windows of two dimensions fit into a byte."""
+    kernel, count = geometry[0], geometry[-1]
+    return len(kernel) == 2 and 0 < prod(kernel) <= 256 and prod(count) > 0 and alike(x)
+
+
+def image_codes(g: Any, code: Any, size: Any, geometry: Any) -> bool:
+    """Whether positions in windows of two dimensions are bytes."""
+    return len(geometry[0]) == 2 and type(code) is ndarray and code.dtype == uint8 and dense(code) and alike(g)
+
+
+# -- dtypes and codes --
+
+
+def half_and_single(array: Any, native: Any) -> bool:
+    """Whether float32 becomes a dtype of 16 bits, or the other way round."""
+    return array.dtype.char + native.char in ("fe", "ef", "fE", "Ef") and array.dtype.isnative and dense(array)
+
+
+def noisy_codes(block: Any, low: Any, per_step: Any, noise: Any, codes: Any) -> bool:
+    """`single`, with noise for each element."""
+    return type(noise) is ndarray and single(block, low, per_step, noise)
+
+
+def noisy_numbers(block: Any, codes: Any, low: Any, step: Any, noise: Any) -> bool:
+    """`single`, with noise for each element."""
+    return type(noise) is ndarray and single(block, low, step, noise)

@@ -16,7 +16,6 @@ from typing import Any, TypeVar, cast
 from numpy import ndarray
 
 from ..base.exits import block
-from .conditions import ENOUGH, alike
 from .table import TABLE, Kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -87,19 +86,3 @@ def loaded(kernel: Kernel) -> Callable[..., Any] | None:
     module, _, name = kernel.function.rpartition(".")
     function: Callable[..., Any] = getattr(import_module(f".{kernel.library}.{module}", __package__), name)
     return function
-
-
-def loops(name: str, first: Any, *others: Any, chars: str = "fd") -> Any:
-    """The module `name` of compiled loops, if there is Numba and it is to work on these arrays; None otherwise."""
-    if type(first) is not ndarray or first.size < ENOUGH or not ENABLED["numba"]:
-        return None
-    return _module(name) if alike(first, *others, chars=chars) else None
-
-
-@cache
-def _module(name: str) -> Any:
-    try:
-        import_module("numba")
-    except ImportError:
-        return None
-    return import_module(f".numba.loops.{name}", __package__)

@@ -72,7 +72,7 @@ def _left(loop: Callable[..., int]) -> Callable[..., Any]:
     """A loop as a function that applies unless an element needs the plain one."""
 
     def run(x: Any, y: Any) -> Any:
-        other = y if type(y) is np.ndarray else np.full(1, y, x.dtype)
+        other = y if isinstance(y, np.ndarray) else np.full(1, y, x.dtype)
         out = np.empty(x.shape, x.dtype)
         return NotImplemented if loop(x.reshape(-1), other.reshape(-1), out.reshape(-1)) else out
 
