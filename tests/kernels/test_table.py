@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -175,6 +177,17 @@ def test_a_kernel_computes_its_function(path: str, kernel: Kernel) -> None:
             np.testing.assert_array_equal(np.where(finite, 0, found), np.where(finite, 0, wanted))
             scale = np.abs(wanted[finite]).max(initial=1)
             assert np.abs(found - wanted)[finite].max(initial=0) <= 1e-4 * scale
+
+
+def test_what_is_accelerated_is_in_the_table() -> None:
+    root = Path(torch.__file__).parent
+    marked = {
+        f"{'.'.join(path.relative_to(root).with_suffix('').parts)}.{name}"
+        for path in root.rglob("*.py")
+        for name in re.findall(r"^@accelerated\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert marked == set(TABLE)
+    assert min(kernel.least for kernels in TABLE.values() for kernel in kernels) >= dispatch.LEAST
 
 
 def test_all_kernels_are_switched_off_in_one_place(monkeypatch: pytest.MonkeyPatch) -> None:

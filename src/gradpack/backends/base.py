@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.devices import device
 from ..base.dtypes import FLOATING, computed_in, dtype
 from ..base.layouts import layout, strided
-from ..kernels.dispatch import choosing, kernels_of
+from ..kernels.dispatch import rebound
 
 if TYPE_CHECKING:
     from .streams import Streams
@@ -228,7 +228,7 @@ class Backend:
         if (reference := getattr(function, "reference", None)) is not None:  # kernels are for NumPy's arrays
             made: Any = self.bind(reference)
             if self.is_numpy:
-                made = function if made is reference else choosing(made, kernels_of(function))
+                made = function if made is reference else rebound(function, made)
             self._bound[function] = made
             return made
         outside = function.__globals__

@@ -11,15 +11,18 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from numpy import ndarray
 
 from ..base.exits import block
-from .table import TABLE, Kernel
+
+if TYPE_CHECKING:
+    from .table import Kernel
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+LEAST = 256  # elements, below which no kernel applies
 # By library, whether its kernels are used: for all of this process.
 ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}
 _NEEDED = {"blocks": "numpy"}  # what kernels import, where that is not the library of their name
@@ -36,26 +39,30 @@ def libraries(**enabled: bool) -> Iterator[None]:
         ENABLED.update(before)
 
 
-def path_of(reference: Callable[..., Any]) -> str:
-    """The name of a function in the table."""
-    return f"{reference.__module__.partition('.')[2]}.{reference.__qualname__}"
-
-
 def accelerated(reference: F) -> F:
     """Let the kernels that the table has for a function stand in for it.
 
     The first argument decides by its size; arguments are passed by position. `Backend.bind` gives the arrays of other
     libraries to `reference`.
     """
-    return cast("F", choosing(reference, TABLE[path_of(reference)]))
+    return cast("F", choosing(reference, f"{reference.__module__.partition('.')[2]}.{reference.__qualname__}"))
 
 
-def choosing(reference: Callable[..., Any], kernels: tuple[Kernel, ...]) -> Any:
-    """A function that runs the first kernel that applies, else `reference`."""
-    least = min(kernel.least for kernel in kernels)
+def choosing(reference: Callable[..., Any], path: str) -> Any:
+    """A function that runs the first kernel that applies, else `reference`.
+
+    Args:
+        path: where the kernels are in the table, which is read when it is first needed.
+    """
+    least = LEAST
+    kernels: tuple[Kernel, ...] = ()
 
     def chosen(first: Any, *others: Any) -> Any:
+        nonlocal least, kernels
         if type(first) is ndarray and first.size >= least:
+            if not kernels:
+                kernels = row(path)
+                least = min(kernel.least for kernel in kernels)
             for kernel in kernels:
                 if first.size >= kernel.least and ENABLED[kernel.library] and kernel.when(first, *others):
                     run = loaded(kernel)
@@ -66,14 +73,20 @@ def choosing(reference: Callable[..., Any], kernels: tuple[Kernel, ...]) -> Any:
 
     chosen.__name__, chosen.__qualname__ = reference.__name__, reference.__qualname__
     chosen.__module__, chosen.__doc__ = reference.__module__, reference.__doc__
-    chosen.reference, chosen.kernels = reference, kernels  # type: ignore[attr-defined]
+    chosen.reference, chosen.path = reference, path  # type: ignore[attr-defined]
     return chosen
 
 
-def kernels_of(function: Callable[..., Any]) -> tuple[Kernel, ...]:
-    """The kernels of an `accelerated` function."""
-    found: tuple[Kernel, ...] = getattr(function, "kernels", ())
-    return found
+def rebound(function: Callable[..., Any], reference: Callable[..., Any]) -> Any:
+    """An `accelerated` function with another function in place of its reference."""
+    return choosing(reference, function.path)  # type: ignore[attr-defined]
+
+
+def row(path: str) -> tuple[Kernel, ...]:
+    """The kernels that the table has for a function."""
+    from .table import TABLE
+
+    return TABLE[path]
 
 
 @cache

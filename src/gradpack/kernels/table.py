@@ -9,7 +9,7 @@ from . import conditions as when
 from .conditions import ENOUGH, MANY, alike
 
 LARGE = 4096  # elements: below this calls cost more than passes over memory
-FEW = 256
+FEW = 256  # `dispatch.LEAST`: a loop over blocks of scores pays early
 
 
 class Kernel(NamedTuple):
