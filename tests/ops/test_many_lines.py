@@ -1,17 +1,18 @@
-"""Recurrences that take many lines at a time, against NumPy line by line; compiled loops have tests of their own."""
+"""Recurrences along many lines, against NumPy line by line; those that Numba compiles have tests of their own."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from gradpack.backends import compiled
-from gradpack.ops.reduce.many_lines import are_many, recurrence, running, running_extreme
+from gradpack.kernels.dispatch import libraries
+from gradpack.ops.reduce.cumulate import running_extremes, running_products
+from gradpack.ops.reduce.recurrence import recurrence_along
 
 
 @pytest.fixture(autouse=True)
 def without_loops():
-    with compiled.flags(enabled=False):
+    with libraries(numba=False):
         yield
 
 
@@ -22,33 +23,23 @@ def rng():
 
 @pytest.fixture
 def x(rng):
-    return rng.normal(size=(3, 200, 90)).astype(np.float32)  # no whole number of portions, nor of blocks of lines
-
-
-def test_which_arrays(x):
-    assert are_many(x, 2)
-    assert not are_many(x, 1)
-    assert not are_many(x[:, ::2], 2)
-    assert not are_many(np.ones((2, 40_000)), 1)
-    assert not are_many(np.ones((100, 10)), 1)
-    assert not are_many(np.ones((600, 100), np.complex64), 1)
+    return rng.normal(size=(3, 200, 90)).astype(np.float32)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
-def test_running(x, dtype):
+def test_running_products(x, dtype):
     x = (x * 3).astype(dtype)
-    np.testing.assert_array_equal(running(np.multiply, x), np.multiply.accumulate(x, axis=2))
-    np.testing.assert_array_equal(running(np.maximum, x), np.maximum.accumulate(x, axis=2))
+    np.testing.assert_array_equal(running_products(x, 2), np.multiply.accumulate(x, axis=2))
 
 
-@pytest.mark.parametrize("function", [np.maximum, np.minimum])
+@pytest.mark.parametrize("smallest", [False, True])
 @pytest.mark.parametrize("nan", [False, True])
-def test_running_extreme(x, function, nan):
+def test_running_extremes(x, smallest, nan):
     x = np.round(x)  # many equal ones, of which the last counts
     if nan:
         x[0, 5, 30] = x[2, 199, 89] = x[1, 0, 0] = np.nan
-    values, indices = running_extreme(function, x)
-    expected = function.accumulate(x, axis=2)
+    values, indices = running_extremes(x, 2, smallest)
+    expected = (np.minimum if smallest else np.maximum).accumulate(x, axis=2)
     np.testing.assert_array_equal(values, expected)
     reached = (x == expected) | np.isnan(x)
     np.testing.assert_array_equal(indices, np.maximum.accumulate(np.where(reached, np.arange(90), 0), axis=2))
@@ -62,4 +53,4 @@ def test_recurrence(x, rng, backwards):
     steps = range(88, -1, -1) if backwards else range(1, 90)
     for k in steps:
         y[..., k] += a[..., k] * y[..., k + (1 if backwards else -1)]
-    np.testing.assert_array_equal(recurrence(a, x, backwards), y)
+    np.testing.assert_array_equal(recurrence_along(a, x, 2, backwards), y)

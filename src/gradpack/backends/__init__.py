@@ -35,10 +35,10 @@ register_finder(_cupys)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "opt_einsum":
+    if name in ("compiled", "opt_einsum"):
         from importlib import import_module
 
-        return import_module(".opt_einsum", __name__)
+        return import_module(f".{name}", __name__)
     from .absent import module
 
     found = module(name)

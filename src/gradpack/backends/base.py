@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.devices import device
 from ..base.dtypes import FLOATING, computed_in, dtype
 from ..base.layouts import layout, strided
+from ..kernels.dispatch import rebound
 
 if TYPE_CHECKING:
     from .streams import Streams
@@ -224,6 +225,12 @@ class Backend:
         found = self._bound.get(function)
         if found is not None:
             return found
+        if (reference := getattr(function, "reference", None)) is not None:  # kernels are for NumPy's arrays
+            made: Any = self.bind(reference)
+            if self.is_numpy:
+                made = function if made is reference else rebound(function, made)
+            self._bound[function] = made
+            return made
         outside = function.__globals__
         used = [n for n in _names_of(function.__code__) if n in outside]
         helpers = [n for n in used if isinstance(outside[n], FunctionType)]
@@ -256,6 +263,7 @@ class _Bodies:
 
 def _reaches_operation(function: FunctionType, seen: set[FunctionType]) -> bool:
     """Whether a helper is, or calls, an operation."""
+    function = getattr(function, "reference", function)
     if hasattr(function, "op") or "late" in _names_of(function.__code__):
         return True
     if function in seen:

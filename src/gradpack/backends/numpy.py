@@ -11,8 +11,8 @@ import numpy as np
 from ..base.devices import CPU, device
 from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype
 from ..base.exits import Exit
+from ..kernels.dispatch import accelerated
 from .base import Backend, Spec, register_backend
-from .compiled import ENOUGH, loops
 
 # What complex32 is in NumPy, which has no dtype for it: it moves the elements only, all else is done in complex64.
 PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])
@@ -77,27 +77,10 @@ def unpaired(array: Any) -> Any:
     return made
 
 
-_LOOPS = {"fe": "to_float16", "ef": "from_float16", "fE": "to_bfloat16", "Ef": "from_bfloat16"}
-
-
+@accelerated
 def as_native(array: Any, native: Any) -> Any:
-    """An array as one of another dtype of NumPy's, where a compiled loop is faster than NumPy by that."""
-    order: Any = "C" if 0 in array.strides else "K"
-    if array.size < ENOUGH or array.itemsize + native.itemsize != 6:
-        return converted(array, native, order)
-    name = _LOOPS.get(array.dtype.char + native.char)
-    bits = array.view(np.uint16) if array.itemsize == 2 and name else array
-    fast = loops("conversions", bits, chars="fH") if name else None
-    if fast is None or name is None:
-        return converted(array, native, order)
-    out = np.empty(array.shape, native)
-    target = out.view(np.uint16) if native.itemsize == 2 else out
-    getattr(fast, name)(bits.reshape(-1), target.reshape(-1))
-    return out
-
-
-def converted(array: Any, native: Any, order: Any = "K") -> Any:
     """An array as one of another dtype of NumPy's. What does not fit is infinite or undefined, without a warning."""
+    order: Any = "C" if 0 in array.strides else "K"
     if native.itemsize > array.itemsize and native.kind not in "iu":
         return array.astype(native, order, copy=False)  # where all fits
     token = hush(silent)
@@ -178,12 +161,9 @@ class NumPyBackend(Backend):
             return array
         if native is PAIR or array.dtype == PAIR:
             return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
-        order: Any = "C" if 0 in array.strides else "K"
         if array.dtype.kind == "c" and native.kind != "c":
-            array = array != 0 if d.name == "bool" else array.real.copy(order)
-        if array.size >= ENOUGH and array.flags.c_contiguous:
-            return as_native(array, native)
-        return converted(array, native, order)
+            array = array != 0 if d.name == "bool" else array.real.copy("C" if 0 in array.strides else "K")
+        return as_native(array, native)
 
     def copy(self, array: Any) -> Any:
         return array.copy(order="C" if 0 in array.strides else "K")

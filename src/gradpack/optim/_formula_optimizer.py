@@ -10,7 +10,7 @@ from ..core.tensor import Tensor
 from ..nn.utils.direct import may_write
 from ..ops.create.create import tensor
 from ..ops.create.fill_like import full_like, zeros_like
-from ..ops.pointwise.complex_from_parts import complex
+from ..ops.pointwise.complex_parts import complex
 from ._options import as_scalar, compute_dtype, loss_of
 from .optimizer import Optimizer
 

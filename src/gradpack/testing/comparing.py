@@ -12,7 +12,7 @@ from ..backends.numpy import quiet
 from ..base.dtypes import DTYPES, FLOATING, computed_in, dtype, promote_types
 from ..base.info import finfo
 from ..core.tensor import Tensor, wrap
-from ..ops.pointwise.complex_from_parts import complex as complex_of
+from ..ops.pointwise.complex_parts import complex as complex_of
 from ..ops.random.floats import rand
 
 # dtype -> (relative, absolute) tolerance; all others are to be equal

@@ -14,12 +14,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.compiled import dense, loops
+from ...kernels.conditions import ENOUGH, alike, dense
+from ...kernels.dispatch import ENABLED, loaded
+from ...kernels.table import Kernel
 from .buffers import Unfit
 from .fusion_parse import written
 from .fusion_steps import Unknown, Writer
 
 Function = Callable[..., Any]
+_LOOPS = Kernel("numba", "loops.from_text.loop_of")
 
 # The scalar expression of each step. Those of `_SINGLE` are for float32 only.
 _STEPS = {
@@ -68,8 +71,9 @@ class Fused:
             into: an array that takes the result, which may be one of the arguments; or None.
         """
         arrays = [a for a, k in zip(args, kinds, strict=True) if k == "f"]
-        texts = loops("from_text", *arrays)
-        if texts is None or not all(dense(a) for a, k in zip(args, kinds, strict=True) if k == "?"):
+        if arrays[0].size < ENOUGH or not ENABLED["numba"] or not alike(*arrays) or (texts := loaded(_LOOPS)) is None:
+            return None
+        if not all(dense(a) for a, k in zip(args, kinds, strict=True) if k == "?"):
             return None
         native = arrays[0].dtype.type
         key = kinds, arrays[0].dtype.char
@@ -126,7 +130,7 @@ class Fused:
         )
         numbers = [_code(t) for t in translator.numbers]
         dtype = np.bool_ if result.kind == "?" else None
-        return Way(translator.answers, numbers, writer.names, texts.loop_of(text), dtype)
+        return Way(translator.answers, numbers, writer.names, texts(text), dtype)
 
 
 def _number(value: Any, native: Any) -> Any:

@@ -13,10 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH
+from ...kernels.dispatch import accelerated
 from ..pointwise.blockwise import is_numpy
 from . import small_windows as small
-from .correlate_direct import correlate_direct, input_direct, weight_direct
 from .correlate_flat import flat_weight_gradient
 from .correlate_flat import worth_while as worth_laying_flat
 from .correlate_rows import correlate_rows, worth_while
@@ -55,6 +54,7 @@ def _is_pointwise(kernel: Any, stride: Any) -> bool:
     return size_of(kernel) == 1 and all(s == 1 for s in stride)
 
 
+@accelerated
 def correlate(
     x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any = None
 ) -> Any:
@@ -63,10 +63,6 @@ def correlate(
     table = small.table_for(x, weight, x.shape, kernel, stride, padding, dilation, count, groups)
     if table is not None:
         return small.output(x, weight, table, count, bias)
-    if x.size >= ENOUGH and weight.size:
-        direct = correlate_direct(x, weight, stride, padding, dilation, groups, count, bias)
-        if direct is not None:
-            return direct
     in_rows = is_numpy(x) and x.size and weight.size and worth_while(kernel, dilation, groups, x.shape[0], count)
     if bias is not None and not in_rows:
         out = correlate(x, weight, stride, padding, dilation, groups, count)
@@ -154,6 +150,7 @@ def _depthwise_dense(x: Any, weight: Any, dilation: Any, out: Any) -> Any:
     return out
 
 
+@accelerated
 def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     """The derivative with respect to x, of spatial size `size`: the input gradient, or a transposed convolution."""
     kernel, count = weight.shape[2:], y.shape[2:]
@@ -166,10 +163,6 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     dtype = np.result_type(y.dtype, weight.dtype)
     if not size_of(shape) or not y.size or not weight.size:
         return np.zeros(shape, dtype)
-    if y.size >= ENOUGH:
-        direct = input_direct(y, weight, size, stride, padding, dilation, groups)
-        if direct is not None:
-            return direct
     places = size_of(count)
     if _is_pointwise(kernel, stride) and not any(padding) and tuple(size) == tuple(count) and places >= 16:
         matrix = np.reshape(weight, (groups, outs // groups, per)).mT
@@ -205,7 +198,8 @@ def _side_by_side(matrix: Any, given: Any) -> Any:
     return np.moveaxis(np.reshape(made, (groups, -1, some, places)), 2, 0)
 
 
-def correlate_weight(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+@accelerated
+def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
     """The derivative with respect to the weight: the weight gradient of a convolution."""
     count, ndim = y.shape[2:], len(kernel)
     batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
@@ -217,10 +211,6 @@ def correlate_weight(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dil
     total = np.zeros((groups, outs // groups, channels // groups * size_of(kernel)), dtype)
     if not total.size or not y.size:
         return np.reshape(total, shape)
-    if x.size >= ENOUGH:
-        direct = weight_direct(y, x, kernel, stride, padding, dilation, groups)
-        if direct is not None:
-            return direct
     if worth_laying_flat(kernel, stride, padding, groups, batch, x.shape[2:], count):
         return np.reshape(flat_weight_gradient(y, x, kernel, padding, dilation, total[0]), shape)
     x = reaching(x, padding, kernel, stride, dilation, count)

@@ -12,9 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
-from ..reduce.kernels import _array_type
+from ...kernels.dispatch import accelerated
 from . import small_windows as small
 from .sliding import at, cropped, offsets, reaching, size_of
 
@@ -91,19 +90,11 @@ def greatest_with_codes(x: Any, steps: list[Any], nan: bool = False) -> tuple[An
     return x, code
 
 
-def _images(x: Any) -> Any:
-    return x.reshape(-1, *x.shape[-2:])
-
-
-def _numbers(geometry: Any) -> Any:
-    """Kernel, stride, padding and dilation as arrays."""
-    return (np.array(v, np.int64) for v in geometry[:4])
-
-
 class _NanError(Exception):
     pass
 
 
+@accelerated
 def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
     """Maxima over windows and their positions in them."""
     kernel, stride, padding, dilation, count = geometry
@@ -112,12 +103,6 @@ def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
     few = None if table is None else small.pooled_maxima(x, table, geometry, low)
     if few is not None:
         return few
-    fast = loops("pools", x) if len(kernel) == 2 and 0 < size_of(kernel) <= 256 else None
-    if fast is not None and size_of(count):
-        shape = (*x.shape[:-2], *count)
-        best, code = np.empty(shape, x.dtype), np.empty(shape, np.uint8)
-        fast.maxima(_images(x), *_numbers(geometry), _images(best), _images(code))
-        return best, code
     whole = reaching(x, padding, kernel, stride, dilation, count, low)
     steps = _regular(geometry)
     try:
@@ -154,6 +139,7 @@ def flat_places(code: Any, size: Any, geometry: Any) -> Any:
     return index
 
 
+@accelerated
 def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     """Zeros with each element of `g` added where its maximum was."""
     kernel, stride, padding, dilation, count = geometry
@@ -161,11 +147,6 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     table = small.table_of_pool(g, (*lead, *size), geometry)
     if table is not None:
         return small.pooled_maxima_back(g, code, table, (*lead, *size))
-    fast = loops("pools", g) if len(kernel) == 2 and type(code) is _array_type and code.dtype == np.uint8 else None
-    if fast is not None and dense(code):
-        out = np.zeros((*lead, *size), g.dtype)
-        fast.put_back(_images(g), _images(code), *_numbers(geometry), _images(out))
-        return out
     if size_of(kernel) > 64:
         return placed_flat(g, flat_places(code, size, geometry), (*lead, *size), len(kernel))
     apart = all(s >= (k - 1) * d + 1 for k, s, d in zip(kernel, stride, dilation, strict=True))

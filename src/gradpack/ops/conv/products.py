@@ -68,7 +68,7 @@ def _conv_weight(
     output: Array, input: Array, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
 ) -> Any:
     """The gradient of a convolution by its weight with windows of size `kernel`."""
-    return correlate_weight(output, input, kernel, stride, padding, dilation, groups)
+    return correlate_weight(input, output, kernel, stride, padding, dilation, groups)
 
 
 def _input_gradient(

@@ -2,9 +2,8 @@
 
 Everything here is on arrays. `np.add.at` is fast in one form only: one dimension, contiguous, one
 dtype. So all forms are converted to that one, in portions that fit into the cache; and where few rows
-receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. If SciPy is
-installed, a compiled loop adds large numbers of wide rows (`row_products`). Sums in float16 and
-bfloat16 are kept in float32 and rounded once.
+receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Sums in
+float16 and bfloat16 are kept in float32 and rounded once.
 
 The functions write to `out` and return it: a library with immutable arrays has its own versions of
 `add_rows` and `set_flat`.
@@ -20,11 +19,10 @@ from typing import Any
 import numpy as np
 
 from ...backends import spec_of
-from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
+from ...kernels.dispatch import accelerated
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, _maximum, add_in_rows, reshaped
-from ..reduce.row_products import ENOUGH, added_rows
 
 FEW = 32  # indices: for fewer, Python's `max` is faster than NumPy's
 _UNSIGNED = {size: np.dtype(f"u{size}") for size in (1, 2, 4, 8)}
@@ -140,7 +138,7 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
             out[int(rows[k]), :] += values[k, :]
         return out
     if width >= _WIDE and n:
-        return out if values.size >= ENOUGH and added_rows(out, rows, values) else _add_wide(out, rows, values)
+        return add_wide(values, out, rows)
     flat = out.reshape(-1)
     if width == 1:
         if is_numpy(flat) and out.dtype == values.dtype:
@@ -156,7 +154,8 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
     return out
 
 
-def _add_wide(out: Any, rows: Any, values: Any) -> Any:
+@accelerated
+def add_wide(values: Any, out: Any, rows: Any) -> Any:
     """`add_rows` for wide rows: by portions if few rows are repeated within one, in rounds of distinct rows, or by
     segments if a row is repeated often.
     """
@@ -198,22 +197,15 @@ def _add_segments(out: Any, rows: Any, values: Any, starts: Any) -> Any:
 def add_flat(out: Any, places: Any, values: Any) -> Any:
     """`out[places[k]] += values[k]` for vectors."""
     if is_numpy(out) and out.dtype == values.dtype:
-        given = values.reshape(-1)
-        fast = loops("places", given, out) if given.size >= PORTION and out.flags.writeable else None
-        if fast is not None and places.size == given.size and _all_in(places, out.shape[0]):
-            fast.add_flat(out, places.reshape(-1), given)
-            return out
-        np.add.at(out, places, given)
-        return out
+        return add_numbers(values.reshape(-1), out, places)
     return np.reshape(add_rows(np.reshape(out, (-1, 1)), places, np.reshape(values, (-1, 1))), (-1,))
 
 
-def _all_in(places: Any, size: int) -> bool:
-    """Whether all places are in [0, size), in an array that the compiled loops support."""
-    if places.dtype != np.int64 or not dense(places) or not places.size:
-        return False
-    found: bool = np.maximum.reduce(places.view(np.uint64), None) < size  # as unsigned, negative ones are large
-    return found
+@accelerated
+def add_numbers(values: Any, out: Any, places: Any) -> Any:
+    """`out[places[k]] += values[k]` for vectors of NumPy's of one dtype."""
+    np.add.at(out, places, values)
+    return out
 
 
 def set_flat(out: Any, places: Any, values: Any) -> Any:
@@ -270,7 +262,7 @@ def add_along(out: Any, shape: Any, dim: int, index: Any, values: Any) -> Any:
     index = np.reshape(counted_from_front(index, shape[dim]), (-1,))
     before, after, n = prod(shape[:dim]), prod(shape[dim + 1 :]), index.shape[0]
     if after == 1 and before > 1 and n and is_numpy(out) and is_numpy(values) and out.dtype == values.dtype:
-        add_in_rows(np.reshape(out, (before, shape[dim])), np.broadcast_to(index, (before, n)), values)
+        add_in_rows(values, np.reshape(out, (before, shape[dim])), np.broadcast_to(index, (before, n)))
         return out
     if before != 1:  # fold the leading dimensions into the row numbers
         index = np.reshape(np.arange(before)[:, None] * shape[dim] + index[None, :], (-1,))

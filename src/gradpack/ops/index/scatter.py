@@ -172,7 +172,7 @@ def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) 
     if is_numpy(values) and values.flags.c_contiguous and len(shape) == values.ndim:
         out = np.zeros(shape, values.dtype)
         if _in_rows(out, dim, index):
-            add_in_rows(out, index, values)
+            add_in_rows(values, out, index)
             return narrowed(out, input.dtype)
     places = places_in("gather", shape, dim, index)
     return into_zeros(input, shape, lambda out, values: add_flat(out, places, values))
@@ -196,7 +196,7 @@ def set_places(array: Any, dim: int, index: Any, src: Any) -> Any:
         array.reshape(-1)[_few_places("scatter", array.shape, dim, index)] = src
         return array
     if array.dtype == src.dtype and is_numpy(src) and src.shape == index.shape and _in_rows(array, dim, index):
-        set_in_rows(array, index, np.ascontiguousarray(src))
+        set_in_rows(np.ascontiguousarray(src), array, index)
         return array
     places = places_in("scatter", array.shape, dim, index)
     return store(array, set_flat(flat_of(array), places, reshaped(src, (-1,))))
@@ -237,7 +237,7 @@ def add_places(array: Any, dim: int, index: Any, src: Any) -> Any:
             np.add.at(array.reshape(-1), places.reshape(-1), src.reshape(-1))
             return array
     if array.dtype == src.dtype and is_numpy(src) and not spec_of(src).dtype.low and _in_rows(array, dim, index):
-        add_in_rows(array, index, np.ascontiguousarray(np.broadcast_to(src, index.shape)))
+        add_in_rows(np.ascontiguousarray(np.broadcast_to(src, index.shape)), array, index)
         return array
     vector = vector_along(array, dim, index) if is_numpy(src) and src.dtype == array.dtype else None
     if vector is not None and src.shape == index.shape and not spec_of(src).dtype.low:

@@ -6,13 +6,11 @@ Sum and mean are linear and save the index only. The others save their operands.
 from __future__ import annotations
 
 import builtins
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...backends import spec_of
-from ...backends.compiled import loops
 from ...base import dtypes, late
 from ...base.dtypes import INTEGRAL, bool_
 from ...base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for, refuse
@@ -23,8 +21,9 @@ from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import general, nondifferentiable
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.inplace import inplace
+from ...kernels.dispatch import accelerated
 from ..shape.shape import wrap_dim
-from .accumulate import check_bounds, flat_of, fresh, narrowed, set_flat, store, vector_along, widened
+from .accumulate import check_bounds, flat_of, fresh, narrowed, set_flat, store, widened
 from .scatter import add_places, places_in, set_value, source_for
 from .writing import keep_apart, write_op
 
@@ -127,19 +126,14 @@ def _scatter_extreme(
     input: Array, dim: int, index: Array, src: Array, largest: bool = True, include_self: bool = True
 ) -> Any:
     """The largest or smallest of the elements of `src` that fall on each place, and of `input` if `include_self`."""
-    out = fresh(input)
-    vector = vector_along(out, dim, index)
-    fast = loops("places", out, src) if vector is not None and src.shape == index.shape else None
-    if fast is not None:
-        d = dim % out.ndim
-        if not include_self:
-            out[(*(slice(None),) * d, vector)] = src
-        before, after = prod(out.shape[:d]), prod(out.shape[d + 1 :])
-        kept, more = (a.reshape(before, -1, after) for a in (out, src))
-        fast.extremes_of_rows(kept, np.ascontiguousarray(vector), more, largest)
-        return out
+    return put_extremes(fresh(input), src, index, dim, largest, include_self)
+
+
+@accelerated
+def put_extremes(out: Any, src: Any, index: Any, dim: int, largest: bool, include_self: bool) -> Any:
+    """`_scatter_extreme`, into `out`."""
     flat, values = flat_of(out), np.reshape(src, (-1,))
-    places = places_in("scatter_reduce", input.shape, dim, index)
+    places = places_in("scatter_reduce", out.shape, dim, index)
     if not include_self:
         flat = set_flat(flat, places, values)
     (np.maximum if largest else np.minimum).at(flat, places, values)

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...backends.numpy import as_intp
-from ..conv.sliding import size_of
+from ...kernels.dispatch import accelerated
 
 DENSE = 256  # elements along a dimension, up to which a product with a matrix along the last one is faster
 
@@ -66,13 +65,16 @@ class Taps:
 
 def taken(x: Any, taps: Taps, dim: int) -> Any:
     """Apply the map along a dimension (negative: counted from the end)."""
-    index, weight = taps.index, taps.weight
-    if dim == -1 and weight is not None and taps.size <= DENSE and x.dtype.kind in "fc" and x.size:
+    if dim == -1 and taps.weight is not None and taps.size <= DENSE and x.dtype.kind in "fc" and x.size:
         if np.isfinite(np.sum(x)):  # zeros in the matrix times infinity would be NaN
             return np.matmul(x, taps.matrix(x.dtype).T)
-    fast = loops("along", x)
-    if fast is not None:
-        return _taken_by(fast, x, taps, x.ndim + dim)
+    return summed_taps(x, taps, dim)
+
+
+@accelerated
+def summed_taps(x: Any, taps: Taps, dim: int) -> Any:
+    """`taken`, one tap after another."""
+    index, weight = taps.index, taps.weight
     shape = (-1,) + (1,) * (-1 - dim)
     total: Any = None
     for nr in range(index.shape[0]):
@@ -84,21 +86,6 @@ def taken(x: Any, taps: Taps, dim: int) -> Any:
         else:
             total += term
     return total
-
-
-def _taken_by(fast: Any, x: Any, taps: Taps, place: int) -> Any:
-    """`taken` by a compiled loop."""
-    before, after, count = x.shape[:place], x.shape[place + 1 :], taps.index.shape[1]
-    weight = np.ones(taps.index.shape, x.dtype) if taps.weight is None else taps.weight.astype(x.dtype)
-    index = np.ascontiguousarray(taps.index)
-    out = np.empty((*before, count, *after), x.dtype)
-    if size_of(after) == 1:
-        fast.elements_taken(x.reshape(-1, taps.size), index, weight, out.reshape(-1, count))
-    else:
-        fast.rows_taken(
-            x.reshape(size_of(before), taps.size, -1), index, weight, out.reshape(size_of(before), count, -1)
-        )
-    return out
 
 
 def put_back(g: Any, taps: Taps, dim: int) -> Any:

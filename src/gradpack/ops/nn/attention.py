@@ -16,9 +16,9 @@ from ...base import late
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Number
 from ...declare.decorators import general
+from ...kernels.conditions import moderate
+from ...kernels.dispatch import accelerated
 from ..reduce.kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, largest
-from .attention_blocks import attend, attend_backward, by_blocks, fits
-from .attention_compiled import attend_backward_compiled, attend_compiled
 from .dropout import keep_mask
 
 FUNCTIONS = ""
@@ -77,47 +77,65 @@ def _softmax_in_place(scores: Any) -> Any:
     return top + np.log(np.where(total == 0, np.ones_like(total), total))
 
 
-# Beyond this a sum of exponentials is not known by its logarithm: rows that masks of -1e9 hide wholly have such ones.
-_LARGE = 1e3
+@accelerated
+def attend(
+    query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float, kept: Any, inverse: float
+) -> Any:
+    """The result, and the logarithm of each row's sum of exponentials.
+
+    Args:
+        kept: bools for all scores, False where dropout makes zero of a probability; None without dropout.
+        inverse: what dropout multiplies the others by.
+    """
+    p = _scores(query, key, mask, is_causal, scale)
+    lse = _softmax_in_place(p)
+    if kept is not None:
+        p *= kept
+        p *= inverse
+    return np.matmul(p, value), lse
+
+
+@accelerated
+def attend_backward(
+    query: Any, key: Any, value: Any, mask: Any, g: Any, out: Any, lse: Any, is_causal: bool, scale: float,
+    kept: Any, inverse: float, needs: Any,
+) -> Any:  # fmt: skip
+    """With P the probabilities, D = g @ V.T and S = P * (D - sum(D * P)): S @ K, S.T @ Q, P.T @ g, and S."""
+    p = _scores(query, key, mask, is_causal, scale)
+    if moderate(lse):
+        p -= lse
+        np.exp(p, out=p)
+    else:
+        _softmax_in_place(p)
+    dropped = p
+    if kept is not None:
+        dropped = p * kept
+        dropped *= inverse
+    value_g = np.matmul(dropped.mT, g) if needs[2] else None
+    query_g = key_g = mask_g = None
+    if needs[0] or needs[1] or needs[3]:
+        s = np.matmul(g, value.mT)
+        if kept is not None:
+            s *= kept
+            s *= inverse
+        s -= add_up(s * p, -1, True)
+        s *= p
+        if needs[3]:
+            mask_g = sum_to_shape(s, mask.shape)
+        s *= scale
+        query_g = np.matmul(s, key) if needs[0] else None
+        key_g = np.matmul(s.mT, query) if needs[1] else None
+    return query_g, key_g, value_g, mask_g
 
 
 def _attention_gradients(
     g: Any, query: Any, key: Any, value: Any, attn_mask: Any, dropout_p: float, is_causal: bool, scale: float,
     out: Any, lse: Any, kept: Any, needs: Any,
 ) -> Any:  # fmt: skip
-    """With P the probabilities, D = g @ V.T and S = P * (D - sum(D * P)): S @ K, S.T @ Q, P.T @ g."""
-    moderate = type(lse) is _array_type and lse.size and abs(lse).max() < _LARGE
-    if moderate and not needs[3] and by_blocks(query, key, value, g) and fits(attn_mask, query):
-        bits = unpacked(kept, (*query.shape[:-1], key.shape[-2])) if dropout_p else None
-        given = (g, query, key, value, out, lse, attn_mask, is_causal, scale, bits, _inverse(dropout_p), needs)
-        made = attend_backward_compiled(*given) or attend_backward(*given)
-        return *made, None
-    p = _scores(query, key, attn_mask, is_causal, scale)
-    if moderate:
-        p -= lse
-        np.exp(p, out=p)
-    else:
-        _softmax_in_place(p)
-    dropped = p
-    if dropout_p:
-        bits, inverse = unpacked(kept, p.shape), _inverse(dropout_p)
-        dropped = p * bits
-        dropped *= inverse
-    value_g = np.matmul(dropped.mT, g) if needs[2] else None
-    query_g = key_g = mask_g = None
-    if needs[0] or needs[1] or needs[3]:
-        s = np.matmul(g, value.mT)
-        if dropout_p:
-            s *= bits
-            s *= inverse
-        s -= add_up(s * p, -1, True)
-        s *= p
-        if needs[3]:
-            mask_g = sum_to_shape(s, attn_mask.shape)
-        s *= scale
-        query_g = np.matmul(s, key) if needs[0] else None
-        key_g = np.matmul(s.mT, query) if needs[1] else None
-    return query_g, key_g, value_g, mask_g
+    """The gradients of query, key, value and mask."""
+    bits = unpacked(kept, (*query.shape[:-1], key.shape[-2])) if dropout_p else None
+    given = (query, key, value, attn_mask, g, out, lse, is_causal, scale, bits, _inverse(dropout_p), needs)
+    return attend_backward(*given)
 
 
 def sum_to_shape(array: Any, shape: Any) -> Any:
@@ -183,17 +201,8 @@ def _attention(
     if dropout_p:
         bits = keep_mask(None, (*query.shape[:-1], key.shape[-2]), dropout_p)
         kept = np.packbits(bits)
-    if by_blocks(query, key, value) and fits(attn_mask, query):
-        given = (query, key, value, attn_mask, is_causal, scale, bits, _inverse(dropout_p))
-        found = attend_compiled(*given) or attend(*given)
-        if found is not None:
-            return _laid_as(query, found[0]), *found[1:], kept
-    p = _scores(query, key, attn_mask, is_causal, scale)
-    lse = _softmax_in_place(p)
-    if dropout_p:
-        p *= bits
-        p *= _inverse(dropout_p)
-    return _laid_as(query, np.matmul(p, value)), lse, kept
+    out, lse = attend(query, key, value, attn_mask, is_causal, scale, bits, _inverse(dropout_p))
+    return _laid_as(query, out), lse, kept
 
 
 def _laid_as(query: Any, out: Any) -> Any:

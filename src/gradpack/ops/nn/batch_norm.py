@@ -14,7 +14,8 @@ from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, nondifferentiable
-from ..conv.channels import as_channels, blocks, channel_dots, channel_sums, column, compiled, scaled
+from ...kernels.dispatch import accelerated
+from ..conv.channels import as_channels, channel_dots, channel_sums, column
 from ..conv.products import over_places
 from ..conv.spatial import check_tensor
 from ..reduce.kernels import SMALL, _add, _array_type, reshaped
@@ -22,6 +23,18 @@ from ..reduce.reduce import written
 from ..shape.memory_formats import rows_or_channels_last
 
 FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
+
+
+@accelerated
+def moments(x: Any) -> Any:
+    """Mean and (biased) variance of each channel of (batch, channels, places)."""
+    count = x.shape[0] * x.shape[2]
+    mean = channel_sums(x) / count
+    near = mean.astype(x.dtype)
+    off = x - column(near)
+    # `near` is rounded: the difference is made good here
+    var = channel_dots(off, off) / count - (mean - near.astype(mean.dtype)) ** 2
+    return near, np.maximum(var, 0).astype(x.dtype)
 
 
 @nondifferentiable(promote=("input",), dtypes="f", results=("mean", "var"), differentiable=0, result=None)
@@ -33,79 +46,44 @@ def _batch_stats(input: Array) -> Any:
         mean = _add(x, (0, 2), np.float64) / count
         off = x - mean[:, None]
         return mean.astype(x.dtype), (_add(off * off, (0, 2)) / count).astype(x.dtype)
-    if (fast := compiled(x)) is not None:
-        made = np.empty(x.shape[1], x.dtype), np.empty(x.shape[1], x.dtype)
-        fast.statistics(x, *made)
-        return made
-    total = np.zeros(x.shape[1])
-    for part in blocks(x):
-        total += channel_sums(x[part])
-    mean = total / count
-    near = column(mean.astype(x.dtype))
-    squares = np.zeros(x.shape[1])
-    for part in blocks(x):
-        off = x[part] - near
-        squares += channel_dots(off, off)
-    # `near` is rounded: the difference is made good here
-    var = squares / count - (mean - near[:, 0].astype(mean.dtype)) ** 2
-    return mean.astype(x.dtype), np.maximum(var, 0).astype(x.dtype)
+    return moments(x)
+
+
+@accelerated
+def normalized_channels_backward(x: Any, g: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any) -> Any:
+    """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the input is
+    rstd * (d - average(d) - y * average(d * y)), in evaluation rstd * d.
+    """
+    x_g = weight_g = bias_g = None
+    scale = column(rstd if weight is None else rstd * weight)
+    if training or needs[1]:
+        centred = x - column(mean)
+        dots = channel_dots(centred, g)
+    sums: Any = channel_sums(g) if training or needs[2] else None
+    if needs[1]:
+        weight_g = (dots * rstd).astype(g.dtype)
+    if needs[2]:
+        bias_g = sums.astype(g.dtype)
+    if needs[0] and training:
+        count = x.shape[0] * x.shape[2] or 1
+        x_g = centred
+        x_g *= column((-dots / count * (rstd * rstd)).astype(g.dtype))
+        x_g += g
+        x_g -= column((sums / count).astype(g.dtype))
+        x_g *= scale
+    elif needs[0]:
+        x_g = g * scale
+    return x_g, weight_g, bias_g
 
 
 def _gradients(
     g: Any, input: Any, weight: Any, bias_shape: Any, mean: Any, rstd: Any, training: bool, eps: float, needs: Any
 ) -> Any:
-    """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the input is
-    rstd * (d - average(d) - y * average(d * y)), in evaluation rstd * d.
-    """
-    shape, x, g = input.shape, as_channels(input), as_channels(g)
+    """Gradients of input, weight and bias."""
+    x, g = as_channels(input), as_channels(g)
     mean, rstd = np.asarray(mean, dtype=x.dtype), np.asarray(rstd, dtype=x.dtype)
-    near = column(mean)
-    sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    if (fast := compiled(x, g)) is not None:
-        return _gradients_compiled(fast, g, x, weight, mean, rstd, training, needs, shape)
-    made: Any = np.empty(x.shape, g.dtype) if needs[0] or needs[1] else None
-    if training or needs[1] or needs[2]:
-        for part in blocks(x):
-            given = g[part]
-            sums += channel_sums(given)
-            if made is not None and (training or needs[1]):
-                dots += channel_dots(np.subtract(x[part], near, out=made[part]), given)
-    factor = rstd if weight is None else rstd * weight
-    if needs[0]:
-        scale = column(factor)
-        count = x.shape[0] * x.shape[2] or 1
-        slope = column((-dots / count * (rstd * rstd)).astype(g.dtype))
-        level = column((sums / count).astype(g.dtype))
-        for part in blocks(x):
-            here = made[part]
-            if training:
-                here *= slope  # what is there is the input without its mean
-                here += g[part]
-                here -= level
-                here *= scale
-            else:
-                np.multiply(g[part], scale, out=here)
-        made = reshaped(made, shape)
-    weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
-    return made if needs[0] else None, weight_g, sums.astype(g.dtype) if needs[2] else None
-
-
-def _gradients_compiled(
-    fast: Any, g: Any, x: Any, weight: Any, mean: Any, rstd: Any, training: bool, needs: Any, shape: Any
-) -> Any:
-    """`_gradients` by compiled loops."""
-    sums, dots = np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    mean, made = np.ascontiguousarray(mean), None
-    if training or needs[1] or needs[2]:
-        fast.sums(g, x, mean, sums, dots)
-    if needs[0]:
-        factor = rstd if weight is None else rstd * weight
-        along, level = (v * training / (x.size // x.shape[1]) * factor for v in (dots * (rstd * rstd), sums))
-        made = np.empty_like(x)
-        fast.combined(g, x, mean, *(np.ascontiguousarray(v, x.dtype) for v in (factor, -along, -level)), made)
-        made = reshaped(made, shape)
-    weight_g = (dots * rstd).astype(g.dtype) if needs[1] else None
-    return made, weight_g, sums.astype(g.dtype) if needs[2] else None
+    made, weight_g, bias_g = normalized_channels_backward(x, g, weight, mean, rstd, training, needs)
+    return None if made is None else reshaped(made, input.shape), weight_g, bias_g
 
 
 def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps: float) -> Any:
@@ -118,6 +96,15 @@ def _meaning(input: Any, weight: Any, mean: Any, rstd: Any, training: bool, eps:
     else:
         out = (input - late.reshape(mean, ends)) * late.reshape(rstd, ends)
     return out if weight is None else out * late.reshape(weight, ends)
+
+
+@accelerated
+def normalized_channels(x: Any, mean: Any, scale: Any, bias: Any) -> Any:
+    """`(x - mean) * scale + bias`, with numbers for each channel."""
+    shift = -mean * scale if bias is None else bias - mean * scale
+    out = x * column(scale)
+    out += column(shift)
+    return out
 
 
 @general(
@@ -144,13 +131,8 @@ def _batch_norm(
     """(input - mean) * rstd * weight + bias; in training, `mean` and `rstd` are those of the input."""
     mean, rstd = np.asarray(mean, dtype=input.dtype), np.asarray(rstd, dtype=input.dtype)
     scale = rstd if weight is None else rstd * weight
-    x = as_channels(input)
-    if (fast := compiled(x)) is not None:
-        out, plus = np.empty_like(x), np.zeros(x.shape[1]) if bias is None else bias
-        fast.scaled(x, *(np.ascontiguousarray(v, x.dtype) for v in (mean, scale, plus)), out)
-        return rows_or_channels_last(reshaped(out, input.shape))
-    shift = -mean * scale if bias is None else bias - mean * scale
-    return rows_or_channels_last(reshaped(scaled(x, scale, shift), input.shape))
+    out = normalized_channels(as_channels(input), mean, scale, bias)
+    return rows_or_channels_last(reshaped(out, input.shape))
 
 
 # -- as torch has it --

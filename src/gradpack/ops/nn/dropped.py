@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE
 from ...core.rematerialize import LEAST, Again, in_place_of
 from ...core.tensor import Tensor
+from ...kernels.dispatch import accelerated
 from ..reduce.kernels import _array_type
 from ..shape.memory_formats import channels_as_in
 
@@ -44,13 +44,9 @@ class Dropped(Again):
         return self._source, self._bits
 
 
+@accelerated
 def masked(input: Any, kept: Any, scale: float) -> Any:
     """`input * scale` where `kept`, else `input * 0`: NaN for inf and NaN, as in torch."""
-    fast = loops("dropout", input) if input.size >= ENOUGH else None
-    if fast is not None and kept.flags.c_contiguous and kept.dtype == bool:
-        out = np.empty_like(input)
-        fast.masked(input.reshape(-1), kept.reshape(-1).view(np.uint8), float(scale), out.reshape(-1))
-        return out
     out = np.multiply(input, kept)
     fits = out.ndim > 0 and out.dtype.kind not in "biu"
     return channels_as_in(np.multiply(out, scale, out=out) if fits else out * scale, input)

@@ -16,11 +16,12 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.decorators import general, linear
+from ...kernels.conditions import MANY
+from ...kernels.dispatch import accelerated
 from ..conv.spatial import check_tensor
 from ..create.making import beside
 from ..random.floats import host_of
 from ..reduce.kernels import add_up
-from ..reduce.row_products import ENOUGH, summed_rows
 from .embedding import _embedding, _embedding_sparse, _renormalise, add_rows
 
 FUNCTIONS = "embedding_bag"
@@ -52,13 +53,18 @@ def _rows_of_bags(input: Array, bags: Array) -> Any:
 )
 def _table_sums(input: Array, rows: Array, bags: Array, count: int) -> Any:
     """`count` sums, of rows of a table: row `rows[k]` is added to sum `bags[k]`. The adjoint goes back."""
-    found = summed_rows(input, rows, bags, count)
-    return add_rows(np.take(input, as_intp(rows), axis=0), bags, count) if found is None else found
+    return summed_rows(input, rows, bags, count)
+
+
+@accelerated
+def summed_rows(table: Any, source: Any, target: Any, count: int) -> Any:
+    """A matrix of `count` rows, `out[target[k]] += table[source[k]]` for every k, from zeros."""
+    return add_rows(np.take(table, as_intp(source), axis=0), target, count)
 
 
 def _are_many(weight: Tensor, rows: Any) -> bool:
     """Return whether there are enough rows to sum without a copy, and all indices are in range."""
-    if MODE.get().levels or weight._spec.dtype not in (float32, float64) or rows.size * weight._shape[1] < ENOUGH:
+    if MODE.get().levels or weight._spec.dtype not in (float32, float64) or rows.size * weight._shape[1] < MANY:
         return False
     return bool(np.min(rows) >= 0 and np.max(rows) < weight._shape[0])
 

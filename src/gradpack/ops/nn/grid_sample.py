@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
 from ...base import late
 from ...base.callers import depth_of_user
@@ -18,6 +17,7 @@ from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Sizes
 from ...declare.batching.vmap_fallback import of_images
 from ...declare.decorators import bilinear, elementwise, nondifferentiable
+from ...kernels.dispatch import accelerated
 from ..conv.sliding import size_of
 from ..conv.spatial import check_tensor
 from ..create.making import beside
@@ -32,6 +32,47 @@ _PADDINGS = ("zeros", "border", "reflection")
 # -- sums of a few elements of an image for each place --
 
 
+@accelerated
+def read_at(images: Any, weight: Any, index: Any) -> Any:
+    """`out[n, c, p]`, the sum over t of `weight[t, n, p] * images[n, c, index[t, n, p]]`."""
+    batch, channels = images.shape[:2]
+    out = np.empty((batch, channels, index.shape[2]), np.result_type(images.dtype, weight.dtype))
+    for n in range(batch):
+        seen = np.take(images[n], as_intp(index[:, n]), axis=1)
+        out[n] = np.einsum("ckp,kp->cp", seen, weight[:, n])
+    return out
+
+
+@accelerated
+def add_at(given: Any, weight: Any, index: Any, count: int) -> Any:
+    """Images of `count` places, with `weight[t, n, p] * given[n, c, p]` added at `[n, c, index[t, n, p]]`."""
+    batch, channels = given.shape[:2]
+    out = np.zeros((batch, channels, count), np.result_type(given.dtype, weight.dtype))
+    starts = np.arange(channels)[:, None, None] * count
+    for n in range(batch):
+        parts = np.expand_dims(given[n], 1) * weight[:, n]
+        where = np.reshape(index[:, n] + starts, (-1,))
+        if parts.dtype.kind == "f":
+            sums = np.bincount(as_intp(where), np.reshape(parts, (-1,)), channels * count)
+            out[n] = np.reshape(sums, (channels, count))
+        else:
+            np.add.at(np.reshape(out[n], (-1,)), where, np.reshape(parts, (-1,)))
+    return out
+
+
+@accelerated
+def products_at(images: Any, given: Any, index: Any) -> Any:
+    """`out[t, n, p]`, the sum over c of `given[n, c, p] * images[n, c, index[t, n, p]]`."""
+    out = np.zeros(index.shape, np.result_type(images.dtype, given.dtype))
+    for n in range(images.shape[0]):
+        out[:, n] = np.einsum("ckp,cp->kp", np.take(images[n], as_intp(index[:, n]), axis=1), given[n])
+    return out
+
+
+def _flat(images: Any) -> Any:
+    return np.reshape(images, (*images.shape[:2], size_of(images.shape[2:])))
+
+
 @bilinear(
     input=lambda g, input_shape, index, weight: _spread_at(g, weight, index, input_shape[2:]),
     weight=lambda g, input, index: _products_at(g, input, index),
@@ -43,17 +84,7 @@ def _read_at(input: Array, weight: Array, index: Array) -> Any:
     """For each place the sum over taps of weight (taps, batch, places) times the element of `input`
     (batch, channels, *space) at `index` (the same shape) into its flattened space.
     """
-    batch, channels = input.shape[:2]
-    flat = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
-    out = np.empty((batch, channels, index.shape[2]), np.result_type(input.dtype, weight.dtype))
-    fast = _loops_at(flat, index, weight)
-    if fast is not None:
-        fast.read_at(flat, weight, index, out)
-        return out
-    for n in range(batch):
-        seen = np.take(flat[n], as_intp(index[:, n]), axis=1)
-        out[n] = np.einsum("ckp,kp->cp", seen, weight[:, n])
-    return out
+    return read_at(_flat(input), weight, index)
 
 
 @bilinear(
@@ -65,23 +96,7 @@ def _read_at(input: Array, weight: Array, index: Array) -> Any:
 )
 def _spread_at(input: Array, weight: Array, index: Array, size: Sizes) -> Any:
     """Images of spatial size `size`, with `input` (batch, channels, places) times the weights added at `index`."""
-    batch, channels = input.shape[:2]
-    count = size_of(size)
-    out = np.zeros((batch, channels, count), np.result_type(input.dtype, weight.dtype))
-    fast = _loops_at(out, index, weight, input)
-    if fast is not None:
-        fast.add_at(input, weight, index, out)
-        return np.reshape(out, (batch, channels, *size))
-    starts = np.arange(channels)[:, None, None] * count
-    for n in range(batch):
-        parts = np.expand_dims(input[n], 1) * weight[:, n]
-        where = np.reshape(index[:, n] + starts, (-1,))
-        if parts.dtype.kind == "f":
-            sums = np.bincount(as_intp(where), np.reshape(parts, (-1,)), channels * count)
-            out[n] = np.reshape(sums, (channels, count))
-        else:
-            np.add.at(np.reshape(out[n], (-1,)), where, np.reshape(parts, (-1,)))
-    return np.reshape(out, (batch, channels, *size))
+    return np.reshape(add_at(input, weight, index, size_of(size)), (*input.shape[:2], *size))
 
 
 @bilinear(
@@ -93,24 +108,7 @@ def _spread_at(input: Array, weight: Array, index: Array, size: Sizes) -> Any:
 )
 def _products_at(output: Array, input: Array, index: Array) -> Any:
     """For each tap and place the sum over channels of `output` (batch, channels, places) times `input` at `index`."""
-    batch, channels = output.shape[:2]
-    flat = np.reshape(input, (batch, channels, size_of(input.shape[2:])))
-    out = np.zeros(index.shape, np.result_type(input.dtype, output.dtype))
-    fast = _loops_at(flat, index, output)
-    if fast is not None:
-        fast.products_at(output, flat, index, out)
-        return out
-    for n in range(batch):
-        out[:, n] = np.einsum("ckp,cp->kp", np.take(flat[n], as_intp(index[:, n]), axis=1), output[n])
-    return out
-
-
-def _loops_at(images: Any, index: Any, *others: Any) -> Any:
-    """The compiled loops for flat images, if all of the indices are in them; else None."""
-    fast = loops("places", images, *others)
-    if fast is None or index.dtype != np.int64 or not dense(index) or not index.size:
-        return None
-    return fast if np.max(index.view(np.uint64)) < images.shape[2] else None  # as unsigned, negative ones are large
+    return products_at(_flat(input), output, index)
 
 
 # -- where to read --

@@ -14,13 +14,13 @@ from ...base.modes import using
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
+from ...kernels.dispatch import accelerated
 from ..conv.avg_pool import avg_pool2d
-from ..conv.channels import as_channels, blocks, compiled
+from ..conv.channels import as_channels
 from ..conv.products import over_places
 from ..conv.sliding import size_of
 from ..conv.spatial import check_tensor
-from ..reduce.kernels import SMALL, add_up, dots, reshaped
-from ..reduce.row_products import add_multiples, repeated
+from ..reduce.kernels import add_up, dots, reshaped
 from ..shape.memory_formats import channels_as_in
 from .padding import pad
 
@@ -36,28 +36,16 @@ def _meaning(input: Any, groups: int, weight: Any, eps: float) -> Any:
     return out if weight is None else out * late.reshape(weight, (1, -1, *(1,) * (len(shape) - 2)))
 
 
-def _gradients(
-    g: Any, input: Any, groups: int, weight: Any, bias_shape: Any, eps: float, mean: Any, rstd: Any, needs: Any
-) -> Any:
+@accelerated
+def normalized_groups_backward(x: Any, g: Any, groups: int, weight: Any, mean: Any, rstd: Any, needs: Any) -> Any:
     """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the
     input is rstd * (d - average(d) - y * average(d * y)): a sum of multiples of g, of the input and of one.
     """
-    shape = input.shape
-    batch, channels = shape[:2]
-    places = size_of(shape[2:])
+    batch, channels, places = x.shape
     each = channels // groups
-    x, g = as_channels(input), as_channels(g)
-    if (fast := compiled(x, g, weight, mean, rstd)) is not None:
-        by = np.ones(channels, x.dtype) if weight is None else weight
-        made = np.empty_like(x), np.empty_like(by), np.empty_like(by)
-        fast.group_norm_gradients(g, x, groups, by, reshaped(mean, (-1,)), reshaped(rstd, (-1,)), *made)
-        return tuple(reshaped(m, s) if n else None for m, s, n in zip(made, (shape, (-1,), (-1,)), needs, strict=True))
-    sums, products = np.empty((batch, channels), g.dtype), np.empty((batch, channels), g.dtype)
-    for part in blocks(x):
-        sums[part], products[part] = add_up(g[part], 2), dots(g[part], x[part])
-    mean, rstd = reshaped(mean, (batch, groups, 1)), reshaped(rstd, (batch, groups, 1))
     by_group = (batch, groups, each)
-    sums, products = reshaped(sums, by_group), reshaped(products, by_group)
+    sums, products = reshaped(add_up(g, 2), by_group), reshaped(dots(g, x), by_group)
+    mean, rstd = reshaped(mean, (batch, groups, 1)), reshaped(rstd, (batch, groups, 1))
     products = (products - sums * mean) * rstd  # of g and y
     weight_g = reshaped(np.sum(products, axis=0), (channels,)) if needs[1] else None
     bias_g = reshaped(np.sum(sums, axis=0), (channels,)) if needs[2] else None
@@ -68,16 +56,37 @@ def _gradients(
     slope = np.sum(products * factor, axis=2, keepdims=True) / count * rstd * rstd
     level = mean * slope - np.sum(sums * factor, axis=2, keepdims=True) / count * rstd
     by_channel = (batch, channels, 1)
-    of_g = reshaped(factor * rstd, by_channel)
-    of_x, of_one = (reshaped(np.repeat(v, each, axis=2), by_channel) for v in (-slope, level))
-    out = np.empty(x.shape, g.dtype)
-    for part in blocks(x):
-        here, rows = (reshaped(v[part], (-1, places)) for v in (out, x))
-        level, by_g, by_x = (reshaped(v[part], (-1,)) for v in (of_one, of_g, of_x))
-        repeated(level, here)
-        add_multiples(here, by_g, reshaped(g[part], (-1, places)))
-        add_multiples(here, by_x, rows)
-    return reshaped(out, shape), weight_g, bias_g
+    x_g = g * reshaped(factor * rstd, by_channel)
+    x_g -= x * reshaped(np.repeat(slope, each, axis=2), by_channel)
+    x_g += reshaped(np.repeat(level, each, axis=2), by_channel)
+    return x_g, weight_g, bias_g
+
+
+def _gradients(
+    g: Any, input: Any, groups: int, weight: Any, bias_shape: Any, eps: float, mean: Any, rstd: Any, needs: Any
+) -> Any:
+    """Gradients of input, weight and bias."""
+    found = normalized_groups_backward(as_channels(input), as_channels(g), groups, weight, mean, rstd, needs)
+    return None if found[0] is None else reshaped(found[0], input.shape), *found[1:]
+
+
+@accelerated
+def normalized_groups(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
+    """Groups of channels normalised, channels scaled and shifted; mean and 1 / standard deviation of each group."""
+    batch, channels, places = x.shape
+    rows = np.ascontiguousarray(reshaped(x, (batch * groups, channels // groups * places)))
+    mean = add_up(rows, 1, True) / rows.shape[1]
+    made = rows - mean
+    rstd = 1 / np.sqrt(reshaped(dots(made, made), (-1, 1)) / rows.shape[1] + eps)
+    if weight is None:
+        made *= rstd
+    out = reshaped(made, x.shape)
+    if weight is not None:
+        factor = reshaped(rstd, (batch, groups, 1)) * reshaped(weight, (groups, -1))
+        out *= reshaped(factor, (batch, channels, 1))
+    if bias is not None:
+        out += reshaped(bias, (-1, 1))
+    return out, mean, rstd
 
 
 @general(
@@ -94,48 +103,8 @@ def _gradients(
 )
 def _group_norm(input: Array, groups: int, weight: Array = None, bias: Array = None, eps: float = 1e-05) -> Any:
     """Group normalisation, with mean and 1 / standard deviation of each group for backward."""
-    batch, channels = input.shape[:2]
-    count = channels // groups * size_of(input.shape[2:])
-    x = as_channels(input)
-    out = np.empty(x.shape, x.dtype)
-    mean, rstd = np.empty((batch * groups, 1), x.dtype), np.empty((batch * groups, 1), x.dtype)
-    if (fast := compiled(x, weight, bias)) is not None:
-        by = np.ones(channels, x.dtype) if weight is None else weight
-        plus = np.zeros(channels, x.dtype) if bias is None else bias
-        fast.group_norm(x, groups, by, plus, float(eps), out, reshaped(mean, (-1,)), reshaped(rstd, (-1,)))
-        return channels_as_in(reshaped(out, input.shape), input), mean, rstd
-    for part in blocks(x):
-        some = x[part].shape[0]
-        here = slice(part.start * groups, (part.start + some) * groups)
-        rows, made = reshaped(x[part], (some * groups, count)), reshaped(out[part], (some * groups, count))
-        mean[here] = add_up(rows, 1, True) / count
-        if weight is not None and x.size >= SMALL and _near_zero(rows, mean[here], rstd[here], eps):
-            factor = reshaped(reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1)), (some, -1))
-            shift = factor * np.repeat(reshaped(mean[here], (some, groups)), channels // groups, axis=1)
-            shift = -shift if bias is None else bias - shift
-            lines = repeated(reshaped(shift, (-1,)), reshaped(out[part], (some * channels, -1)))
-            add_multiples(lines, reshaped(factor, (-1,)), reshaped(x[part], lines.shape))
-            continue
-        np.subtract(rows, mean[here], out=made)
-        rstd[here] = 1 / np.sqrt(reshaped(dots(made, made), (-1, 1)) / count + eps)
-        if weight is None:
-            made *= rstd[here]
-        else:
-            factor = reshaped(rstd[here], (some, groups, 1)) * reshaped(weight, (groups, -1))
-            out[part] *= reshaped(factor, (some, channels, 1))
-        if bias is not None:
-            out[part] += reshaped(bias, (-1, 1))
+    out, mean, rstd = normalized_groups(as_channels(input), groups, weight, bias, eps)
     return channels_as_in(reshaped(out, input.shape), input), mean, rstd
-
-
-def _near_zero(rows: Any, mean: Any, rstd: Any, eps: float) -> bool:
-    """Whether means are so near to zero that squares need no centring; then `rstd` is filled."""
-    square = mean * mean
-    variance = reshaped(dots(rows, rows), (-1, 1)) / rows.shape[1] - square + eps
-    if not np.all(square <= 4 * variance):
-        return False
-    rstd[...] = 1 / np.sqrt(variance)
-    return True
 
 
 def group_norm(

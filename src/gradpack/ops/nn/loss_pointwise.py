@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
 from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import cpp_name, not_implemented_for, scalar_type
@@ -17,10 +16,9 @@ from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
-from ...declare.generate.buffers import clip
 from ...declare.generate.tiling import looped
-from ..pointwise.blockwise import is_numpy
-from ..reduce.summed_blocks import summed_products
+from ...kernels.dispatch import accelerated
+from ..reduce.kernels import add_up
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = "binary_cross_entropy_with_logits kl_div poisson_nll_loss hinge_embedding_loss"
@@ -164,10 +162,9 @@ def smooth_l1_loss(input: Array, target: Array, reduction: int = MEAN, beta: flo
     """
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
-    found = None if reduction == NONE or beta == 0 else _bent_sum(input, target, beta)
-    if found is None:
+    if reduction == NONE or beta == 0 or input.shape != target.shape:
         return reduce_array(looped(_smooth, input, target, beta), reduction)
-    return averaged(found / beta, input.shape, reduction)
+    return averaged(bent_sum(input, target, beta) / beta, input.shape, reduction)
 
 
 @general(
@@ -191,10 +188,9 @@ def huber_loss(input: Array, target: Array, reduction: int = MEAN, delta: float 
     """
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    found = None if reduction == NONE else _bent_sum(input, target, delta)
-    if found is None:
+    if reduction == NONE or input.shape != target.shape:
         return reduce_array(looped(_huber, input, target, delta), reduction)
-    return averaged(found, input.shape, reduction)
+    return averaged(bent_sum(input, target, delta), input.shape, reduction)
 
 
 @general(
@@ -229,22 +225,10 @@ def _huber(input: Any, target: Any, delta: float) -> Any:
     return inner * (d - inner * 0.5)
 
 
-def _bent_sum(input: Any, target: Any, limit: float) -> Any:
-    """The sum of `_huber` over large arrays; None for others."""
-    if is_numpy(input) and input.size >= ENOUGH and input.dtype.char == "f" and input.shape == target.shape:
-        fast = loops("losses", input, target)
-        if fast is not None:
-            return np.float32(fast.bent_sum(input.reshape(-1), target.reshape(-1), np.float32(limit)))
-
-    def fill(x: Any, y: Any, half: Any, rest: Any) -> None:
-        np.subtract(x, y, out=rest)
-        np.abs(rest, out=rest)
-        clip(rest, -math.inf, limit, out=half)
-        np.multiply(half, 0.5, out=half)
-        np.subtract(rest, half, out=rest)
-
-    found = summed_products(fill, input, target)
-    return None if found is None else 2 * found
+@accelerated
+def bent_sum(input: Any, target: Any, limit: float) -> Any:
+    """The sum of `_huber` over all elements."""
+    return add_up(looped(_huber, input, target, limit))
 
 
 def _slope_within(x: Any, y: Any, g: Any, factor: float, limit: float) -> Any:

@@ -7,16 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...base import dtypes, late
 from ...base.dtypes import float32
 from ...base.errors import refuse
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
-from ..pointwise.blockwise import aligned
-from ..reduce.kernels import SMALL, _array_type, add_up, mean_of_rows, reshaped
-from ..reduce.row_products import add_multiples
+from ...kernels.dispatch import accelerated
+from ..reduce.kernels import add_up, mean_of_rows, reshaped
 
 FUNCTIONS = "layer_norm rms_norm"
 
@@ -29,136 +27,38 @@ def _layer_norm_meaning(input: Any, weight: Any, normalized_shape: Any, eps: flo
     return out if weight is None else out * weight
 
 
-# Elements of a block of rows: what is computed from them stays in the second-level cache.
-_BLOCK = 1 << 16
-_TOGETHER = 2  # blocks whose rows get their means and deviations in one go
-# Rows whose mean is within two standard deviations of zero lose nothing in sums of what is not centred.
-_FAR = 4.0
-
-
-def _by_blocks(rows: Any) -> bool:
-    """Return whether a matrix fits the blocked functions below."""
-    if type(rows) is not _array_type or rows.size < SMALL or rows.dtype.char not in "fd":
-        return False
-    return rows.flags.c_contiguous and 8 <= rows.shape[1] <= 4096
-
-
-def _blocks(rows: Any) -> list[slice]:
-    """Return slices of rows that fit the cache, of equal size except the last."""
-    count = rows.shape[0]
-    step = math.ceil(count / math.ceil(rows.size / _BLOCK))
-    return [slice(start, min(start + step, count)) for start in range(0, count, step)]
-
-
-def _repeated(row: Any, count: int) -> Any:
-    """Repeat a row `count` times: NumPy broadcasts a short vector slower than it reads a block."""
-    out = aligned(count * row.size, row.dtype).reshape(count, row.size)
-    out[:] = row
-    return out
-
-
-def _layer_norm_compiled(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """Result, mean and 1 / standard deviation of each row by a compiled loop; None where there is none."""
-    fast = loops("row_norms", rows, weight, bias)
-    if fast is None:
-        return None
-    count, length = rows.shape
-    out, mean, rstd = np.empty_like(rows), np.empty((count, 1), rows.dtype), np.empty((count, 1), rows.dtype)
-    by = np.ones(length, rows.dtype) if weight is None else weight
-    plus = np.zeros(0, rows.dtype) if bias is None else bias
-    fast.layer_norm(rows, by, plus, float(eps), out, mean.reshape(-1), rstd.reshape(-1))
-    return out, mean, rstd
-
-
-def _gradients_compiled(g: Any, rows: Any, weight: Any, mean: Any, rstd: Any) -> Any:
-    """The gradients of rows, weight and bias by a compiled loop; None where there is none."""
-    fast = loops("row_norms", rows, g, weight, mean, rstd)
-    if fast is None:
-        return None
-    by = np.ones(rows.shape[1], rows.dtype) if weight is None else weight
-    made = np.empty_like(rows), np.empty_like(by), np.empty_like(by)
-    fast.layer_norm_gradients(g, rows, by, mean.reshape(-1), rstd.reshape(-1), *made)
-    return made
-
-
-def _layer_norm_blocks(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
-    """Result, mean and 1 / standard deviation of each row, in few passes; None where that would lose digits.
-
-    The result is (bias - mean * rstd * weight) + rstd * (x * weight). The bracket is a product of matrices with two
-    columns and two rows, which takes BLAS a third of the time of an addition in which NumPy repeats a vector.
-    """
-    count, length = rows.shape
-    dtype = rows.dtype
-    average = np.full(length, 1 / length, dtype)
-    blocks = _blocks(rows)
-    ends = np.ones((2, length), dtype)
-    ends[1] = 0 if bias is None else bias
+@accelerated
+def normalized_rows(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
+    """Each row of a matrix normalised, scaled and shifted; its mean and 1 / standard deviation, as columns."""
+    mean = mean_of_rows(rows)
+    out = rows - mean
+    rstd = 1 / np.sqrt(mean_of_rows(out * out) + eps)
+    out *= rstd
     if weight is not None:
-        ends[0] = weight
-        factor = _repeated(weight, blocks[0].stop)
-        buffer = aligned(factor.size, dtype).reshape(factor.shape)
-    mean, rstd = np.empty((count, 1), dtype), np.empty((count, 1), dtype)
-    shift = np.ones((count, 2), dtype)
-    out = aligned(rows.size, dtype).reshape(rows.shape)
-    for nr in range(0, len(blocks), _TOGETHER):
-        some = slice(blocks[nr].start, blocks[nr : nr + _TOGETHER][-1].stop)
-        centre = np.matmul(rows[some], average, out=mean[some, 0])
-        variance = np.vecdot(rows[some], rows[some])
-        variance /= length
-        variance -= centre * centre
-        variance += eps
-        spread = np.divide(1, np.sqrt(variance, out=variance), out=rstd[some, 0])
-        np.multiply(np.multiply(centre, spread, out=variance), -1, out=shift[some, 0])
-        if not np.maximum.reduce(np.square(variance, out=variance)) <= _FAR:
-            return None
-        for block in blocks[nr : nr + _TOGETHER]:
-            x, part = rows[block], out[block]
-            weighted = x if weight is None else np.multiply(x, factor[: len(x)], out=buffer[: len(x)])
-            np.matmul(shift[block], ends, out=part)
-            add_multiples(part, rstd[block, 0], weighted)
+        out *= weight
+    if bias is not None:
+        out += bias
     return out, mean, rstd
 
 
-def _layer_norm_gradient_blocks(g: Any, rows: Any, weight: Any, mean: Any, rstd: Any, needs: Any) -> Any:
-    """The gradients, from the sums of g and of g * rows over rows and columns, which are products with vectors.
-
-    With y = (x - mean) * rstd, the sum of g * y is that of g * x, less that of g * mean, both times rstd.
+@accelerated
+def normalized_rows_backward(rows: Any, g: Any, weight: Any, mean: Any, rstd: Any, needs: Any) -> Any:
+    """Gradients of rows, weight and bias; with y the normalised rows and d = g * weight, that of the rows is
+    rstd * (d - average(d) - y * average(d * y)).
     """
-    count, length = rows.shape
-    dtype = rows.dtype
-    weight_g = np.zeros(length, dtype) if needs[1] else None
-    bias_g = np.zeros(length, dtype) if needs[2] else None
-    input_g = aligned(rows.size, dtype).reshape(rows.shape) if needs[0] else None
-    mean, rstd = mean[:, 0], rstd[:, 0]
-    centre = mean * rstd
-    blocks = _blocks(rows)
-    ones = np.ones(max(length, blocks[0].stop), dtype)
-    both = np.ones((2, length), dtype)
-    vector = ones[:length] if weight is None else np.ascontiguousarray(weight)
-    factor = None if weight is None or input_g is None else _repeated(vector, blocks[0].stop)
-    buffer = aligned(blocks[0].stop * length, dtype).reshape(-1, length)
-    of_along, of_total = rstd**3 / -length, rstd / -length
-    level = np.zeros((count, 2), dtype)
-    for block in blocks:
-        x, d, r, m = rows[block], g[block], rstd[block], mean[block]
-        dx = np.multiply(d, x, out=buffer[: len(x)])
-        if weight_g is not None:
-            weight_g += r @ dx
-            weight_g -= centre[block] @ d
-        if bias_g is not None:
-            bias_g += ones[: len(x)] @ d
-        if input_g is not None:
-            total, along = d @ vector, dx @ vector
-            # rstd * (d * weight - total / n - (x - mean) * rstd * along / n): what multiplies x, and what stands alone
-            along -= total * m
-            along *= of_along[block]
-            total *= of_total[block]
-            np.subtract(total, along * m, out=level[block, 0])
-            part = input_g[block]
-            np.matmul(level[block], both, out=part)
-            add_multiples(part, r, d if factor is None else np.multiply(d, factor[: len(x)], out=dx))
-            add_multiples(part, along, x)
-    return input_g, weight_g, bias_g
+    y = rows - mean
+    y *= rstd
+    rows_g = None
+    weight_g = add_up(g * y, 0) if needs[1] else None
+    bias_g = add_up(g, 0) if needs[2] else None
+    if needs[0]:
+        d = g if weight is None else g * weight
+        along = mean_of_rows(d * y)
+        y *= along
+        rows_g = d - y
+        rows_g -= mean_of_rows(d)
+        rows_g *= rstd
+    return rows_g, weight_g, bias_g
 
 
 def _layer_norm_gradients(
@@ -172,40 +72,13 @@ def _layer_norm_gradients(
     rstd: Any,
     needs: Any,
 ) -> Any:
-    """Gradients of input, weight and bias; with y the normalised input and d = g * weight, that of the
-    input is rstd * (d - average(d) - y * average(d * y)).
-    """
-    count = math.prod(normalized_shape)
-    shape = input.shape
-    outer = shape[: len(shape) - len(normalized_shape)]
-    rows = reshaped(input, (math.prod(outer), count))
-    g = reshaped(g, rows.shape)
-    found = None
-    if type(rows) is _array_type and rows.size >= SMALL:
-        vector = None if weight is None else reshaped(weight, (count,))
-        found = _gradients_compiled(g, rows, vector, mean, rstd)
-        if found is None and _by_blocks(rows) and g.dtype == rows.dtype and g.flags.c_contiguous:
-            if np.square(mean * rstd).max() <= _FAR:
-                found = _layer_norm_gradient_blocks(g, rows, vector, mean, rstd, needs)
-    if found is not None:
-        shapes = (shape, tuple(normalized_shape), tuple(normalized_shape))
-        return tuple(reshaped(a, s) if n else None for a, s, n in zip(found, shapes, needs, strict=True))
-    y = rows - mean
-    y *= rstd
-    weight_g = bias_g = input_g = None
-    if needs[1]:
-        weight_g = reshaped(add_up(g * y, 0), tuple(normalized_shape))
-    if needs[2]:
-        bias_g = reshaped(add_up(g, 0), tuple(normalized_shape))
-    if needs[0]:
-        d = g if weight is None else g * reshaped(weight, (count,))
-        along = mean_of_rows(d * y)
-        y *= along
-        input_g = d - y
-        input_g -= mean_of_rows(d)
-        input_g *= rstd
-        input_g = reshaped(input_g, shape)
-    return input_g, weight_g, bias_g
+    """Gradients of input, weight and bias."""
+    ends = tuple(normalized_shape)
+    shape, count = input.shape, math.prod(ends)
+    rows = reshaped(input, (math.prod(shape[: len(shape) - len(ends)]), count))
+    vector = None if weight is None else reshaped(weight, (count,))
+    found = normalized_rows_backward(rows, reshaped(g, rows.shape), vector, mean, rstd, needs)
+    return tuple(None if a is None else reshaped(a, s) for a, s in zip(found, (shape, ends, ends), strict=True))
 
 
 @general(
@@ -226,21 +99,9 @@ def _layer_norm(
     """Layer normalisation, with mean and 1 / standard deviation of each row for backward."""
     count = math.prod(normalized_shape)
     rows = reshaped(input, (math.prod(input.shape[: len(input.shape) - len(normalized_shape)]), count))
-    if type(rows) is _array_type and rows.size >= SMALL:
-        by, plus = (None if v is None else reshaped(v, (count,)) for v in (weight, bias))
-        found = _layer_norm_compiled(rows, by, plus, eps)
-        if found is None and _by_blocks(rows):
-            found = _layer_norm_blocks(rows, by, plus, eps)
-        if found is not None:
-            return reshaped(found[0], input.shape), *found[1:]
-    mean = mean_of_rows(rows)
-    out = rows - mean
-    rstd = 1 / np.sqrt(mean_of_rows(out * out) + eps)
-    out *= rstd
-    if weight is not None:
-        out *= reshaped(weight, (count,))
-    if bias is not None:
-        out += reshaped(bias, (count,))
+    by = None if weight is None else reshaped(weight, (count,))
+    plus = None if bias is None else reshaped(bias, (count,))
+    out, mean, rstd = normalized_rows(rows, by, plus, eps)
     return reshaped(out, input.shape), mean, rstd
 
 

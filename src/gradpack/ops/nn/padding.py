@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...base.dtypes import BOOL
 from ...base.errors import not_implemented_for
 from ...base.numbers import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general, linear
-from ..conv.sliding import size_of
+from ...kernels.dispatch import accelerated
 from ..conv.spatial import is_int
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.selection import LARGE
@@ -88,7 +87,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
 
 
 @lru_cache(maxsize=512)
-def _sources(mode: str, size: int, before: int, after: int) -> Taps:
+def sources(mode: str, size: int, before: int, after: int) -> Taps:
     """Where the elements of a padded dimension come from."""
     place = np.arange(-before, size + after)
     if mode == "replicate":
@@ -105,30 +104,16 @@ def _sources(mode: str, size: int, before: int, after: int) -> Taps:
 def _plan(mode: str, shape: Any, padding: Any) -> list[tuple[int, Taps]]:
     """The dimensions that change, with the map along each."""
     return [
-        (-1 - i, _sources(mode, shape[-1 - i], padding[2 * i], padding[2 * i + 1]))
+        (-1 - i, sources(mode, shape[-1 - i], padding[2 * i], padding[2 * i + 1]))
         for i in range(len(padding) // 2)
         if padding[2 * i] or padding[2 * i + 1]
     ]
 
 
-def _sources_of_image(mode: str, shape: Any, padding: Any) -> tuple[Any, Any]:
-    """Where the rows and columns of padded images come from; an image of one dimension has one row."""
-    padding = (*padding, 0, 0)[:4]
-    high = shape[-2] if len(shape) > 1 else 1
-    sizes = ((high, *padding[2:]), (shape[-1], *padding[:2]))
-    rows, columns = (np.ascontiguousarray(_sources(mode, *size).index[0]) for size in sizes)
-    return rows, columns
-
-
-def _pad_by(input: Any, padding: Any, mode: str) -> Any:
+@accelerated
+def bordered(input: Any, padding: Any, mode: str) -> Any:
+    """Pad the last dimensions with elements of the array itself."""
     if is_numpy(input) and input.size >= LARGE and min(padding) >= 0 and sum(padding) <= _NARROW:
-        fast = loops("along", input) if len(padding) <= 4 and input.ndim > 1 else None
-        if fast is not None:
-            rows, columns = _sources_of_image(mode, input.shape, padding)
-            out = np.empty((*input.shape[:-2], rows.size, columns.size), input.dtype)
-            images = (size_of(input.shape[:-2]), *input.shape[-2:])
-            fast.bordered(input.reshape(images), rows, columns, padding[0], out.reshape(images[0], *out.shape[-2:]))
-            return out
         return _bordered(input, padding, mode)
     out = input
     for dim, taps in reversed(_plan(mode, input.shape, padding)):
@@ -150,29 +135,26 @@ def _bordered(input: Any, padding: Any, mode: str) -> Any:
     for nr in reversed(range(ndim)):  # the last dimension first; those before it are not padded yet
         lines = np.moveaxis(out[(..., *inside[:nr], *[slice(None)] * (ndim - nr))], nr - ndim, 0)
         place = range(sizes[nr])[inside[nr]]
-        taps = _sources(mode, shape[nr], place.start, sizes[nr] - place.stop).index[0]
+        taps = sources(mode, shape[nr], place.start, sizes[nr] - place.stop).index[0]
         for k, source in enumerate((taps + place.start).tolist()):
             if k not in place:
                 lines[k] = lines[source]
     return out
 
 
-@linear(input=lambda g, padding, mode: _repad(g, padding, mode), node="ReflectionPad2DBackwardBackward0")
-def _unpad(input: Array, shape: Sizes, padding: Sizes, mode: str) -> Any:
-    """The adjoint of padding: each element gets the sum of what was copied from it."""
-    if is_numpy(input) and input.size >= LARGE and min(padding) >= 0 and len(padding) <= 4 and input.ndim > 1:
-        fast = loops("along", input)
-        if fast is not None:
-            rows, columns = _sources_of_image(mode, shape, padding)
-            out = np.zeros(shape, input.dtype)
-            images = (size_of(shape[:-2]), *shape[-2:])
-            given = input.reshape(images[0], *input.shape[-2:])
-            fast.unbordered(given, rows, columns, padding[0], out.reshape(images))
-            return out
+@accelerated
+def unbordered(input: Any, shape: Any, padding: Any, mode: str) -> Any:
+    """The adjoint of `bordered`: each element gets the sum of what was copied from it."""
     out = input
     for dim, taps in _plan(mode, shape, padding):
         out = put_back(out, taps, dim)
     return np.array(out) if out is input else out
+
+
+@linear(input=lambda g, padding, mode: _repad(g, padding, mode), node="ReflectionPad2DBackwardBackward0")
+def _unpad(input: Array, shape: Sizes, padding: Sizes, mode: str) -> Any:
+    """The adjoint of padding."""
+    return unbordered(input, shape, padding, mode)
 
 
 @linear(
@@ -180,14 +162,14 @@ def _unpad(input: Array, shape: Sizes, padding: Sizes, mode: str) -> Any:
 )
 def _repad(input: Array, padding: Sizes, mode: str = "circular") -> Any:
     """Padding with elements of the tensor itself."""
-    return _pad_by(input, padding, mode)
+    return bordered(input, padding, mode)
 
 
 def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
     """The operation of torch's name: one for each number of dimensions."""
 
     def function(input: Array, padding: Sizes) -> Any:
-        return channels_as_in(_pad_by(input, padding, mode), input)
+        return channels_as_in(bordered(input, padding, mode), input)
 
     function.__doc__ = f"Padding of the last {ndim} dimension(s): {mode}."
     made: Callable[..., Any] = linear(

@@ -15,7 +15,8 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.decorators import elementwise
 from ...declare.generate.tiling import looped
-from .blockwise import SHORT_EXP2, compiled, is_numpy
+from ...kernels.dispatch import accelerated
+from .blockwise import SHORT_EXP2
 from .error_function import gelu_of
 from .exponential import _exp_of_negative
 from .large_elements import hardshrink_of_large
@@ -76,9 +77,14 @@ def gelu(input: Array, *, approximate: str = "none") -> Any:
     if approximate == "none":
         return gelu_of(input)
     if approximate == "tanh":
-        made = compiled("error_functions", "gelu_by_tanh", input) if is_numpy(input) else None
-        return looped(gelu_by_tanh, input) if made is None else made
+        return tanh_gelu_of(input)
     raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
+
+
+@accelerated
+def tanh_gelu_of(input: Any) -> Any:
+    """`gelu_by_tanh`, large arrays block by block."""
+    return looped(gelu_by_tanh, input)
 
 
 def gelu_by_tanh(input: Any) -> Any:

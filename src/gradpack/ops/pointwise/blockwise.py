@@ -11,8 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
-
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 BLOCK = 1 << 17  # bytes: three of these fit into the second-level cache of common processors
 
@@ -26,19 +24,6 @@ SHORT_EXP2: bool = _features.get("AVX512_SKX", False)  # there, exp2 is vectoris
 def is_numpy(array: Any) -> bool:
     """Whether an array is NumPy's and so can be written to."""
     return type(array) is _array_type
-
-
-def compiled(module: str, name: str, *arrays: Any) -> Any:
-    """Run the compiled loop `name` on large float32 arrays of equal shape; None if there is no such loop for them."""
-    first = arrays[0]
-    if first.size < ENOUGH or first.dtype.char != "f" or any(a.shape != first.shape for a in arrays[1:]):
-        return None
-    fast = loops(module, *arrays)
-    if fast is None:
-        return None
-    out = np.empty(first.shape, first.dtype)
-    getattr(fast, name)(*[a.reshape(-1) for a in arrays], out.reshape(-1))
-    return out
 
 
 def aligned(size: int, dtype: Any) -> Any:

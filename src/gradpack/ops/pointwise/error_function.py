@@ -21,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from ...declare.generate.tiling import looped
+from ...kernels.dispatch import accelerated
 from ..shape.memory_formats import as_beside
-from .blockwise import SHORT_EXP2, blockwise, compiled, is_numpy
+from .blockwise import SHORT_EXP2, blockwise, is_numpy
 from .selection import select
 
 # R in powers of x^2 for |x| < 3.95, beyond which float32 has 1: 9.9e-9.
@@ -62,6 +63,7 @@ def one_by_one(function: Any, x: Any) -> Any:
     return np.array([function(v) for v in x.ravel().tolist()], x.dtype).reshape(x.shape)
 
 
+@accelerated
 def erf_of(x: Any) -> Any:
     """erf of a real floating-point array, to about two units in the last place.
 
@@ -70,9 +72,6 @@ def erf_of(x: Any) -> Any:
     if is_numpy(x):
         if x.size <= FEW and x.dtype.char in "fd":
             return one_by_one(math.erf, x)
-        made = compiled("error_functions", "erf", x)
-        if made is not None:
-            return made
         return blockwise(erf_single, x, 1) if x.dtype.char == "f" else blockwise(_erf_double, x, 2)
     if x.dtype == np.float32:
         square = x * x
@@ -118,13 +117,11 @@ def _erf_double(x: Any, out: Any, square: Any, below: Any) -> None:
     np.tanh(out, out)
 
 
+@accelerated
 def erfc_of(x: Any) -> Any:
     """erfc of a real floating-point array, to a few units in the last place, also where it is tiny."""
     if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
         return one_by_one(math.erfc, x)
-    made = compiled("error_functions", "erfc", x) if is_numpy(x) else None
-    if made is not None:
-        return made
     return looped(_erfc_single, x) if x.dtype == np.float32 else _erfc_double(x)
 
 
@@ -159,13 +156,11 @@ _HALF_LOG2_E = -0.5 / math.log(2)
 _INV_SQRT_TWO_PI = 1 / math.sqrt(2 * math.pi)
 
 
+@accelerated
 def gelu_of(x: Any) -> Any:
     """`x (1 + erf(x / sqrt(2))) / 2` of a real floating-point array."""
     if not is_numpy(x):
         return x * (erf_of(x * _SQRT_HALF) + 1) * 0.5
-    made = compiled("error_functions", "gelu", x)
-    if made is not None:
-        return made
     made = blockwise(_gelu_single, x, 2) if x.dtype.char == "f" else blockwise(_gelu_double, x, 3)
     return as_beside(made, x, None)
 
@@ -177,12 +172,10 @@ def gelu_slope_of(x: Any) -> Any:
     return (erf_of(x * _SQRT_HALF) + 1) * 0.5 + x * (np.exp(x * x * -0.5) * _INV_SQRT_TWO_PI)
 
 
+@accelerated
 def gelu_gradient_of(g: Any, x: Any) -> Any:
     """`g * gelu_slope_of(x)`."""
     if is_numpy(g) and is_numpy(x) and g.dtype == x.dtype and g.shape == x.shape:
-        made = compiled("error_functions", "gelu_gradient", g, x)
-        if made is not None:
-            return made
         if x.dtype.char == "f":
             return blockwise(_gelu_gradient_single, x, 2, g)
         return blockwise(_gelu_gradient_double, x, 3, g)

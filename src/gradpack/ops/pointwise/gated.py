@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
 from ...base import late
 from ...base.dtypes import FLOATING, float16
 from ...base.errors import not_implemented_for
@@ -15,64 +13,35 @@ from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import general
 from ...declare.inplace.inplace import inplace
+from ...kernels.dispatch import accelerated
 from ..random.generator import Generator, source
 from ..reduce.dimensions import axis
-from ..reduce.kernels import _array_type
 from ..shape.shape import wrap_dim
 from .activation import SELU_ALPHA, SELU_SCALE, _celu, _elu, hardtanh, leaky_relu, relu
 from .activation import threshold as _threshold
-from .exponential import _exp_of_negative
-from .selection import LARGE
 
 FUNCTIONS = "rrelu rrelu_ celu_ selu_ threshold_"
 
 # -- glu --
 
 
-@general(input=lambda g, input, dim: _glu_back(g, input, dim), dtypes="f", name="glu")
+@general(input=lambda g, input, dim: gated_backward(input, g, dim), dtypes="f", name="glu")
 def _glu(input: Array, dim: int) -> Any:
     """Half of `input` gated by the sigmoid of the other half."""
-    place = axis(dim, len(input.shape))
-    if type(input) is _array_type:
-        half, before = input.shape[place] // 2, (slice(None),) * place
-        a, b = input[(*before, slice(half))], input[(*before, slice(half, None))]
-        if input.dtype.char in "fd" and a.size >= LARGE and input.flags.c_contiguous:
-            halves = input.reshape(math.prod(input.shape[:place]), 2, -1)
-            fast = loops("gated", halves) if input.dtype.char == "f" else None
-            if fast is None:
-                return _gated(halves[:, 0], halves[:, 1]).reshape(a.shape)
-            out = np.empty(a.shape, input.dtype)
-            fast.glu(halves, out.reshape(len(halves), -1))
-            return out
-    else:
-        a, b = np.split(input, 2, axis=place)
-    return a / (np.exp(-b) + 1)
+    return gated(input, axis(dim, len(input.shape)))
 
 
-_PORTION = 1 << 15  # elements
+@accelerated
+def gated(input: Any, place: int) -> Any:
+    """Half of `input` along a dimension times the sigmoid of the other half."""
+    half, before = input.shape[place] // 2, (slice(None),) * place
+    return input[(*before, slice(half), ...)] / (np.exp(-input[(*before, slice(half, None), ...)]) + 1)
 
 
-def _gated(a: Any, b: Any) -> Any:
-    """`a * sigmoid(b)` for two matrices with gaps between rows, in portions; the buffers are contiguous."""
-    out = np.empty(a.shape, a.dtype)
-    step = max(1, _PORTION // a.shape[1])
-    for start in range(0, len(a), step):
-        part = slice(start, start + step)
-        spare = _exp_of_negative(b[part])
-        spare += 1
-        np.divide(a[part], spare, out=out[part])
-    return out
-
-
-def _glu_back(g: Any, input: Any, dim: int) -> Any:
+@accelerated
+def gated_backward(input: Any, g: Any, dim: int) -> Any:
+    """The gradient of `gated`."""
     half = input.shape[dim] // 2
-    if type(g) is _array_type and type(input) is _array_type and input.size >= ENOUGH and input.dtype.char == "f":
-        fast = loops("gated", input, g)
-        if fast is not None:
-            out = np.empty(input.shape, input.dtype)
-            before = math.prod(input.shape[:dim])
-            fast.glu_gradient(g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
-            return out
     a, gate = late.narrow(input, dim, 0, half), late.sigmoid(late.narrow(input, dim, half, half))
     first = g * gate
     return late.cat((first, first * (1 - gate) * a), dim)

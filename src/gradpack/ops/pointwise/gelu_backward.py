@@ -10,8 +10,8 @@ import numpy as np
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
+from ...kernels.dispatch import accelerated
 from .activation import CUBIC, SQRT_2_OVER_PI
-from .blockwise import blockwise, compiled, is_numpy
 from .error_function import gelu_gradient_of
 
 _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
@@ -29,9 +29,13 @@ def gelu_backward(grad: Array, input: Array, approximate: str) -> Any:
     """`grad` times the slope of gelu at `input`."""
     if approximate == "none":
         return gelu_gradient_of(grad, input)
-    numpy_only = is_numpy(grad) and is_numpy(input)
-    made = compiled("error_functions", "gelu_gradient_by_tanh", grad, input) if numpy_only else None
-    return grad * _slope_by_tanh(input) if made is None else made
+    return tanh_gradient_of(grad, input)
+
+
+@accelerated
+def tanh_gradient_of(g: Any, x: Any) -> Any:
+    """`g` times the slope of gelu with tanh."""
+    return g * _slope_by_tanh(x)
 
 
 def _slope_by_tanh(x: Any) -> Any:
@@ -55,28 +59,18 @@ def gelu_curvature(x: Any, approximate: str) -> Any:
 
     On Tensors it is differentiable as the composition that it is.
     """
-    if is_numpy(x):
-        made = compiled("error_functions", "gelu_curvature" + ("_by_tanh" if approximate == "tanh" else ""), x)
-        if made is not None:
-            return made
-    if approximate == "tanh":
-        return _curvature_by_tanh(x)
-    if is_numpy(x):
-        return blockwise(_curvature_of_block, x, 0)
+    return tanh_curvature_of(x) if approximate == "tanh" else curvature_of(x)
+
+
+@accelerated
+def curvature_of(x: Any) -> Any:
+    """`2 - x^2` times the normal density."""
     square = x * x
     return (2 - square) * (late.exp(square * -0.5) * _INV_SQRT_2_PI)
 
 
-def _curvature_of_block(x: Any, out: Any) -> None:
-    square = x * x
-    np.multiply(square, -0.5, out)
-    np.exp(out, out)
-    np.multiply(out, _INV_SQRT_2_PI, out)
-    np.subtract(2, square, square)
-    np.multiply(out, square, out)
-
-
-def _curvature_by_tanh(x: Any) -> Any:
+@accelerated
+def tanh_curvature_of(x: Any) -> Any:
     """With t = tanh(u(x)): (1 - t^2) (u' + x (u'' / 2 - t u'^2))."""
     square = x * x
     bend = square * CUBIC

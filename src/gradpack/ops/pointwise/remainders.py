@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...declare.generate.tiling import LARGE, looped
+from ...kernels.dispatch import accelerated
 from .blockwise import aligned, is_numpy
 from .operands import is_whole
 
@@ -28,12 +28,10 @@ def floor_divide_of(x: Any, y: Any) -> Any:
     return looped(_floor_divide, x, y) if _are_single(x, y) else np.floor_divide(x, y)
 
 
+@accelerated
 def remainder_of(x: Any, y: Any) -> Any:
     """`numpy.remainder`, except that zeros have the sign of `x`."""
-    if not _are_single(x, y):
-        return _remainder(x, y)
-    made = _compiled("remainder", x, y)
-    return _left(x, y, np.floor, _remainder, y) if made is None else made
+    return _left(x, y, np.floor, _remainder, y) if _are_single(x, y) else _remainder(x, y)
 
 
 def _remainder(x: Any, y: Any) -> Any:
@@ -41,22 +39,10 @@ def _remainder(x: Any, y: Any) -> Any:
     return left if is_whole(left) else np.where(left == 0, np.copysign(left, x), left)
 
 
+@accelerated
 def fmod_of(x: Any, y: Any) -> Any:
     """`numpy.fmod`."""
-    if not _are_single(x, y):
-        return np.fmod(x, y)
-    made = _compiled("fmod", x, y)
-    return _left(x, y, np.trunc, np.fmod, x) if made is None else made
-
-
-def _compiled(name: str, x: Any, y: Any) -> Any:
-    """The result of the compiled loop `name`; None if there is none, or an element needs the plain function."""
-    other = y if is_numpy(y) else np.full(1, y, x.dtype)
-    fast = loops("remainders", x, other)
-    if fast is None:
-        return None
-    out = np.empty(x.shape, x.dtype)
-    return None if getattr(fast, name)(x.reshape(-1), other.reshape(-1), out.reshape(-1)) else out
+    return _left(x, y, np.trunc, np.fmod, x) if _are_single(x, y) else np.fmod(x, y)
 
 
 def _are_single(x: Any, y: Any) -> bool:

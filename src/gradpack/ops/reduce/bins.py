@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ...backends import spec_of
-from ...backends.compiled import loops
 from ...backends.numpy import as_int64, as_intp, quiet
 from ...base import dtypes, late
 from ...base.dtypes import BOOL, COMPLEX, FLOATING
@@ -20,6 +19,7 @@ from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import nondifferentiable
 from ...declare.dispatch.out_argument import put
 from ...declare.dispatch.refused_dtypes import refuse_unsigned
+from ...kernels.dispatch import accelerated
 from ..create.making import finish
 from .kernels import float_kind
 
@@ -125,13 +125,14 @@ def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     values = np.reshape(input, (-1,))
     low, high = _edges(values, min, max, "torch.histc", 1.0)
     edges = np.linspace(low, high, bins + 1).astype(input.dtype)
-    fast = loops("places", values)
-    if fast is not None:
-        counts = np.zeros(bins, np.int64)
-        fast.count_in_bins(values, edges[0], edges[-1], counts)
-        return counts.astype(input.dtype)
+    return count_in_bins(values, edges)
+
+
+@accelerated
+def count_in_bins(values: Any, edges: Any) -> Any:
+    """How many elements fall into each of the bins of equal width between edges."""
     place = _bin_of(values, edges, True)
-    return np.bincount(as_intp(place[place >= 0]), minlength=bins).astype(input.dtype)
+    return np.bincount(as_intp(place[place >= 0]), minlength=len(edges) - 1).astype(values.dtype)
 
 
 _Histogram, _HistogramDD = (return_type(name, ("hist", "bin_edges")) for name in ("histogram", "histogramdd"))

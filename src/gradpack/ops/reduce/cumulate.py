@@ -14,11 +14,10 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
+from ...kernels.dispatch import accelerated
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
-from .many_lines import are_many, running, running_extreme, running_sums
 from .reduce import in_dtype
-from .row_products import add_repeated
 
 FUNCTIONS = "cumsum cumprod logcumsumexp cummax cummin"
 METHODS = FUNCTIONS
@@ -37,20 +36,8 @@ def _running(input: Any, place: int) -> Any:
     if type(input) is not _array_type:
         return np.cumsum(input, axis=place)
     wide = _WIDE.get(input.dtype.char)
-    if wide is None and not _by_slices(input.shape, place):
-        return np.cumsum(input, axis=place)
     if not _by_slices(input.shape, place):
-        made = running_sums(input, place) if input.size > _PORTION else None
-        if made is not None:
-            return made
-        found = _by_products(input, place) if input.dtype.char == "f" and input.size > _PORTION else None
-        if found is not None:
-            return found
-        return (
-            _along_lines(input, place, wide)
-            if input.size > _PORTION
-            else _accumulate(input, place, wide).astype(input.dtype)
-        )
+        return np.cumsum(input, axis=place) if wide is None else running_sums(input, place, False)
     out = np.empty(input.shape, np.cumsum(input[:0].reshape(-1)).dtype)
     source, target = np.moveaxis(input, place, 0), np.moveaxis(out, place, 0)
     total = np.zeros(source.shape[1:], wide or out.dtype)
@@ -60,36 +47,16 @@ def _running(input: Any, place: int) -> Any:
     return out
 
 
-_LINE = 16  # elements per stretch: one row of the matrix product
-
-
-def _by_products(input: Any, place: int) -> Any:
-    """Cumulative sums of float32 along the last dimension, by BLAS; None if the array does not suit this path.
-
-    Short stretches are multiplied by a triangular matrix of ones. The total before each stretch is accumulated in
-    float64 and then added to it.
-    """
-    length = input.shape[place]
-    if place != input.ndim - 1 or length % (2 * _LINE) or length < 8 * _LINE or not input.flags.c_contiguous:
-        return None
-    out = np.empty(input.shape, np.float32)
-    source, target = input.reshape(-1, length), out.reshape(-1, length)
-    triangle = np.triu(np.ones((_LINE, _LINE), np.float32))
-    lines, width = max(1, 2 * _PORTION // length), min(length, 2 * _PORTION)
-    for first in range(0, len(source), lines):
-        some = slice(first, first + lines)
-        before = np.zeros((len(source[some]), 1))
-        for start in range(0, length, width):
-            stretches, made = (v[some, start : start + width].reshape(-1, _LINE) for v in (source, target))
-            np.matmul(stretches, triangle, out=made)
-            sums = np.empty((len(before), len(made) // len(before) + 1))
-            sums[:, 0], sums[:, 1:] = before[:, 0], made[:, -1].reshape(len(before), -1)
-            _accumulate(sums, 1, out=sums)
-            before = sums[:, -1:]
-            if not np.isfinite(before).all():  # infinity times the zeros of the triangle would be NaN
-                return None
-            add_repeated(made, sums[:, :-1].astype(np.float32).reshape(-1))
-    return out
+@accelerated
+def running_sums(input: Any, place: int, backwards: bool) -> Any:
+    """Cumulative sums of each line, or sums to its end, accumulated in the double dtype."""
+    if backwards:
+        back: Any = (*(slice(None),) * place, slice(None, None, -1), ...)
+        return np.ascontiguousarray(_running(input[back], place)[back])
+    wide = _WIDE.get(input.dtype.char)
+    if input.size <= _PORTION:
+        return _accumulate(input, place, wide).astype(input.dtype)
+    return _along_lines(input, place, wide)
 
 
 def _along_lines(input: Any, place: int, wide: Any) -> Any:
@@ -127,15 +94,7 @@ def _cumsum_from_end(input: Array, dim: int) -> Any:
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.asarray(input, copy=True)
-    back: Any = (*(slice(None),) * place, slice(None, None, -1), ...)
-    if type(input) is _array_type and input.dtype.char == "f" and input.size > _PORTION:
-        made = running_sums(input, place, True)
-        if made is not None:
-            return made
-        found = _by_products(input[back].copy(), place) if place == input.ndim - 1 else None
-        if found is not None:
-            return np.ascontiguousarray(found[back])
-    return np.ascontiguousarray(_running(input[back], place)[back])
+    return running_sums(input, place, True)
 
 
 def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
@@ -188,9 +147,13 @@ def _cumprod(input: Array, dim: int) -> Any:
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.asarray(input, copy=True)
-    return (
-        running(np.multiply, input) if float_kind(input) and are_many(input, place) else np.cumprod(input, axis=place)
-    )
+    return running_products(input, place)
+
+
+@accelerated
+def running_products(input: Any, place: int) -> Any:
+    """Cumulative products along a dimension."""
+    return np.cumprod(input, axis=place)
 
 
 def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
@@ -300,13 +263,17 @@ def _add_exponentials(a: Any, b: Any) -> Any:
 # -- running extremes --
 
 
-def _running_extreme(function: Any, input: Any, dim: int) -> tuple[Any, Any]:
+def _running_extreme(input: Any, dim: int, smallest: bool) -> tuple[Any, Any]:
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
-    if are_many(input, place):
-        return running_extreme(function, input)
-    values = accumulated(function, input, place)
+    return running_extremes(input, place, smallest)
+
+
+@accelerated
+def running_extremes(input: Any, place: int, smallest: bool) -> tuple[Any, Any]:
+    """The extremes up to each element along a dimension, and the index of the last element equal to each."""
+    values = accumulated(np.minimum if smallest else np.maximum, input, place)
     new = input == values
     if float_kind(input):
         new = new | (input != input)  # noqa: PLR0124 - NaN stays, and only NaN differs from itself
@@ -339,7 +306,7 @@ def cummax(input: Array, dim: int) -> Any:
         >>> torch.cummax(torch.tensor([1.0, 3.0, 2.0]), 0).values
         tensor([1., 3., 3.])
     """
-    return _running_extreme(np.maximum, input, dim)
+    return _running_extreme(input, dim, False)
 
 
 @numpy_names
@@ -361,4 +328,4 @@ def cummin(input: Array, dim: int) -> Any:
         >>> torch.cummin(torch.tensor([3.0, 1.0, 2.0]), 0).values
         tensor([3., 1., 1.])
     """
-    return _running_extreme(np.minimum, input, dim)
+    return _running_extreme(input, dim, True)

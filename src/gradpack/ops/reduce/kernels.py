@@ -14,9 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import dense, loops
 from ...backends.numpy import as_intp
-from .row_products import ENOUGH, added_in_rows
+from ...kernels.dispatch import accelerated
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _add: Any = np.add.reduce
@@ -170,19 +169,22 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
         return np.prod(x, axis=over, keepdims=keepdims)
     if x.size >= SMALL and x.dtype.kind in "fc" and x.flags.c_contiguous and over in (None, -1, x.ndim - 1):
         lead, length = ((1,) * x.ndim, x.size) if over is None else ((*x.shape[:-1], 1), x.shape[-1])
-        rows, step = x.reshape(-1, length), max(1, 4 * ROWS // length)
+        rows = x.reshape(-1, length)
         if over is None:
             out = _products(_folded(x.reshape(-1))[None])
         else:
-            out = np.empty(len(rows), x.dtype)
-            fast = loops("running", x)
-            if fast is not None:
-                fast.rows_multiplied(rows, out)
-                return out.reshape(lead if keepdims else x.shape[:-1])
-            for start in range(0, len(rows), step):
-                out[start : start + step] = _products(rows[start : start + step])
+            out = products_of_rows(rows)
         return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())
     return _multiply(x, over, None, None, keepdims)
+
+
+@accelerated
+def products_of_rows(rows: Any) -> Any:
+    """The product of each row of a matrix."""
+    out, step = np.empty(len(rows), rows.dtype), max(1, 4 * ROWS // rows.shape[1])
+    for start in range(0, len(rows), step):
+        out[start : start + step] = _products(rows[start : start + step])
+    return out
 
 
 def _folded(vector: Any) -> Any:
@@ -276,46 +278,35 @@ def _row_portions(table: Any, length: int) -> Any:
         yield slice(start, start + len(some)), np.add(some, starts[: len(some)], out=buffer[: len(some)])
 
 
+@accelerated
 def take_in_rows(x: Any, indices: Any) -> Any:
-    """`gather` along the last dimension, in portions that fit into the cache; indices are not checked."""
+    """`gather` along the last dimension, in portions that fit into the cache; indices are in range."""
     table, rows = indices.reshape(-1, indices.shape[-1]), x.reshape(-1, x.shape[-1])
     if table.size < SMALL:
         return x.reshape(-1)[(table + _starts(x)).reshape(indices.shape)]
     out = np.empty(table.shape, x.dtype)
-    fast = loops("places", x) if dense(table) else None
-    if fast is not None:
-        fast.take_in_rows(rows, table, out)
-        return out.reshape(indices.shape)
     for part, places in _row_portions(table, x.shape[-1]):
         np.take(rows[part].reshape(-1), as_intp(places), out=out[part], mode="clip")  # mode="raise" would make a copy
     return out.reshape(indices.shape)
 
 
-def add_in_rows(out: Any, indices: Any, values: Any) -> None:
-    """`scatter_add_` along the last dimension of `out`; indices are not checked."""
+@accelerated
+def add_in_rows(values: Any, out: Any, indices: Any) -> None:
+    """`scatter_add_` along the last dimension of `out`; indices are in range."""
     table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
     given = values.reshape(table.shape)
     if table.size < SMALL:
         np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
         return
-    fast = loops("places", given, out) if dense(table) and out.flags.writeable else None
-    if fast is not None:
-        fast.add_in_rows(rows, table, given)
-        return
-    if table.size >= ENOUGH and added_in_rows(rows, table, given):
-        return
     for part, places in _row_portions(table, out.shape[-1]):
         np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
 
 
-def set_in_rows(out: Any, indices: Any, values: Any) -> None:
-    """`scatter_` along the last dimension of `out`; indices are not checked."""
+@accelerated
+def set_in_rows(values: Any, out: Any, indices: Any) -> None:
+    """`scatter_` along the last dimension of `out`; indices are in range."""
     table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
     given = values.reshape(table.shape)
-    fast = loops("places", given, out) if dense(table) and out.flags.writeable else None
-    if fast is not None:
-        fast.set_in_rows(rows, table, given)
-        return
     for part, places in _row_portions(table, out.shape[-1]):
         rows[part].reshape(-1)[places.reshape(-1)] = given[part].reshape(-1)
 

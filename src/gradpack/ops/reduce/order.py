@@ -9,19 +9,17 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...backends.numpy import as_int64
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import general, nondifferentiable
+from ...kernels.dispatch import accelerated
 from .dimensions import axis, check_bool, numpy_names
 from .extremes import _evenly_or_nan, check_not_empty, picked
 from .kernels import SMALL, _array_type, float_kind, take_along
 
 FUNCTIONS = "median nanmedian sort argsort msort topk kthvalue"
 METHODS = FUNCTIONS
-
-_FEW = 16  # up to this k, `topk` uses insertion
 
 
 def _order(input: Any, place: int, descending: bool) -> Any:
@@ -133,11 +131,13 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
         raise RuntimeError(f"selected index k out of range: topk() of {n} elements cannot give {k}")
     if not len(input.shape):
         return _sorted(input, dim, False)
-    fast = loops("places", input) if 0 < k <= _FEW and 8 * k < n and place == len(input.shape) - 1 else None
-    if fast is not None:
-        values, where = (np.empty((*input.shape[:-1], k), kind) for kind in (input.dtype, np.int64))
-        fast.top(input.reshape(-1, n), largest, values.reshape(-1, k), where.reshape(-1, k))
-        return values, where
+    return top(input, k, place, largest)
+
+
+@accelerated
+def top(input: Any, k: int, place: int, largest: bool) -> tuple[Any, Any]:
+    """The `k` first elements along a dimension in order, and where they are."""
+    n = input.shape[place]
     if 0 < 8 * k < n:  # select the k elements first, then sort those; ties in the order of indices
         some = np.argpartition(input, n - k if largest else k, axis=place)
         some = np.take(as_int64(some), np.arange(n - k, n) if largest else np.arange(k), axis=place)

@@ -10,9 +10,8 @@ import numpy as np
 
 from ...declare.annotations import Array
 from ...declare.decorators import general
+from ...kernels.dispatch import accelerated
 from .dimensions import axis
-from .many_lines import are_many
-from .many_lines import recurrence as along_lines
 
 
 @general(
@@ -45,8 +44,12 @@ def recurrence(a: Array, b: Array, dim: int, backwards: bool = False) -> Any:
     place = axis(dim, len(b.shape))
     if not len(b.shape) or b.shape[place] < 2:
         return np.asarray(b, copy=True)
-    if are_many(b, place) and a.shape == b.shape and a.dtype == b.dtype and a.flags.c_contiguous:
-        return along_lines(a, b, backwards)
+    return recurrence_along(a, b, place, backwards)
+
+
+@accelerated
+def recurrence_along(a: Any, b: Any, place: int, backwards: bool) -> Any:
+    """`recurrence`, of two elements at least."""
     lines = [np.moveaxis(x, place, 0) for x in (a, b)]
     if backwards:
         out = np.flip(_solved(*(np.flip(x, axis=0) for x in lines)), axis=0)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...base import late
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
-from ..pointwise.blockwise import SHORT_EXP2, aligned
+from ...kernels.dispatch import accelerated
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
-from .kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, exp_into, float_kind, largest, ones_column
+from .kernels import _add, _array_type, _maximum, add_up, exp_into, float_kind, largest, ones_column
 from .reduce import converted
-from .row_products import add_multiples, add_repeated, repeated, scale_rows
 
 FUNCTIONS = "softmax log_softmax logsumexp"
 METHODS = FUNCTIONS
@@ -23,9 +20,7 @@ METHODS = FUNCTIONS
 # Rows with a maximum up to _HIGH and a sum of exponentials from _LOW on need no shift: exp neither
 # overflows nor loses digits. Most arrays are such, and finding the maximum of each row is slow.
 _HIGH, _LOW = 60.0, 1e-3
-_LARGEST = math.exp(_HIGH + 1)  # of a sum of exponentials, where the maximum is not known
 _SHORT = 256  # elements: below this the plain form is as fast
-_LOG2_E = math.log2(math.e)
 
 
 def _exponentials(input: Any, over: Any) -> Any:
@@ -63,95 +58,6 @@ def _sum_of_few(x: Any, dim: int) -> Any:
     return _add(x, dim, None, None, True)
 
 
-_BLOCK = 1 << 16  # elements of rows processed at a time
-
-
-def _in_rows(input: Any, dim: int, *others: Any) -> bool:
-    """Whether to process the last dimension in blocks of rows: for large, contiguous float32 or float64 arrays."""
-    return (
-        type(input) is _array_type
-        and input.size >= 2 * SMALL
-        and dim in (-1, input.ndim - 1)
-        and input.dtype.char in "fd"
-        and input.shape[-1] <= _BLOCK
-        and all(type(a) is _array_type and a.dtype == input.dtype and a.flags.c_contiguous for a in (input, *others))
-    )
-
-
-def _compiled(rows: Any) -> Any:
-    """The compiled loops over rows for float32, or None."""
-    return loops("softmax", rows) if rows.dtype == np.float32 else None
-
-
-def _row_blocks(rows: Any) -> Any:
-    step = max(1, _BLOCK // rows.shape[1])
-    return [slice(start, start + step) for start in range(0, rows.shape[0], step)]
-
-
-def _rows_of_softmax(input: Any, logarithm: bool) -> Any:
-    """Softmax of the last dimension, or its logarithm, block by block."""
-    rows = input.reshape(-1, input.shape[-1])
-    out = np.empty(rows.shape, rows.dtype)
-    if (fast := _compiled(rows)) is not None:
-        (fast.log_softmax if logarithm else fast.softmax)(rows, out)
-        return out.reshape(input.shape)
-    buffer = aligned(max(_BLOCK, rows.shape[1]), rows.dtype) if logarithm else None
-    ones = np.ones(rows.shape[1], rows.dtype)
-    for block in _row_blocks(rows):
-        x, made = rows[block], out[block]
-        spare = made if buffer is None else buffer[: x.size].reshape(x.shape)
-        most = _maximum(x, None) if logarithm else 0
-        plain = most <= _HIGH
-        if plain:
-            total = np.exp(x, out=spare) @ ones
-            plain = _minimum(total) >= _LOW and _maximum(total) <= _LARGEST
-        if not plain:
-            x = np.subtract(x, largest(x, -1, True))
-            total = np.exp(x, out=spare) @ ones
-        if not logarithm:
-            scale_rows(made, 1 / total)
-            continue
-        exact = np.log(total, dtype=np.float64)
-        rounded = exact.astype(rows.dtype)
-        np.subtract(x, repeated(rounded, made), out=made)
-        if plain and rows.dtype != np.float64 and _near_zero(most, rounded):  # in two parts: see `_log_softmax`
-            add_repeated(made, (rounded - exact).astype(rows.dtype))
-    return out.reshape(input.shape)
-
-
-def _near_zero(most: Any, logarithms: Any) -> bool:
-    """Whether `x - logarithm`, for x up to `most`, may be so near 0 that the logarithm's rounding error matters."""
-    least = _minimum(logarithms, None)
-    return not least - most >= 0.25 * max(abs(least), abs(_maximum(logarithms, None)))
-
-
-def _rows_of_slope(g: Any, out: Any, logarithm: bool) -> Any:
-    """The gradient of `_rows_of_softmax`, from the gradient of its result and the result."""
-    length = out.shape[-1]
-    given, known = g.reshape(-1, length), out.reshape(-1, length)
-    slope = np.empty(known.shape, known.dtype)
-    if (fast := _compiled(known)) is not None:
-        (fast.log_softmax_gradient if logarithm else fast.softmax_gradient)(given, known, slope)
-        return slope.reshape(out.shape)
-    buffer = aligned(max(_BLOCK, length), known.dtype)
-    ones = np.ones(length, known.dtype)
-    for block in _row_blocks(known):
-        some, result, made = given[block], known[block], slope[block]
-        if logarithm:
-            made[:] = some
-            add_multiples(made, -(made @ ones), _exp_into(result, buffer[: result.size].reshape(result.shape)))
-        else:
-            np.multiply(some, result, out=made)
-            add_multiples(made, -(made @ ones), result)
-    return slope.reshape(out.shape)
-
-
-def _exp_into(x: Any, out: Any) -> Any:
-    if SHORT_EXP2 and x.dtype == np.float32:
-        return np.exp2(np.multiply(x, _LOG2_E, out=out), out=out)
-    return np.exp(x, out=out)
-
-
 def _place(input: Any, dim: Any) -> Any:
     """The dimension, as a reduction takes it; None for a 0-dim array."""
     place = axis(dim, len(input.shape))
@@ -180,8 +86,12 @@ def _softmax(input: Array, dim: int) -> Any:
     over = _place(input, dim)
     if not input.size:
         return np.asarray(input, copy=True)
-    if _in_rows(input, dim):
-        return _rows_of_softmax(input, False)
+    return softmax_along(input, over)
+
+
+@accelerated
+def softmax_along(input: Any, over: Any) -> Any:
+    """`_softmax` of what is not empty."""
     found = _exponentials(input, over)
     if found is None:
         out = exp_into(input - largest(input, over, True))
@@ -193,11 +103,14 @@ def _softmax(input: Array, dim: int) -> Any:
 
 
 def _softmax_slope(g: Any, out: Any, dim: int) -> Any:
-    """`(g - sum(g * out)) * out`, on NumPy's arrays in little memory."""
     if type(g) is not _array_type or not g.ndim:
         return (g - late.sum(g * out, dim, True)) * out
-    if _in_rows(g, dim, out):
-        return _rows_of_slope(g, out, False)
+    return softmax_slope(g, out, dim)
+
+
+@accelerated
+def softmax_slope(g: Any, out: Any, dim: int) -> Any:
+    """`(g - sum(g * out)) * out`, in little memory."""
     if dim in (-1, g.ndim - 1):
         slope = g - np.vecdot(g, out)[..., None]
     else:
@@ -229,8 +142,12 @@ def _log_softmax(input: Array, dim: int) -> Any:
     over = _place(input, dim)
     if not input.size:
         return np.asarray(input, copy=True)
-    if _in_rows(input, dim):
-        return _rows_of_softmax(input, True)
+    return log_softmax_along(input, over)
+
+
+@accelerated
+def log_softmax_along(input: Any, over: Any) -> Any:
+    """`_log_softmax` of what is not empty."""
     found = _exponentials(input, over)
     if found is None:
         out = input - largest(input, over, True)
@@ -247,11 +164,14 @@ def _log_softmax(input: Array, dim: int) -> Any:
 
 
 def _log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
-    """`g - exp(out) * sum(g)`, on NumPy's arrays in little memory."""
     if type(g) is not _array_type or not g.ndim:
         return g - late.exp(out) * late.sum(g, dim, True)
-    if _in_rows(g, dim, out):
-        return _rows_of_slope(g, out, True)
+    return log_softmax_slope(g, out, dim)
+
+
+@accelerated
+def log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
+    """`g - exp(out) * sum(g)`, in little memory."""
     slope = np.exp(out)
     slope *= _sum_of_few(g, dim) if g.size < _SHORT else add_up(g, dim, True)
     return np.subtract(g, slope, out=slope)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
-from ..pointwise.blockwise import blockwise, compiled, is_numpy
+from ...kernels.dispatch import accelerated
+from ..pointwise.blockwise import blockwise, is_numpy
 from ..pointwise.error_function import _polynomial_into
 
 _LARGE = 4096  # elements: below this SciPy is as fast
@@ -25,13 +25,11 @@ _STEPS = 8
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 
 
+@accelerated
 def erfinv_of(x: Any, plain: Callable[[Any], Any]) -> Any:
     """The inverse of the error function for large float32 arrays; calls `plain` near +-1, and for other arrays."""
     if not is_numpy(x) or x.dtype.char != "f" or x.size < _LARGE:
         return plain(x)
-    made = compiled("error_functions", "erfinv", x)
-    if made is not None:
-        return made
 
     def step(x: Any, out: Any, w: Any) -> None:
         np.subtract(1, x, w)
@@ -49,32 +47,22 @@ def erfinv_of(x: Any, plain: Callable[[Any], Any]) -> Any:
     return blockwise(step, x, 1)
 
 
+@accelerated
 def lgamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
-    """The logarithm of the absolute value of the gamma function; calls `plain` unless a compiled loop applies."""
-    return _mostly("lgamma", x, plain)
+    """The logarithm of the absolute value of the gamma function."""
+    return plain(x)
 
 
+@accelerated
 def digamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
-    """The derivative of `lgamma_of`; calls `plain` unless a compiled loop applies."""
-    return _mostly("digamma", x, plain)
+    """The derivative of `lgamma_of`."""
+    return plain(x)
 
 
+@accelerated
 def trigamma_of(x: Any, plain: Callable[[Any], Any]) -> Any:
-    """The derivative of `digamma_of`; calls `plain` unless a compiled loop applies."""
-    return _mostly("trigamma", x, plain)
-
-
-def _mostly(name: str, x: Any, plain: Callable[[Any], Any]) -> Any:
-    """Run a compiled loop on large float32 arrays, and `plain` on elements outside of its range and other arrays."""
-    fast = loops("gamma_functions", x) if is_numpy(x) and x.size >= ENOUGH and x.dtype.char == "f" else None
-    if fast is None:
-        return plain(x)
-    out = np.empty(x.shape, x.dtype)
-    flat, made = x.reshape(-1), out.reshape(-1)
-    if getattr(fast, name)(flat, made):
-        rest = np.flatnonzero(~((flat > fast.LEAST) & (flat < fast.MOST)))
-        made[rest] = plain(flat[rest])
-    return out
+    """The derivative of `digamma_of`."""
+    return plain(x)
 
 
 def zeta_two_of(x: Any, plain: Callable[[Any], Any]) -> Any:

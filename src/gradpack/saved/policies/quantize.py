@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
 from ...backends.numpy import quiet
+from ...kernels.dispatch import accelerated
 from ...ops.pointwise.blockwise import aligned
 from ..info import SavedInfo
 from .codec import Lossy, Parts, arguments, check_bytes
@@ -88,16 +88,10 @@ class Quantize(Lossy):
         blocks = _blocks(values.size, rows, width)
         scales = np.empty((2, sum(w for _, _, w in blocks)), np.uint16)
         codes = np.empty(sum(-(-r // per) * w for _, r, w in blocks), np.uint8)
-        work = _buffers(rows * max((w for _, _, w in blocks), default=0))
-        fast = loops("quantized", values)
         at = done = 0
         for start, r, w in blocks:
             block = values[start : start + r * w].reshape(r, w)
-            if fast is None:
-                low, step = np.minimum.reduce(block, axis=0), np.maximum.reduce(block, axis=0)
-            else:
-                low, step = np.empty((2, w), np.float32)
-                fast.extremes(block, low, step)
+            low, step = extremes(block)
             low = _down(low)
             step -= low
             if not np.isfinite(step).all():  # a single inf or nan would spoil its whole group: do not quantize
@@ -111,14 +105,7 @@ class Quantize(Lossy):
             size = -(-r // per) * w
             packed = codes[at : at + size].reshape(-1, w)
             whole = packed if per == 1 else np.empty((r, w), np.uint8)
-            if fast is not None and noise is not None:
-                fast.whole_numbers(block, low, step, noise.next(r, w), whole)
-            else:
-                scaled = work[: r * w].reshape(r, w)
-                np.subtract(block, low, out=scaled)
-                np.multiply(scaled, step, out=scaled)
-                np.add(scaled, _HALF if noise is None else noise.next(r, w), out=scaled)
-                np.copyto(whole, scaled, casting="unsafe")
+            whole_numbers(block, low, step, _HALF if noise is None else noise.next(r, w), whole)
             if per > 1:
                 _pack(whole, self.bits, packed)
             at += size
@@ -143,7 +130,6 @@ class Quantize(Lossy):
         least, step = (scales.astype(np.uint32) << np.uint32(16)).view(np.float32)
         if noise is not None:  # floor(x + noise) - noise is half a step too small on average
             least = least + step * _HALF
-        fast = None if noise is None else loops("quantized", out)
         at = done = 0
         for start, r, w in _blocks(size, self.group, width):
             block = out[start : start + r * w].reshape(r, w)
@@ -152,14 +138,7 @@ class Quantize(Lossy):
             if per > 1:
                 whole = _unpack(whole, self.bits, r)
             columns = slice(done, done + w)
-            if fast is not None and noise is not None:
-                fast.numbers(whole, least[columns], step[columns], noise.next(r, w), block)
-            else:
-                np.copyto(block, whole)
-                if noise is not None:
-                    np.subtract(block, noise.next(r, w), out=block)
-                np.multiply(block, step[columns], out=block)
-                np.add(block, least[columns], out=block)
+            numbers(block, whole, least[columns], step[columns], None if noise is None else noise.next(r, w))
             at += held
             done += w
         return out if dtype == np.float32 else out.astype(dtype)
@@ -168,6 +147,32 @@ class Quantize(Lossy):
 _GROUPS = {8: 256, 4: 64, 2: 32}
 _HALF = np.float32(0.5)  # added before truncation, rounds to the nearest
 _SPARE = 2**-6  # of a step: margin so that the largest value plus noise, which is below 1, does not overflow the code
+
+
+@accelerated
+def extremes(block: Any) -> tuple[Any, Any]:
+    """The smallest and the largest element of each column."""
+    return np.minimum.reduce(block, axis=0), np.maximum.reduce(block, axis=0)
+
+
+@accelerated
+def whole_numbers(block: Any, low: Any, per_step: Any, noise: Any, codes: Any) -> None:
+    """Fill `codes` with the integer parts of `(block - low) * per_step + noise`."""
+    scaled = _buffers(block.size)[: block.size].reshape(block.shape)
+    np.subtract(block, low, out=scaled)
+    np.multiply(scaled, per_step, out=scaled)
+    np.add(scaled, noise, out=scaled)
+    np.copyto(codes, scaled, casting="unsafe")
+
+
+@accelerated
+def numbers(block: Any, codes: Any, low: Any, step: Any, noise: Any) -> None:
+    """Fill `block` with `(codes - noise) * step + low`."""
+    np.copyto(block, codes)
+    if noise is not None:
+        np.subtract(block, noise, out=block)
+    np.multiply(block, step, out=block)
+    np.add(block, low, out=block)
 
 
 def _down(x: Any) -> Any:

@@ -11,11 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.compiled import ENOUGH, loops
-from ..reduce.kernels import _array_type
-from .sliding import size_of
+from ...ops.conv.sliding import size_of
+from ..conditions import BLOCK
+from .loops import convolutions as loops
 
-BLOCK = 1 << 17  # elements of lines at a time, and of weights: a part of the second-level cache
 WASTE = 3  # places with those between rows, for each one that counts: where more are lost than is gained
 
 
@@ -76,59 +75,38 @@ def _dense(x: Any) -> Any:
     return x if x.flags.carray else np.array(x, order="C")
 
 
-_LARGE = np.empty(ENOUGH, np.float32)  # to query the loops with: the arrays themselves may need a copy first
-
-
-def _loops(x: Any, other: Any, weights: int, *geometry: Any) -> Any:
-    """Return the compiled loops and the three-dimensional geometry, or None if the loops do not apply."""
-    if type(x) is not _array_type or x.dtype != np.float32 or not x.dtype.isnative or x.size < ENOUGH:
-        return None
-    if type(other) is not _array_type or other.dtype != x.dtype or weights > BLOCK:
-        return None
-    kernel, stride, padding = geometry[1:4]
-    if size_of(kernel) == 1 and all(s == 1 for s in stride) and not any(padding):
-        return None  # a product of matrices
-    fast = loops("convolutions", _LARGE)
-    if fast is None:
-        return None
-    return fast, tuple(_three(v, f) for v, f in zip(geometry, (1, 1, 1, 0, 1, 1), strict=True))
+def _three_dimensions(*geometry: Any) -> tuple[Any, ...]:
+    """The geometry of three spatial dimensions."""
+    return tuple(_three(v, f) for v, f in zip(geometry, (1, 1, 1, 0, 1, 1), strict=True))
 
 
 class _Lying:
     """Buffers for `some` images at a time, laid out side by side in lines."""
 
-    def __init__(self, fast: Any, batch: int, channels: int, rows: int, lines: Lines, to: int) -> None:
+    def __init__(self, batch: int, channels: int, rows: int, lines: Lines, to: int) -> None:
         each = size_of(lines.size)
         self.some = max(1, min(batch, BLOCK // (each * (channels * lines.phases + rows))))
         self.wide = _rounded(self.some * each, to)
-        self.length = _rounded(self.wide + lines.reach + fast.OVER, 16) + 16  # no power of two: lines would meet
+        self.length = _rounded(self.wide + lines.reach + loops.OVER, 16) + 16  # no power of two: lines would meet
         self.laid = np.zeros((channels, lines.phases, self.length), np.float32)
 
 
-def correlate_direct(
-    x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any
+def correlate(
+    x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any = None
 ) -> Any:
-    """Return the convolution, or None if the loops do not apply."""
-    if bias is not None and bias.dtype != x.dtype:
-        return None
-    found = _loops(x, weight, weight.size, x.shape[2:], weight.shape[2:], stride, padding, dilation, count)
-    if found is None:
-        return None
-    fast, geometry = found
-    lines = _lines(*geometry)
+    """As `ops.conv.correlate.correlate`."""
+    lines = _lines(*_three_dimensions(x.shape[2:], weight.shape[2:], stride, padding, dilation, count))
     if size_of(lines.size) > WASTE * size_of(count):
-        return None
+        return NotImplemented
     out = np.empty((x.shape[0], weight.shape[0], *count), np.float32)
     plus = np.empty(0, np.float32) if bias is None else np.ascontiguousarray(bias)
     before = _integers(padding, 0)
     steps = (_integers(stride, 1), np.ones(3, np.int64))
-    _weigh(fast, _dense(x), groups, lines, steps, before, [(np.zeros(3, np.int64), lines, weight)], plus, out)
+    _weigh(_dense(x), groups, lines, steps, before, [(np.zeros(3, np.int64), lines, weight)], plus, out)
     return out
 
 
-def _weigh(
-    fast: Any, x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: Any, bias: Any, out: Any
-) -> None:
+def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: Any, bias: Any, out: Any) -> None:
     """Compute `out`, for each of some parts the places from a first one on, of lines of `x`.
 
     Args:
@@ -138,8 +116,8 @@ def _weigh(
     batch, channels, outs = x.shape[0], x.shape[1], out.shape[1]
     per = outs // groups
     alone = per == 1
-    block = 1 if alone else fast.ROWS
-    lying = _Lying(fast, batch, channels, outs, lines, fast.ALONE if alone else fast.PLACES)
+    block = 1 if alone else loops.ROWS
+    lying = _Lying(batch, channels, outs, lines, loops.ALONE if alone else loops.PLACES)
     made = np.empty((groups, _rounded(per, block), lying.wide), np.float32)
     size = np.array(lines.size, np.int64)
     source, target = _images(x), _images(out)
@@ -149,12 +127,12 @@ def _weigh(
     ]
     for start in range(0, batch, lying.some):
         images = source[start : start + lying.some]
-        fast.lay(images, steps[0], before, size, lying.laid)
+        loops.lay(images, steps[0], before, size, lying.laid)
         many = len(images) * size_of(lines.size)
         for first, taps, packed in ready:
-            fast.weigh(lying.laid.reshape(groups, -1), taps, packed, many, alone, made)
+            loops.weigh(lying.laid.reshape(groups, -1), taps, packed, many, alone, made)
             whole = made if made.shape[1] == per else np.ascontiguousarray(made[:, :per])
-            fast.put(whole.reshape(outs, -1), bias, size, first, steps[1], target[start : start + lying.some])
+            loops.put(whole.reshape(outs, -1), bias, size, first, steps[1], target[start : start + lying.some])
 
 
 def _packed(weight: Any, groups: int, rows: int) -> Any:
@@ -167,23 +145,21 @@ def _packed(weight: Any, groups: int, rows: int) -> Any:
     return np.ascontiguousarray(turned).reshape(groups, -1, taps * rows)
 
 
-def input_direct(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    """Return the gradient of the input, of spatial size `size`, or None if the loops do not apply.
+def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    """As `ops.conv.correlate.correlate_input`.
 
     Elements at the same phase of the steps see the same positions of windows: for each phase this is a convolution of
     `y` that moves by single steps.
     """
     count = y.shape[2:]
-    found = _loops(y, weight, weight.size, size, weight.shape[2:], stride, padding, dilation, count)
-    if found is None:
-        return None
-    fast, (extent, kernel, steps, before, apart, given) = found
+    geometry = _three_dimensions(size, weight.shape[2:], stride, padding, dilation, count)
+    extent, kernel, steps, before, apart, given = geometry
     reach = tuple((k - 1) * d // s for k, d, s in zip(kernel, apart, steps, strict=True))
     places = tuple(
         max(n + r, (m - 1 + p) // s + 1) for n, r, m, p, s in zip(given, reach, extent, before, steps, strict=True)
     )
     if size_of(places) > WASTE * size_of(given):
-        return None
+        return NotImplemented
     batch, outs = y.shape[:2]
     inner = weight.shape[1]
     turned = weight.reshape(groups, outs // groups, inner, *kernel).swapaxes(1, 2)
@@ -215,7 +191,7 @@ def input_direct(y: Any, weight: Any, size: Any, stride: Any, padding: Any, dila
     lines = lines._replace(reach=furthest)
     ends = (np.ones(3, np.int64), np.array(steps, np.int64))
     none = np.empty(0, np.float32)
-    _weigh(fast, _dense(y), groups, lines, ends, np.array(reach, np.int64), parts, none, out)
+    _weigh(_dense(y), groups, lines, ends, np.array(reach, np.int64), parts, none, out)
     return out
 
 
@@ -223,25 +199,20 @@ def _lines_of(places: tuple[int, ...], moves: Any) -> Lines:
     return Lines(places, moves, 1, max((m for _, m in moves), default=0))
 
 
-def weight_direct(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
-    """Return the gradient of the weight, or None if the loops do not apply."""
+def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    """As `ops.conv.correlate.correlate_weight`."""
     count = y.shape[2:]
     batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
     per, inner = outs // groups, channels // groups
-    weights = outs * inner * size_of(kernel)
-    found = _loops(x, y, weights, x.shape[2:], kernel, stride, padding, dilation, count)
-    if found is None:
-        return None
-    fast, geometry = found
-    lines = _lines(*geometry)
+    lines = _lines(*_three_dimensions(x.shape[2:], kernel, stride, padding, dilation, count))
     if size_of(lines.size) > WASTE * size_of(count):
-        return None
-    lying = _Lying(fast, batch, channels, outs, lines, fast.LANES)
-    rows = 1 if per == 1 else _rounded(per, fast.DOT_ROWS)
+        return NotImplemented
+    lying = _Lying(batch, channels, outs, lines, loops.LANES)
+    rows = 1 if per == 1 else _rounded(per, loops.DOT_ROWS)
     wide = lying.wide + 16
     spread = np.zeros((outs, 1, wide), np.float32)
     given = spread.reshape(groups, per, wide) if rows == per else np.zeros((groups, rows, wide), np.float32)
-    taps = _taps(lines, inner, lying.length, fast.DOT_TAPS)
+    taps = _taps(lines, inner, lying.length, loops.DOT_TAPS)
     total = np.zeros((groups, rows, len(taps)), np.float32)
     steps, before, size = _integers(stride, 1), _integers(padding, 0), np.array(lines.size, np.int64)
     ones, none = np.ones(3, np.int64), np.zeros(3, np.int64)
@@ -250,10 +221,10 @@ def weight_direct(y: Any, x: Any, kernel: Any, stride: Any, padding: Any, dilati
         some = images[start : start + lying.some]
         if len(some) < lying.some:
             spread.fill(0)  # what is behind the last one counts, too
-        fast.lay(some, steps, before, size, lying.laid)
-        fast.lay(grads[start : start + lying.some], ones, none, size, spread)
+        loops.lay(some, steps, before, size, lying.laid)
+        loops.lay(grads[start : start + lying.some], ones, none, size, spread)
         if rows != per:
             given[:, :per] = spread.reshape(groups, per, wide)
-        many = _rounded(len(some) * size_of(lines.size), fast.LANES)
-        fast.weigh_back(given, lying.laid.reshape(groups, -1), taps, many, total)
+        many = _rounded(len(some) * size_of(lines.size), loops.LANES)
+        loops.weigh_back(given, lying.laid.reshape(groups, -1), taps, many, total)
     return np.ascontiguousarray(total[:, :per, : inner * size_of(kernel)]).reshape(outs, inner, *kernel)

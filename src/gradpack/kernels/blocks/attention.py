@@ -12,28 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from ..pointwise.blockwise import aligned
-from ..reduce.kernels import _array_type, _maximum
+from ...ops.pointwise.blockwise import aligned
 
 # Elements of a block of scores: it stays in the second-level cache with a second one like it.
 _BLOCK = 1 << 17
 # Scores whose exponentials neither overflow nor vanish need not be compared with the largest one of their row.
 _HIGH, _LOW = 60.0, 1e-20
-
-
-def by_blocks(*arrays: Any) -> bool:
-    """Whether scores are computed block by block: NumPy's arrays of one dtype, and not only a few numbers."""
-    first = arrays[0]
-    return (
-        all(type(a) is _array_type and a.dtype == first.dtype and a.size for a in arrays)
-        and first.dtype.char in "fd"
-        and first.size >= 256
-    )
-
-
-def fits(mask: Any, query: Any) -> bool:
-    """Return whether a mask is None, of bools, or of the dtype of the scores."""
-    return mask is None or (type(mask) is _array_type and mask.dtype in (np.dtype(bool), query.dtype))
 
 
 def plan(heads: int, rows: int, columns: int, is_causal: bool, block: int = _BLOCK) -> Any:
@@ -102,12 +86,7 @@ def hide(scores: Any, heads: Any, start: int, stop: int, bound: Any, mask: Any) 
 def attend(
     query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float, kept: Any, inverse: float
 ) -> Any:
-    """The result and the logarithm of each row's sum of exponentials, in blocks; None if scores are too large.
-
-    Args:
-        kept: bools for all scores, False where dropout makes zero of a probability; None without dropout.
-        inverse: what dropout multiplies the others by.
-    """
+    """As `ops.nn.attention.attend`, if no score is too large."""
     rows, columns, width = query.shape[-2], key.shape[-2], value.shape[-1]
     q = np.reshape(query * scale, (-1, rows, query.shape[-1]))
     k, v = (np.reshape(x, (-1, *x.shape[-2:])) for x in (key, value))
@@ -123,12 +102,12 @@ def attend(
         p = memory[: part.shape[0] * part.shape[1] * seen].reshape(*part.shape[:2], seen)
         np.matmul(part, k[heads, :seen].mT, out=p)
         hide(p, heads, start, stop, bound, hidden)
-        if not _maximum(p, None) <= _HIGH:
-            return None
+        if not np.maximum.reduce(p, None) <= _HIGH:
+            return NotImplemented
         np.exp(p, out=p)
         sums = np.matmul(p, ones[:seen], out=total[heads, start:stop])
         if not sums.min() >= _LOW:
-            return None
+            return NotImplemented
         if bits is not None:
             np.multiply(p, bits[heads, start:stop, :seen], out=p)
         made = np.matmul(p, v[heads, :seen], out=out[heads, start:stop])
@@ -138,10 +117,10 @@ def attend(
 
 
 def attend_backward(
-    g: Any, query: Any, key: Any, value: Any, out: Any, lse: Any, mask: Any, is_causal: bool, scale: float,
+    query: Any, key: Any, value: Any, mask: Any, g: Any, out: Any, lse: Any, is_causal: bool, scale: float,
     kept: Any, inverse: float, needs: Any,
 ) -> Any:  # fmt: skip
-    """The gradients in blocks; not that of a mask.
+    """As `ops.nn.attention.attend_backward`, without the gradient of a mask.
 
     What is subtracted from each row of scores, and without dropout also of g @ V.T, is one more column of the factors
     of that product. The sum of D * P along a row is that of g * out.
@@ -189,10 +168,11 @@ def attend_backward(
             accumulate(key_g[heads], s.mT, part[..., :-1], start == 0)
     if query_g is not None:
         query_g *= scale
-    return tuple(
+    made = (
         None if made is None else np.reshape(made, x.shape)
         for made, x in ((query_g, query), (key_g, key), (value_g, value))
     )
+    return *made, None
 
 
 def accumulate(total: Any, a: Any, b: Any, first: bool) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("numba")
 
-from gradpack.backends.compiled import from_text
+from gradpack.kernels.numba.loops import from_text
 
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, 1e-40, -1e-40, 88.72, 88.73, -104.0, 3e38, 127.9, 128.0]
 RANGES = {

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
 
 import gradpack as torch
 from gradpack.backends import compiled
-from gradpack.backends.compiled import ENOUGH, loops
+from gradpack.kernels.conditions import ENOUGH, alike
+from gradpack.kernels.dispatch import choosing
+from gradpack.kernels.table import TABLE, Kernel
 
 numba = pytest.importorskip("numba")
 
@@ -20,42 +23,57 @@ def large(dtype: object = np.float32) -> np.ndarray:
 
 
 def test_large_dense_floats_are_taken() -> None:
-    assert loops("functions", large()) is loops("functions", large(np.float64), None, large(np.float64))
+    assert alike(large())
+    assert alike(large(np.float64), None, 0.5, large(np.float64))
 
 
 @pytest.mark.parametrize(
     "array",
     [
-        np.zeros(ENOUGH - 1, np.float32),
         np.zeros(ENOUGH, np.float16),
         np.zeros(ENOUGH, np.int64),
         np.zeros(ENOUGH, ">f4"),
         np.zeros(2 * ENOUGH, np.float32)[::2],
         np.zeros((256, 256), np.float32).T,
         np.broadcast_to(np.float32(0), (ENOUGH,)),
-        np.zeros(ENOUGH, np.float32).view(np.recarray),
-        0.5,
     ],
-    ids="few half integers swapped strided transposed repeated subclass number".split(),
+    ids="half integers swapped strided transposed repeated".split(),
 )
-def test_all_others_are_not(array: object) -> None:
-    assert loops("functions", array) is None
+def test_all_others_are_not(array: Any) -> None:
+    assert not alike(array)
 
 
 def test_others_beside_are_of_the_same_kind() -> None:
-    assert loops("functions", large(), large(np.float64)) is None
-    assert loops("functions", large(), large()[::2]) is None
-    assert loops("functions", large(), np.zeros(3, np.float32), None) is not None
+    assert not alike(large(), large(np.float64))
+    assert not alike(large(), large()[::2])
+    assert not alike(large(), large().view(np.recarray))
+    assert alike(large(), np.zeros(3, np.float32), None)
+
+
+def test_arrays_are_numpys_own_and_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+    kernel = Kernel("numba", "elementwise.erf", lambda x: bool(asked.append(x)))
+    monkeypatch.setitem(TABLE, "here", (kernel,))
+    chosen = choosing(lambda x: x, "here")
+    for array in (np.zeros(ENOUGH - 1, np.float32), large().view(np.recarray), 0.5):
+        assert chosen(array) is array
+    assert not asked
+    chosen(large())
+    assert len(asked) == 1
 
 
 def test_flags() -> None:
+    def used() -> bool:
+        return bool(choosing(lambda x: x, "ops.pointwise.error_function.erf_of")(x) is not x)
+
+    x = large()
     assert compiled.is_available()
     assert torch.backends.compiled.is_enabled()
     with torch.backends.compiled.flags(enabled=False):
         assert not compiled.is_enabled()
-        assert loops("functions", large()) is None
+        assert not used()
         with torch.backends.compiled.flags():
-            assert loops("functions", large()) is not None
+            assert used()
         assert not compiled.is_enabled()
     with pytest.raises(ZeroDivisionError), torch.backends.compiled.flags(enabled=False):
         _ = 1 / 0

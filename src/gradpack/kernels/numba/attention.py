@@ -10,13 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.compiled import loops
-from ..pointwise.blockwise import aligned
-from .attention_blocks import accumulate, hide, plan, spread
-
-
-def _loops(like: Any) -> Any:
-    return loops("attention", like) if like.dtype == np.float32 else None
+from ...ops.pointwise.blockwise import aligned
+from ..blocks.attention import accumulate, hide, plan, spread
+from .loops import attention as loops
 
 
 def _block(columns: int, is_causal: bool) -> int:
@@ -42,14 +38,12 @@ def _blocks(count: int, rows: int, columns: int, is_causal: bool, dtype: Any, bu
         yield heads, start, stop, seen, *(m[: math.prod(shape)].reshape(shape) for m in memories)
 
 
-def attend_compiled(
+def attend(
     query: Any, key: Any, value: Any, mask: Any, is_causal: bool, scale: float, kept: Any, inverse: float
 ) -> Any:
-    """As `attend`: the result and the logarithm of each row's sum of exponentials; None without compiled loops."""
+    """As `ops.nn.attention.attend`."""
     rows, columns, width = query.shape[-2], key.shape[-2], value.shape[-1]
     out = np.empty((math.prod(query.shape[:-2]), rows, width), query.dtype)
-    if (fast := _loops(out)) is None:
-        return None
     q, k, v = (_stack(x) for x in (query, key, value))
     total, logarithm = np.empty(out.shape[:2], out.dtype), np.empty(out.shape[:2], out.dtype)
     hidden, bits = spread(mask, query, columns), _bytes(kept)
@@ -58,7 +52,7 @@ def attend_compiled(
         if hidden is not None:
             np.multiply(p, scale, out=p)
             hide(p, heads, start, stop, None, hidden)
-        fast.probabilities(
+        loops.probabilities(
             p.reshape(-1, seen), heads.start * rows + start, rows, columns, is_causal,
             1.0 if hidden is not None else float(scale), bits, total.reshape(-1), logarithm.reshape(-1),
         )  # fmt: skip
@@ -69,13 +63,11 @@ def attend_compiled(
     return np.reshape(out, (*query.shape[:-1], width)), np.reshape(logarithm, (*query.shape[:-1], 1))
 
 
-def attend_backward_compiled(
-    g: Any, query: Any, key: Any, value: Any, out: Any, lse: Any, mask: Any, is_causal: bool, scale: float,
+def attend_backward(
+    query: Any, key: Any, value: Any, mask: Any, g: Any, out: Any, lse: Any, is_causal: bool, scale: float,
     kept: Any, inverse: float, needs: Any,
 ) -> Any:  # fmt: skip
-    """As `attend_backward`: the gradients but that of a mask; None without compiled loops."""
-    if (fast := _loops(out)) is None:
-        return None
+    """As `ops.nn.attention.attend_backward`, without the gradient of a mask."""
     rows, columns = query.shape[-2], key.shape[-2]
     q, k, v, given = (_stack(x) for x in (query, key, value, g))
     made = [
@@ -96,7 +88,7 @@ def attend_backward_compiled(
         if hidden is not None:
             np.multiply(p, scale, out=p)
             hide(p, heads, start, stop, None, hidden)
-        fast.probabilities_again(
+        loops.probabilities_again(
             flat_p, flat_kept, at, rows, columns, is_causal, 1.0 if hidden is not None else factor, bits,
             float(inverse), logs,
         )  # fmt: skip
@@ -105,10 +97,10 @@ def attend_backward_compiled(
         if query_g is None and key_g is None:
             continue
         np.matmul(some_g, some_v.mT, out=s)
-        fast.slopes(flat_s, flat_p, flat_kept, at, sums, factor)
+        loops.slopes(flat_s, flat_p, flat_kept, at, sums, factor)
         if query_g is not None:
             np.matmul(s, some_k, out=query_g[heads, start:stop])
         if key_g is not None:
             accumulate(key_g[heads], s.mT, some_q, start == 0)
     shapes = (query.shape, key.shape, value.shape)
-    return tuple(None if x is None else np.reshape(x, shape) for x, shape in zip(made, shapes, strict=True))
+    return *(None if x is None else np.reshape(x, shape) for x, shape in zip(made, shapes, strict=True)), None

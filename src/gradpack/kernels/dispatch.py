@@ -1,0 +1,101 @@
+"""The choice between a function on arrays and its kernels, made at each call.
+
+A function marked `accelerated` says what is computed, in plain NumPy. Called with a large array of NumPy's, it
+gives way to the first kernel of its row in `table` whose library is switched on and installed, and which takes
+these arguments. For small arrays that costs one comparison.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from numpy import ndarray
+
+from ..base.exits import block
+
+if TYPE_CHECKING:
+    from .table import Kernel
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LEAST = 256  # elements, below which no kernel applies
+# By library, whether its kernels are used: for all of this process.
+ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}
+_NEEDED = {"blocks": "numpy"}  # what kernels import, where that is not the library of their name
+
+
+@block
+def libraries(**enabled: bool) -> Iterator[None]:
+    """Use the kernels of these libraries, or do not, until the context is left: `libraries(numba=False)`."""
+    before = {name: ENABLED[name] for name in enabled}
+    try:
+        ENABLED.update(enabled)
+        yield
+    finally:
+        ENABLED.update(before)
+
+
+def accelerated(reference: F) -> F:
+    """Let the kernels that the table has for a function stand in for it.
+
+    The first argument decides by its size; arguments are passed by position. `Backend.bind` gives the arrays of other
+    libraries to `reference`.
+    """
+    return cast("F", choosing(reference, f"{reference.__module__.partition('.')[2]}.{reference.__qualname__}"))
+
+
+def choosing(reference: Callable[..., Any], path: str) -> Any:
+    """A function that runs the first kernel that applies, else `reference`.
+
+    Args:
+        path: where the kernels are in the table, which is read when it is first needed.
+    """
+    least = LEAST
+    kernels: tuple[Kernel, ...] = ()
+
+    def chosen(first: Any, *others: Any) -> Any:
+        nonlocal least, kernels
+        if type(first) is ndarray and first.size >= least:
+            if not kernels:
+                kernels = row(path)
+                least = min(kernel.least for kernel in kernels)
+            for kernel in kernels:
+                if first.size >= kernel.least and ENABLED[kernel.library] and kernel.when(first, *others):
+                    run = loaded(kernel)
+                    made = NotImplemented if run is None else run(first, *others)
+                    if made is not NotImplemented:
+                        return made
+        return reference(first, *others)
+
+    chosen.__name__, chosen.__qualname__ = reference.__name__, reference.__qualname__
+    chosen.__module__, chosen.__doc__ = reference.__module__, reference.__doc__
+    chosen.reference, chosen.path = reference, path  # type: ignore[attr-defined]
+    return chosen
+
+
+def rebound(function: Callable[..., Any], reference: Callable[..., Any]) -> Any:
+    """An `accelerated` function with another function in place of its reference."""
+    return choosing(reference, function.path)  # type: ignore[attr-defined]
+
+
+def row(path: str) -> tuple[Kernel, ...]:
+    """The kernels that the table has for a function."""
+    from .table import TABLE
+
+    return TABLE[path]
+
+
+@cache
+def loaded(kernel: Kernel) -> Callable[..., Any] | None:
+    """The function of a kernel; None where its library is not installed."""
+    try:
+        import_module(_NEEDED.get(kernel.library, kernel.library))
+    except ImportError:  # as where it is too old for this NumPy
+        return None
+    module, _, name = kernel.function.rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(f".{kernel.library}.{module}", __package__), name)
+    return function

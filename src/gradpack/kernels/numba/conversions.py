@@ -1,0 +1,22 @@
+"""Conversions between float32 and the dtypes of 16 bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .loops import conversions
+
+_LOOPS = {
+    "fe": conversions.to_float16, "ef": conversions.from_float16,
+    "fE": conversions.to_bfloat16, "Ef": conversions.from_bfloat16,
+}  # fmt: skip
+
+
+def as_native(array: Any, native: Any) -> Any:
+    """As `backends.numpy.as_native`."""
+    out = np.empty(array.shape, native)
+    source, target = (a.view(np.uint16) if a.itemsize == 2 else a for a in (array, out))
+    _LOOPS[array.dtype.char + native.char](source.reshape(-1), target.reshape(-1))
+    return out

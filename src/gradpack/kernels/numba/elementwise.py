@@ -1,0 +1,105 @@
+"""Functions of each element by itself, and of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .loops import dropout, error_functions, gamma_functions, losses, remainders
+from .loops import gated as gates
+
+Plain = Callable[[Any], Any]
+
+
+def masked(input: Any, kept: Any, scale: float) -> Any:
+    """As `ops.nn.dropped.masked`."""
+    out = np.empty_like(input)
+    dropout.masked(input.reshape(-1), kept.reshape(-1).view(np.uint8), float(scale), out.reshape(-1))
+    return out
+
+
+def bent_sum(input: Any, target: Any, limit: float) -> Any:
+    """As `ops.nn.loss_pointwise.bent_sum`."""
+    return np.float32(losses.bent_sum(input.reshape(-1), target.reshape(-1), np.float32(limit)))
+
+
+def _of_arrays(loop: Callable[..., None]) -> Callable[..., Any]:
+    """A loop over equal arrays as a function that returns its result."""
+
+    def run(first: Any, *others: Any) -> Any:
+        out = np.empty(first.shape, first.dtype)
+        loop(*(a.reshape(-1) for a in (first, *others)), out.reshape(-1))
+        return out
+
+    return run
+
+
+erf, erfc = _of_arrays(error_functions.erf), _of_arrays(error_functions.erfc)
+gelu, gelu_by_tanh = _of_arrays(error_functions.gelu), _of_arrays(error_functions.gelu_by_tanh)
+gelu_gradient = _of_arrays(error_functions.gelu_gradient)
+gelu_gradient_by_tanh = _of_arrays(error_functions.gelu_gradient_by_tanh)
+gelu_curvature = _of_arrays(error_functions.gelu_curvature)
+gelu_curvature_by_tanh = _of_arrays(error_functions.gelu_curvature_by_tanh)
+
+
+def erfinv(x: Any, plain: Plain) -> Any:
+    """As `ops.special.large_arrays.erfinv_of`."""
+    return _of_arrays(error_functions.erfinv)(x)
+
+
+def _mostly(loop: Callable[..., int]) -> Callable[..., Any]:
+    """A loop as a function that calls the plain one for elements outside of the range of the loop."""
+
+    def run(x: Any, plain: Plain) -> Any:
+        out = np.empty(x.shape, x.dtype)
+        flat, made = x.reshape(-1), out.reshape(-1)
+        if loop(flat, made):
+            rest = np.flatnonzero(~((flat > gamma_functions.LEAST) & (flat < gamma_functions.MOST)))
+            made[rest] = plain(flat[rest])
+        return out
+
+    return run
+
+
+lgamma, digamma = _mostly(gamma_functions.lgamma), _mostly(gamma_functions.digamma)
+trigamma = _mostly(gamma_functions.trigamma)
+
+
+def _left(loop: Callable[..., int]) -> Callable[..., Any]:
+    """A loop as a function that applies unless an element needs the plain one."""
+
+    def run(x: Any, y: Any) -> Any:
+        other = y if isinstance(y, np.ndarray) else np.full(1, y, x.dtype)
+        out = np.empty(x.shape, x.dtype)
+        return NotImplemented if loop(x.reshape(-1), other.reshape(-1), out.reshape(-1)) else out
+
+    return run
+
+
+remainder, fmod = _left(remainders.remainder), _left(remainders.fmod)
+
+
+def gated(input: Any, place: int) -> Any:
+    """As `ops.pointwise.gated.gated`."""
+    before, half = prod(input.shape[:place]), input.shape[place] // 2
+    out = np.empty((*input.shape[:place], half, *input.shape[place + 1 :]), input.dtype)
+    gates.glu(input.reshape(before, 2, -1), out.reshape(before, -1))
+    return out
+
+
+def gated_backward(input: Any, g: Any, dim: int) -> Any:
+    """As `ops.pointwise.gated.gated_backward`."""
+    out, before = np.empty(input.shape, input.dtype), prod(input.shape[:dim])
+    gates.glu_gradient(g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
+    return out
+
+
+def rectified(input: Any, weight: Any) -> Any:
+    """As `ops.pointwise.prelu.rectified`."""
+    out = np.empty_like(input)
+    shape = (-1, weight.size, prod(input.shape[2:])) if weight.size > 1 else (1, 1, -1)
+    gates.prelu(input.reshape(shape), weight.reshape(-1), out.reshape(shape))
+    return out

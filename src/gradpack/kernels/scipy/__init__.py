@@ -1,0 +1,1 @@
+"""Kernels that are products with sparse matrices: SciPy runs one compiled loop for each."""

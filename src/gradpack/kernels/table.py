@@ -1,0 +1,130 @@
+"""The table of kernels: functions of `ops`, and what is faster for which arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from . import conditions as when
+from .conditions import ENOUGH, MANY, alike
+
+LARGE = 4096  # elements: below this calls cost more than passes over memory
+FEW = 256  # `dispatch.LEAST`: a loop over blocks of scores pays early
+
+
+class Kernel(NamedTuple):
+    """A function that stands in for another.
+
+    Attributes:
+        library: what it is written with: the name of what is imported, and of a folder here.
+        function: where it is in that folder: `module.function`. It takes the same arguments, and may return
+            NotImplemented.
+        when: whether it takes these arguments. The first one is an array of NumPy's with enough elements.
+        least: elements of the first argument.
+    """
+
+    library: str
+    function: str
+    when: Callable[..., bool] = alike
+    least: int = ENOUGH
+
+
+TABLE: dict[str, tuple[Kernel, ...]] = {
+    "ops.nn.normalize.normalized_rows": (
+        Kernel("numba", "normalization.normalized_rows"),
+        Kernel("blocks", "layer_norm.normalized_rows", when.blocks_of_rows, LARGE),
+    ),
+    "ops.nn.normalize.normalized_rows_backward": (
+        Kernel("numba", "normalization.normalized_rows_backward"),
+        Kernel("blocks", "layer_norm.normalized_rows_backward", when.blocks_of_rows, LARGE),
+    ),
+    "ops.nn.batch_norm.moments": (Kernel("numba", "normalization.moments", when.channels),),
+    "ops.nn.batch_norm.normalized_channels": (Kernel("numba", "normalization.normalized_channels", when.channels),),
+    "ops.nn.batch_norm.normalized_channels_backward": (
+        Kernel("numba", "normalization.normalized_channels_backward", when.channels),
+    ),
+    "ops.nn.group_norm.normalized_groups": (Kernel("numba", "normalization.normalized_groups", when.channels),),
+    "ops.nn.group_norm.normalized_groups_backward": (
+        Kernel("numba", "normalization.normalized_groups_backward", when.channels),
+    ),
+    "ops.nn.attention.attend": (
+        Kernel("numba", "attention.attend", when.single_attention),
+        Kernel("blocks", "attention.attend", when.attention, FEW),
+    ),
+    "ops.nn.attention.attend_backward": (
+        Kernel("numba", "attention.attend_backward", when.single_attention_backward),
+        Kernel("blocks", "attention.attend_backward", when.attention_backward, FEW),
+    ),
+    "ops.pointwise.error_function.erf_of": (Kernel("numba", "elementwise.erf", when.single),),
+    "ops.pointwise.error_function.erfc_of": (Kernel("numba", "elementwise.erfc", when.single),),
+    "ops.pointwise.error_function.gelu_of": (Kernel("numba", "elementwise.gelu", when.single),),
+    "ops.pointwise.error_function.gelu_gradient_of": (
+        Kernel("numba", "elementwise.gelu_gradient", when.single_same_shape),
+    ),
+    "ops.pointwise.activation.tanh_gelu_of": (Kernel("numba", "elementwise.gelu_by_tanh", when.single),),
+    "ops.pointwise.gelu_backward.tanh_gradient_of": (
+        Kernel("numba", "elementwise.gelu_gradient_by_tanh", when.single_same_shape),
+    ),
+    "ops.pointwise.gelu_backward.curvature_of": (Kernel("numba", "elementwise.gelu_curvature", when.single),),
+    "ops.pointwise.gelu_backward.tanh_curvature_of": (
+        Kernel("numba", "elementwise.gelu_curvature_by_tanh", when.single),
+    ),
+    "ops.pointwise.remainders.remainder_of": (Kernel("numba", "elementwise.remainder", when.divisor),),
+    "ops.pointwise.remainders.fmod_of": (Kernel("numba", "elementwise.fmod", when.divisor),),
+    "ops.pointwise.gated.gated": (Kernel("numba", "elementwise.gated", when.single),),
+    "ops.pointwise.gated.gated_backward": (Kernel("numba", "elementwise.gated_backward", when.single),),
+    "ops.pointwise.prelu.rectified": (Kernel("numba", "elementwise.rectified", when.slopes),),
+    "ops.special.large_arrays.erfinv_of": (Kernel("numba", "elementwise.erfinv", when.single),),
+    "ops.special.large_arrays.lgamma_of": (Kernel("numba", "elementwise.lgamma", when.single),),
+    "ops.special.large_arrays.digamma_of": (Kernel("numba", "elementwise.digamma", when.single),),
+    "ops.special.large_arrays.trigamma_of": (Kernel("numba", "elementwise.trigamma", when.single),),
+    "ops.reduce.cumulate.running_sums": (
+        Kernel("numba", "running.running_sums", when.last_single),
+        Kernel("blocks", "cumsum.running_sums", when.stretches),
+    ),
+    "ops.reduce.cumulate.running_products": (Kernel("numba", "running.running_products", when.many_lines),),
+    "ops.reduce.cumulate.running_extremes": (Kernel("numba", "running.running_extremes", when.many_lines),),
+    "ops.reduce.recurrence.recurrence_along": (Kernel("numba", "running.recurrence_along", when.recurrence),),
+    "ops.reduce.softmax.softmax_along": (Kernel("numba", "softmax.softmax", when.rows_of_single),),
+    "ops.reduce.softmax.log_softmax_along": (Kernel("numba", "softmax.log_softmax", when.rows_of_single),),
+    "ops.reduce.softmax.softmax_slope": (Kernel("numba", "softmax.softmax_slope", when.slopes_of_rows),),
+    "ops.reduce.softmax.log_softmax_slope": (Kernel("numba", "softmax.log_softmax_slope", when.slopes_of_rows),),
+    "ops.reduce.kernels.products_of_rows": (Kernel("numba", "running.products_of_rows"),),
+    "ops.reduce.kernels.take_in_rows": (Kernel("numba", "places.take_in_rows", when.dense_table),),
+    "ops.reduce.kernels.add_in_rows": (
+        Kernel("numba", "places.add_in_rows", when.into_rows),
+        Kernel("scipy", "row_products.add_in_rows", when.into_rows_of_any_table, MANY),
+    ),
+    "ops.reduce.kernels.set_in_rows": (Kernel("numba", "places.set_in_rows", when.into_rows),),
+    "ops.reduce.row_products.add_multiples": (Kernel("scipy", "row_products.add_multiples"),),
+    "ops.reduce.row_products.add_repeated": (Kernel("scipy", "row_products.add_repeated"),),
+    "ops.reduce.bins.count_in_bins": (Kernel("numba", "places.count_in_bins"),),
+    "ops.reduce.order.top": (Kernel("numba", "places.top", when.few_first),),
+    "ops.index.accumulate.add_numbers": (Kernel("numba", "places.add_numbers", when.into_vector, MANY),),
+    "ops.index.accumulate.add_wide": (
+        Kernel("numba", "places.add_wide", when.whole_rows, MANY),
+        Kernel("scipy", "row_products.add_wide", when.whole_rows, MANY),
+    ),
+    "ops.index.scatter_reduce.put_extremes": (Kernel("numba", "places.put_extremes", when.into_places),),
+    "ops.nn.embedding_bag.summed_rows": (
+        Kernel("numba", "places.summed_rows", when.many_rows),
+        Kernel("scipy", "row_products.summed_rows", when.many_rows, FEW),
+    ),
+    "ops.conv.correlate.correlate": (Kernel("numba", "convolution.correlate", when.convolution),),
+    "ops.conv.correlate.correlate_input": (Kernel("numba", "convolution.correlate_input", when.convolution_input),),
+    "ops.conv.correlate.correlate_weight": (Kernel("numba", "convolution.correlate_weight", when.convolution_weight),),
+    "ops.conv.pool_kernels.max_with_codes": (Kernel("numba", "pooling.max_with_codes", when.image_windows),),
+    "ops.conv.pool_kernels.max_place": (Kernel("numba", "pooling.max_place", when.image_codes),),
+    "backends.numpy.as_native": (Kernel("numba", "conversions.as_native", when.half_and_single),),
+    "saved.policies.quantize.extremes": (Kernel("numba", "quantize.extremes"),),
+    "saved.policies.quantize.whole_numbers": (Kernel("numba", "quantize.whole_numbers", when.noisy_codes),),
+    "saved.policies.quantize.numbers": (Kernel("numba", "quantize.numbers", when.noisy_numbers),),
+    "ops.nn.dropped.masked": (Kernel("numba", "elementwise.masked", when.masked),),
+    "ops.nn.loss_pointwise.bent_sum": (Kernel("numba", "elementwise.bent_sum", when.bent_sum),),
+    "ops.nn.along.summed_taps": (Kernel("numba", "along.summed_taps"),),
+    "ops.nn.padding.bordered": (Kernel("numba", "along.bordered", when.borders),),
+    "ops.nn.padding.unbordered": (Kernel("numba", "along.unbordered", when.borders_back),),
+    "ops.nn.grid_sample.read_at": (Kernel("numba", "places.read_at", when.places),),
+    "ops.nn.grid_sample.add_at": (Kernel("numba", "places.add_at", when.places_to_fill),),
+    "ops.nn.grid_sample.products_at": (Kernel("numba", "places.products_at", when.places),),
+}
