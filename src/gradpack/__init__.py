@@ -131,7 +131,7 @@ _FROM |= dict.fromkeys(
     "amp.old_names",
 )
 _FROM |= dict.fromkeys("sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "base.symbols")
-_FROM |= dict.fromkeys("bilinear embedding".split(), "nn.top_level")
+_FROM |= dict.fromkeys("bilinear embedding".split(), "nn._functional.top_level")
 
 newaxis = None
 

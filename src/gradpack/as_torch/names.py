@@ -19,7 +19,7 @@ _OURS = frozenset("as_torch base cli declare examples extend graph saved tensor 
 # Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(
     "autograd.api autograd.arguments backends.absent backends.array_api backends.base backends.coo backends.numpy "
-    "backends.sparse backends.windows func.arguments func.sources nn.attention nn.layers nn.losses nn.state".split()
+    "backends.sparse backends.windows func.arguments func.sources".split()
 )
 
 # What is asked for names, in this order. `+` is the folder `stand_ins` beside this file.

@@ -6,11 +6,59 @@ from typing import Any
 
 from ..declare.generate.profiling import noted
 from ..declare.signature.wrapper import open_doors as _open_doors
+from ..ops.conv.avg_pool import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool1d,
+    avg_pool2d,
+    avg_pool3d,
+)
+from ..ops.conv.convolution import (
+    conv1d,
+    conv2d,
+    conv3d,
+    conv_tbc,
+    conv_transpose1d,
+    conv_transpose2d,
+    conv_transpose3d,
+)
+from ..ops.conv.fold import channel_shuffle, fold, native_channel_shuffle, pixel_shuffle, pixel_unshuffle, unfold
+from ..ops.conv.pooling import (
+    adaptive_max_pool1d,
+    adaptive_max_pool1d_with_indices,
+    adaptive_max_pool2d,
+    adaptive_max_pool2d_with_indices,
+    adaptive_max_pool3d,
+    adaptive_max_pool3d_with_indices,
+    fractional_max_pool2d,
+    fractional_max_pool2d_with_indices,
+    fractional_max_pool3d,
+    fractional_max_pool3d_with_indices,
+    lp_pool1d,
+    lp_pool2d,
+    lp_pool3d,
+    max_pool1d,
+    max_pool1d_with_indices,
+    max_pool2d,
+    max_pool2d_with_indices,
+    max_pool3d,
+    max_pool3d_with_indices,
+    max_unpool1d,
+    max_unpool2d,
+    max_unpool3d,
+)
 from ..ops.nn.affine import bilinear, linear
 from ..ops.nn.attention import scaled_dot_product_attention
 from ..ops.nn.embedding import embedding as _embedding
 from ..ops.nn.embedding import one_hot_of_few
+from ..ops.nn.embedding_bag import _bags as embedding_bag
+from ..ops.nn.grid_sample import affine_grid, grid_sample
+from ..ops.nn.group_norm import local_response_norm
+from ..ops.nn.interpolate import interpolate, upsample, upsample_bilinear, upsample_nearest
 from ..ops.nn.normalize import layer_norm, rms_norm
+from ..ops.nn.normalize_functional import batch_norm, group_norm, instance_norm
+from ..ops.nn.padding import pad
 from ..ops.pointwise.activation import hardshrink, logsigmoid, softplus, softshrink, softsign, tanhshrink
 from ..ops.pointwise.division import div
 from ..ops.pointwise.exponential import sigmoid
@@ -19,145 +67,107 @@ from ..ops.pointwise.prelu import prelu
 from ..ops.pointwise.trigonometry import tanh
 from ..ops.reduce.distance import pdist
 from ..tensor.tensor import Tensor
-from . import spatial as _spatial
-from .functional_activations import (
-    celu,
-    elu,
-    gelu,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    leaky_relu,
-    log_softmax,
-    mish,
-    relu,
-    relu6,
-    selu,
-    silu,
-    softmax,
-    softmin,
-    threshold,
-)
-from .functional_attention import multi_head_attention_forward
-from .functional_dropout import (
-    alpha_dropout,
-    dropout,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-    feature_alpha_dropout,
-    gumbel_softmax,
-    rrelu,
-)
-from .functional_linear_loss import linear_cross_entropy
-from .functional_losses import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cosine_similarity,
-    cross_entropy,
-    gaussian_nll_loss,
-    hinge_embedding_loss,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    mse_loss,
-    multilabel_soft_margin_loss,
-    nll_loss,
-    pairwise_distance,
-    poisson_nll_loss,
-    smooth_l1_loss,
-    soft_margin_loss,
-)
-from .functional_margins import (
-    cosine_embedding_loss,
-    ctc_loss,
-    margin_ranking_loss,
-    multi_margin_loss,
-    multilabel_margin_loss,
-    triplet_margin_loss,
-    triplet_margin_with_distance_loss,
-)
-from .spatial import *  # noqa: F403
+from ._functional import activations as _activations
+from ._functional import attention as _attention
+from ._functional import dropout as _dropout
+from ._functional import linear_cross_entropy as _linear_cross_entropy
+from ._functional import losses as _losses
+from ._functional import margin_losses as _margin_losses
+from ._functional.activations import *
+from ._functional.attention import *
+from ._functional.dropout import *
+from ._functional.linear_cross_entropy import *
+from ._functional.losses import *
+from ._functional.margin_losses import *
 
 __all__ = [
-    "alpha_dropout",
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d",
+    "adaptive_max_pool3d_with_indices",
+    "affine_grid",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "batch_norm",
     "bilinear",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "celu",
     "celu_",
-    "cosine_embedding_loss",
-    "cosine_similarity",
-    "cross_entropy",
-    "ctc_loss",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "elu",
+    "channel_shuffle",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_tbc",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
     "elu_",
     "embedding",
-    "feature_alpha_dropout",
-    "gaussian_nll_loss",
-    "gelu",
+    "embedding_bag",
+    "fold",
+    "fractional_max_pool2d",
+    "fractional_max_pool2d_with_indices",
+    "fractional_max_pool3d",
+    "fractional_max_pool3d_with_indices",
     "glu",
-    "gumbel_softmax",
+    "grid_sample",
+    "group_norm",
     "hardshrink",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
     "hardtanh_",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
+    "instance_norm",
+    "interpolate",
     "layer_norm",
-    "leaky_relu",
     "leaky_relu_",
     "linear",
-    "linear_cross_entropy",
-    "log_softmax",
+    "local_response_norm",
     "logsigmoid",
-    "margin_ranking_loss",
-    "mish",
-    "mse_loss",
-    "multi_head_attention_forward",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
-    "nll_loss",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+    "native_channel_shuffle",
     "normalize",
     "one_hot",
-    "pairwise_distance",
+    "pad",
     "pdist",
-    "poisson_nll_loss",
+    "pixel_shuffle",
+    "pixel_unshuffle",
     "prelu",
-    "relu",
-    "relu6",
     "relu_",
     "rms_norm",
-    "rrelu",
     "rrelu_",
     "scaled_dot_product_attention",
-    "selu",
     "selu_",
     "sigmoid",
-    "silu",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-    "softmax",
-    "softmin",
     "softplus",
     "softshrink",
     "softsign",
     "tanh",
     "tanhshrink",
-    "threshold",
     "threshold_",
-    "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
+    "unfold",
+    "upsample",
+    "upsample_bilinear",
+    "upsample_nearest",
 ]
-__all__ += _spatial.__all__
+__all__ += _activations.__all__
+__all__ += _attention.__all__
+__all__ += _dropout.__all__
+__all__ += _linear_cross_entropy.__all__
+__all__ += _losses.__all__
+__all__ += _margin_losses.__all__
 
 
 def embedding(
@@ -231,15 +241,6 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     elif input.numel() and int(input.max()) >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(int64).contiguous()
-
-
-def __getattr__(name: str) -> Any:
-    """Torch has the gradients of convolutions here, too."""
-    if name == "grad":
-        from . import grad
-
-        return grad
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 _open_doors(

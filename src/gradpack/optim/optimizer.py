@@ -12,7 +12,7 @@ from typing import Any
 
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE
-from ..nn.added import add
+from ..nn._module.registration import add
 from ..nn.parameter import clear_grad
 from ..tensor.hooks import RemovableHandle
 from ..tensor.tensor import Tensor

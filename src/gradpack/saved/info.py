@@ -11,7 +11,7 @@ from ..base.callers import Where
 from ..base.devices import CPU
 from ..base.dtypes import FLOATING
 from ..declare.op import Op
-from ..nn.calls import CALLS, Call
+from ..nn._module.calls import CALLS, Call
 from ..tensor.tensor import Tensor
 from .storage import owner, same_memory
 

@@ -10,7 +10,7 @@ from ..autograd.decorate import decorate
 from ..autograd.saved_hooks import disable_saved_tensors_hooks
 from ..base.modes import MODE, using
 from ..base.scopes import LEAVE, enter
-from ..nn.calls import CALLS
+from ..nn._module.calls import CALLS
 from ..tensor.packed import PackedWithInfo, lent
 from ..tensor.tensor import Tensor
 

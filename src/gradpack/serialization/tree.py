@@ -19,7 +19,7 @@ from ..backends.numpy import NATIVE, NUMPY
 from ..base.devices import device
 from ..base.dtypes import DTYPES, dtype
 from ..base.size import Size
-from ..nn.state import StateDict
+from ..nn._module.state_dict import StateDict
 from ..tensor.parameter import Parameter
 from ..tensor.tensor import Tensor, wrap
 

@@ -195,7 +195,7 @@ def checkpoint_sequential(
         >>> y.grad_fn.name()
         'CosBackward0'
     """
-    from ..nn.containers import Sequential
+    from ..nn.modules.container import Sequential
 
     if use_reentrant is None:
         warnings.warn(

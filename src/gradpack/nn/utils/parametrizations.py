@@ -13,7 +13,7 @@ from ...ops.random.floats import randn
 from ...ops.shape.join import cat
 from ...tensor.tensor import Tensor
 from .. import functional as F
-from ..module import Module
+from ..modules.module import Module
 from . import parametrize
 
 

@@ -9,8 +9,8 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...base.exits import block
 from ...tensor.tensor import Tensor
-from ..containers import ModuleDict, ModuleList
-from ..module import Module
+from ..modules.container import ModuleDict, ModuleList
+from ..modules.module import Module
 from ..parameter import Parameter
 
 _cache: dict[tuple[int, str], Tensor] = {}

@@ -15,7 +15,7 @@ from ...ops.random.floats import rand
 from ...ops.random.like import rand_like
 from ...ops.reduce.norm import norm
 from ...tensor.tensor import Tensor
-from ..module import Module
+from ..modules.module import Module
 
 
 class BasePruningMethod(ABC):

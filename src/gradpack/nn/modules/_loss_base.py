@@ -1,0 +1,31 @@
+"""Base classes of the losses."""
+
+from __future__ import annotations
+
+from ...ops.nn.reduction import legacy
+from ...tensor.tensor import Tensor
+from .module import Module
+
+
+class _Loss(Module):
+    __module__ = "gradpack.nn.modules.loss"  # where torch has it
+    reduction: str
+
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__()
+        self.reduction = legacy(size_average, reduce, reduction)
+
+
+class _WeightedLoss(_Loss):
+    __module__ = "gradpack.nn.modules.loss"
+    weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)

@@ -1,0 +1,470 @@
+"""Losses as modules, computed by the functions of `nn.functional`."""
+
+from __future__ import annotations
+
+import warnings
+from math import prod
+from typing import Any
+
+from ...tensor.tensor import Tensor
+from .. import functional as F
+from . import _loss_base
+from ._margin_losses import (
+    CosineEmbeddingLoss,
+    HingeEmbeddingLoss,
+    MarginRankingLoss,
+    MultiLabelMarginLoss,
+    MultiLabelSoftMarginLoss,
+    MultiMarginLoss,
+    TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
+)
+from .linear import Linear
+from .linear_cross_entropy_options import LinearCrossEntropyOptions
+
+__all__ = [
+    "BCELoss",
+    "BCEWithLogitsLoss",
+    "CTCLoss",
+    "CosineEmbeddingLoss",
+    "CrossEntropyLoss",
+    "GaussianNLLLoss",
+    "HingeEmbeddingLoss",
+    "HuberLoss",
+    "KLDivLoss",
+    "L1Loss",
+    "LinearCrossEntropyLoss",
+    "MSELoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "NLLLoss",
+    "NLLLoss2d",
+    "PoissonNLLLoss",
+    "SmoothL1Loss",
+    "SoftMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+]
+
+_Loss = _loss_base._Loss
+_WeightedLoss = _loss_base._WeightedLoss
+
+
+class MSELoss(_Loss):
+    """(input - target) squared, averaged (`reduction="mean"`), summed (`"sum"`) or as it is (`"none"`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.MSELoss()(torch.zeros(2), torch.tensor([1.0, 3.0])).item()
+        5.0
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(_Loss):
+    """|input - target|, averaged (`reduction="mean"`), summed (`"sum"`) or as it is (`"none"`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.L1Loss()(torch.zeros(2), torch.tensor([1.0, -3.0])).item()
+        2.0
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class NLLLoss(_WeightedLoss):
+    """Minus the log-probability of the target class. Takes the result of `LogSoftmax`.
+
+    Args:
+        weight: a weight for each class.
+        ignore_index: targets with this value count for nothing.
+        reduction: `"mean"` (weighted), `"sum"` or `"none"`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.NLLLoss()(torch.tensor([[-1.0, -2.0]]), torch.tensor([1])).item()
+        2.0
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class NLLLoss2d(NLLLoss):
+    """An old name of `NLLLoss`, which takes images as well.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings; warnings.simplefilter("ignore")
+        >>> torch.nn.NLLLoss2d()(torch.tensor([[[[-1.0]], [[-2.0]]]]), torch.tensor([[[1]]])).item()
+        2.0
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        warnings.warn(
+            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement and see "
+            "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(weight, size_average, ignore_index, reduce, reduction)
+
+
+class CrossEntropyLoss(_WeightedLoss):
+    """Cross entropy between unnormalised scores and target classes or probabilities.
+
+    Args:
+        weight: a weight for each class.
+        ignore_index: targets with this value count for nothing.
+        reduction: `"mean"` (weighted), `"sum"` or `"none"`.
+        label_smoothing: how much of the target's probability is spread over all classes.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> round(torch.nn.CrossEntropyLoss()(torch.zeros(1, 2), torch.tensor([1])).item(), 4)
+        0.6931
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.cross_entropy(
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class BCELoss(_WeightedLoss):
+    """The cross entropy between probabilities of the first of two classes. Takes the result of `Sigmoid`.
+
+    Args:
+        weight: how much each element counts; broadcasts.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> round(torch.nn.BCELoss()(torch.tensor([0.5]), torch.tensor([1.0])).item(), 4)
+        0.6931
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """The cross entropy of two classes, by log-odds: `Sigmoid` and `BCELoss` in one, without overflow.
+
+    Args:
+        weight: how much each element counts; broadcasts.
+        pos_weight: how much the positive class, target 1, counts beside the other; broadcasts.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> round(torch.nn.BCEWithLogitsLoss()(torch.tensor([0.0]), torch.tensor([1.0])).item(), 4)
+        0.6931
+    """
+
+    weight: Tensor | None
+    pos_weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
+
+
+class SmoothL1Loss(_Loss):
+    """Squares below `beta`, absolute values above.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.SmoothL1Loss()(torch.tensor([3.0]), torch.tensor([0.0])).item()
+        2.5
+    """
+
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """Squares up to `delta`, absolute values above.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.HuberLoss(delta=2.0)(torch.tensor([3.0]), torch.tensor([0.0])).item()
+        4.0
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        if not isinstance(delta, float | int):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class SoftMarginLoss(_Loss):
+    """log(1 + exp(-target * input)), for targets 1 and -1.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> round(torch.nn.SoftMarginLoss()(torch.tensor([0.0]), torch.tensor([1.0])).item(), 4)
+        0.6931
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class KLDivLoss(_Loss):
+    """The divergence of log-probabilities from a target distribution.
+
+    Args:
+        reduction: `"batchmean"` is what the mathematics wants.
+        log_target: the target holds logarithms as well?
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.KLDivLoss(reduction="batchmean")(torch.zeros(1, 2), torch.ones(1, 2)).item()
+        0.0
+    """
+
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_target = log_target
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.kl_div(input, target, reduction=self.reduction, log_target=self.log_target)
+
+
+class PoissonNLLLoss(_Loss):
+    """The negative log likelihood of counts under Poisson distributions.
+
+    Args:
+        log_input: the input holds logarithms of rates, else rates.
+        full: add Stirling's approximation of log(target!).
+        eps: keeps log(input + eps) finite.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.PoissonNLLLoss()(torch.zeros(2), torch.ones(2)).item()
+        1.0
+    """
+
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        size_average: bool | None = None,
+        eps: float = 1e-8,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.log_input = log_input
+        self.full = full
+        self.eps = eps
+
+    def forward(self, log_input: Tensor, target: Tensor) -> Tensor:
+        return F.poisson_nll_loss(
+            log_input, target, log_input=self.log_input, full=self.full, eps=self.eps, reduction=self.reduction
+        )
+
+
+class GaussianNLLLoss(_Loss):
+    """The negative log likelihood of targets under normal distributions of given means and variances.
+
+    Args:
+        full: add the constant log(2 * pi) / 2.
+        eps: the least variance.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.GaussianNLLLoss()(torch.zeros(2), torch.ones(2), torch.ones(2)).item()
+        0.5
+    """
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(None, None, reduction)
+        self.full = full
+        self.eps = eps
+
+    def forward(self, input: Tensor, target: Tensor, var: Tensor | float) -> Tensor:
+        return F.gaussian_nll_loss(input, target, var, full=self.full, eps=self.eps, reduction=self.reduction)
+
+
+class CTCLoss(_Loss):
+    """The negative log likelihood of label sequences whose alignment with the input is unknown.
+
+    Args:
+        blank: the class of the blank.
+        zero_infinity: losses of inf, and their gradients, become 0.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> log_probs = torch.zeros(2, 1, 2).log_softmax(-1)
+        >>> round(torch.nn.CTCLoss()(log_probs, torch.tensor([[1]]), (2,), (1,)).item(), 4)
+        0.2877
+    """
+
+    def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:
+        super().__init__(reduction=reduction)
+        self.blank = blank
+        self.zero_infinity = zero_infinity
+
+    def forward(self, log_probs: Tensor, targets: Tensor, input_lengths: Any, target_lengths: Any) -> Tensor:
+        return F.ctc_loss(
+            log_probs, targets, input_lengths, target_lengths, self.blank, self.reduction, self.zero_infinity
+        )
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """The cross entropy between `Linear` of the input and a target; with options without holding all logits.
+
+    Args:
+        in_features: the size of the last dimension of the input.
+        num_classes: how many classes.
+        out_features: more dimensions of the result, each place of which has a loss.
+        bias: add one to the logits?
+        weight: how much each class counts.
+        ignore_index: targets with this value count for nothing.
+        options: how to go through the batch in pieces.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> loss = torch.nn.LinearCrossEntropyLoss(2, 4)
+        >>> loss(torch.zeros(1, 2), torch.tensor([3]))
+        tensor(1.3863, grad_fn=<NllLossBackward0>)
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: tuple[int, ...] = (),
+        bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+        options: LinearCrossEntropyOptions | None = None,
+    ) -> None:
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        super().__init__(weight=weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.linear = Linear(in_features, prod(out_features, start=num_classes), bias=bias, device=device, dtype=dtype)
+        self.options = options
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        shape = (self.num_classes, *self.out_features)
+        bias = self.linear.bias
+        return F.linear_cross_entropy(
+            input,
+            self.linear.weight.reshape(*shape, self.linear.in_features),
+            target,
+            linear_bias=None if bias is None else bias.reshape(shape),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+            options=self.options,
+        )
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+            f"out_features={self.out_features}, bias={self.linear.bias is not None}, reduction={self.reduction}, "
+            f"ignore_index={self.ignore_index}, label_smoothing={self.label_smoothing}, options={self.options}"
+        )
+
+
+for _name in __all__:
+    globals()[_name].__module__ = __name__
