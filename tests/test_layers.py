@@ -40,6 +40,7 @@ LAYERS = [
     "examples",
     "extend",
     "testing",
+    "compat",
     "as_torch",
     "cli",
 ]

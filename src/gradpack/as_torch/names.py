@@ -11,6 +11,8 @@ import sys
 from functools import cache
 from types import ModuleType
 
+from ..compat.moved_modules import MOVED
+
 LIBRARY = __name__.partition(".")[0]
 VERSION = f"2.13.0+{LIBRARY}"
 
@@ -151,6 +153,8 @@ def sources(path: str) -> tuple[str, ...] | None:
     if path[:1] == ".":
         return None
     if path.partition(".")[0] in _OURS or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
+        return None
+    if path in MOVED:
         return None
     parent, _, name = path.rpartition(".")
     above = sources(parent)
