@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import Any
 
 from ...base.callers import depth_of_user
@@ -107,6 +108,90 @@ def _static(name: str, given: Tensor, count: int, size: int) -> Tensor:
     return given
 
 
+def _size_of_head(features: int, wanted: int, heads: int) -> int:
+    if features != wanted:
+        raise AssertionError(f"was expecting embedding dimension of {wanted}, but got {features}")
+    if features % heads:
+        raise AssertionError(f"embed_dim {features} not divisible by num_heads {heads}")
+    return features // heads
+
+
+def _checked_weights(
+    key: Tensor, value: Tensor, weight: Tensor | None, separate: tuple[Tensor | None, ...] | None
+) -> Any:
+    """Return the weight of the projections, or the three separate ones, after a look at the shapes of the inputs."""
+    if separate is None:
+        if key._shape != value._shape:
+            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
+        if weight is None:
+            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+        return weight
+    if key._shape[:2] != value._shape[:2]:
+        raise AssertionError(f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}")
+    for name, w in zip("qkv", separate, strict=True):
+        if w is None:
+            raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
+    return separate
+
+
+def _mask_by_rows(mask: Tensor | None, length: int, keys: int, rows: int) -> Tensor | None:
+    """Return a mask with a dimension in front: one for all rows (heads of elements of a batch), or one for each."""
+    if mask is None:
+        return None
+    wanted = (length, keys) if mask.ndim == 2 else (rows, length, keys)
+    if mask._shape != wanted:
+        raise RuntimeError(f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {wanted}.")
+    return mask.unsqueeze(0) if mask.ndim == 2 else mask
+
+
+def _with_biases(
+    k: Tensor, v: Tensor, bias_k: Tensor | None, bias_v: Tensor | None, static_k: Tensor | None, static_v: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    if bias_k is None or bias_v is None:
+        given, other = ("bias_k", "bias_v") if bias_v is None else ("bias_v", "bias_k")
+        raise AssertionError(f"{given} is set but {other} is None")
+    if static_k is not None or static_v is not None:
+        raise AssertionError(f"bias cannot be added to static {'key' if static_k is not None else 'value'}.")
+    batch = k._shape[1]
+    return cat((k, bias_k.repeat(1, batch, 1))), cat((v, bias_v.repeat(1, batch, 1)))
+
+
+def _with_padding(mask: Tensor | None, padding: Tensor | None, batch: int, heads: int, keys: int) -> Tensor | None:
+    """Return the mask with keys masked out by padding, too."""
+    if padding is None:
+        return mask
+    for dim, wanted in ((0, batch), (1, keys)):
+        if padding._shape[dim] != wanted:
+            raise AssertionError(f"Expected key_padded_mask.shape[{dim}] to be {wanted}, but got {padding._shape[dim]}")
+    padding = padding.view(batch, 1, 1, keys).expand(-1, heads, -1, -1).reshape(batch * heads, 1, keys)
+    return padding if mask is None else mask + padding
+
+
+def _attend_with_weights(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, batch: int, heads: int, chance: float
+) -> tuple[Tensor, Tensor]:
+    """Return the results as a matrix, and the weights of each head."""
+    _, length, size = q._shape
+    q = q * math.sqrt(1.0 / size)
+    shares = softmax(bmm(q, k.transpose(1, 2)) if mask is None else baddbmm(mask, q, k.transpose(1, 2)), -1)
+    if chance:
+        shares = dropout(shares, chance)
+    out = bmm(shares, v).transpose(0, 1).reshape(length * batch, heads * size)
+    return out, shares.view(batch, heads, length, k._shape[1])
+
+
+def _attend(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, batch: int, heads: int, chance: float, is_causal: bool
+) -> tuple[Tensor, None]:
+    """Return the results as a matrix, of which no weights are known."""
+    _, length, size = q._shape
+    if mask is not None:
+        mask = mask.unsqueeze(0) if mask._shape[0] == 1 else mask.view(batch, heads, mask._shape[1], k._shape[1])
+    q, k, v = (x.reshape(batch, heads, x._shape[1], size) for x in (q, k, v))
+    out = scaled_dot_product_attention(q, k, v, mask, chance, is_causal)
+    return out.permute(2, 0, 1, 3).reshape(length * batch, heads * size), None
+
+
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -171,7 +256,6 @@ def multi_head_attention_forward(
         value = key if shared else value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     length, batch, features = query._shape
-    keys = key._shape[0]
     padding = canonical_mask(key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask")
     if is_causal and attn_mask is None:
         raise RuntimeError(
@@ -180,41 +264,15 @@ def multi_head_attention_forward(
         )
     is_causal = is_causal and padding is None and not need_weights
     mask = None if is_causal else canonical_mask(attn_mask, "attn_mask", query.dtype)
-    if features != embed_dim_to_check:
-        raise AssertionError(f"was expecting embedding dimension of {embed_dim_to_check}, but got {features}")
-    size = features // num_heads
-    if size * num_heads != features:
-        raise AssertionError(f"embed_dim {features} not divisible by num_heads {num_heads}")
-    if use_separate_proj_weight:
-        if key._shape[:2] != value._shape[:2]:
-            raise AssertionError(
-                f"key's sequence and batch dims {key.shape[:2]} do not match value's {value.shape[:2]}"
-            )
-        weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
-        for name, w in zip("qkv", weights, strict=True):
-            if w is None:
-                raise AssertionError(f"use_separate_proj_weight is True but {name}_proj_weight is None")
-    else:
-        if key._shape != value._shape:
-            raise AssertionError(f"key shape {key.shape} does not match value shape {value.shape}")
-        weights = in_proj_weight
-        if weights is None:
-            raise AssertionError("use_separate_proj_weight is False but in_proj_weight is None")
+    size = _size_of_head(features, embed_dim_to_check, num_heads)
+    separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
+    weights = _checked_weights(key, value, in_proj_weight, separate)
     q, k, v = _projected(query, key, value, weights, in_proj_bias)
-    if mask is not None:
-        wanted = (length, keys) if mask.ndim == 2 else (batch * num_heads, length, keys)
-        if mask._shape != wanted:
-            raise RuntimeError(f"The shape of the {mask.ndim}D attn_mask is {mask.shape}, but should be {wanted}.")
-        mask = mask.unsqueeze(0) if mask.ndim == 2 else mask
-    if bias_k is not None and bias_v is not None:
-        if static_k is not None or static_v is not None:
-            raise AssertionError(f"bias cannot be added to static {'key' if static_k is not None else 'value'}.")
-        k, v = cat((k, bias_k.repeat(1, batch, 1))), cat((v, bias_v.repeat(1, batch, 1)))
-        mask, padding = _one_more(mask), _one_more(padding)
-    elif bias_k is not None or bias_v is not None:
-        given, other = ("bias_k", "bias_v") if bias_k is not None else ("bias_v", "bias_k")
-        raise AssertionError(f"{given} is set but {other} is None")
     rows = batch * num_heads
+    mask = _mask_by_rows(mask, length, key._shape[0], rows)
+    if bias_k is not None or bias_v is not None:
+        k, v = _with_biases(k, v, bias_k, bias_v, static_k, static_v)
+        mask, padding = _one_more(mask), _one_more(padding)
     q, k, v = (x.reshape(x._shape[0], rows, size).transpose(0, 1) for x in (q, k, v))
     k = k if static_k is None else _static("static_k", static_k, rows, size)
     v = v if static_v is None else _static("static_v", static_v, rows, size)
@@ -222,31 +280,12 @@ def multi_head_attention_forward(
         nothing = zeros((rows, 1, size), dtype=k.dtype, device=k.device)
         k, v = cat((k, nothing), 1), cat((v, nothing), 1)
         mask, padding = _one_more(mask), _one_more(padding)
-    keys = k._shape[1]
-    if padding is not None:
-        for dim, wanted_size in ((0, batch), (1, keys)):
-            if padding._shape[dim] != wanted_size:
-                raise AssertionError(
-                    f"Expected key_padded_mask.shape[{dim}] to be {wanted_size}, but got {padding._shape[dim]}"
-                )
-        padding = padding.view(batch, 1, 1, keys).expand(-1, num_heads, -1, -1).reshape(rows, 1, keys)
-        mask = padding if mask is None else mask + padding
+    mask = _with_padding(mask, padding, batch, num_heads, k._shape[1])
     chance = dropout_p if training else 0.0
-    shares = None
-    if need_weights:
-        q = q * math.sqrt(1.0 / size)
-        shares = softmax(bmm(q, k.transpose(1, 2)) if mask is None else baddbmm(mask, q, k.transpose(1, 2)), -1)
-        if chance:
-            shares = dropout(shares, chance)
-        out = bmm(shares, v).transpose(0, 1).reshape(length * batch, features)
-        shares = shares.view(batch, num_heads, length, keys)
-        shares = shares.mean(1) if average_attn_weights else shares
-    else:
-        if mask is not None:
-            mask = mask.unsqueeze(0) if mask._shape[0] == 1 else mask.view(batch, num_heads, mask._shape[1], keys)
-        q, k, v = (x.reshape(batch, num_heads, x._shape[1], size) for x in (q, k, v))
-        out = scaled_dot_product_attention(q, k, v, mask, chance, is_causal)
-        out = out.permute(2, 0, 1, 3).reshape(length * batch, features)
+    attend = _attend_with_weights if need_weights else partial(_attend, is_causal=is_causal)
+    out, shares = attend(q, k, v, mask, batch, num_heads, chance)
+    if shares is not None and average_attn_weights:
+        shares = shares.mean(1)
     out = linear(out, out_proj_weight, out_proj_bias).view(length, batch, out_proj_weight._shape[0])
     if not batched:
         return out.squeeze(1), None if shares is None else shares.squeeze(0)

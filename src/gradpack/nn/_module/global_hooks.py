@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from ...tensor.hooks import RemovableHandle
@@ -172,3 +173,13 @@ def passed(hooks: OrderedDict[int, Any], module: Any, name: str, value: Any) -> 
         if changed is not None:
             value = changed
     return value
+
+
+class WithGlobalHooks(ModuleType):
+    """The type of `nn.modules.module`: hooks that a program sets there are put where calls look for them."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_global_"):
+            replace(name, value)
+        else:
+            super().__setattr__(name, value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import OrderedDict, namedtuple
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...autograd.grad_mode import no_grad
@@ -46,6 +46,10 @@ def own_state(module: Module) -> dict[str, Tensor]:
 
 def _has_extra_state(module: Module) -> bool:
     return getattr(type(module), "get_extra_state", get_extra_state) is not get_extra_state
+
+
+def _takes_extra_state(module: Module) -> bool:
+    return getattr(type(module), "set_extra_state", set_extra_state) is not set_extra_state
 
 
 def set_state(self: Module, state: dict[str, Any]) -> None:
@@ -164,7 +168,7 @@ def _decides_for_itself(module: Module) -> bool:
         or module._load_state_dict_post_hooks
         or type(module)._load_from_state_dict is not load_own
         or _has_extra_state(module)
-        or getattr(type(module), "set_extra_state", set_extra_state) is not set_extra_state
+        or _takes_extra_state(module)
     )
 
 
@@ -250,29 +254,26 @@ def load_own(
             value = value[0]  # torch before 0.4 had no 0-dim tensors
         complaint = _complaint(key, current, value)
         if complaint is None and write:
-            try:
-                _take(self, name, current, value, assign)
-            except Exception as error:
-                complaint = (
-                    f'While copying the parameter named "{key}", of {current.dtype} {list(current.shape)} in the model '
-                    f"and {value.dtype} {list(value.shape)} in the checkpoint: {type(error).__name__}: {error}."
-                )
+            complaint = _take(self, name, key, current, value, assign)
         if complaint is not None:
             error_msgs.append(complaint)
     extra = prefix + _EXTRA
-    takes_extra = getattr(type(self), "set_extra_state", set_extra_state) is not set_extra_state
-    if takes_extra:
-        if extra in state_dict:
-            if write:
-                self.set_extra_state(state_dict[extra])
-        elif strict:
-            missing_keys.append(extra)
+    takes_extra = _takes_extra_state(self)
+    if takes_extra and extra in state_dict:
+        if write:
+            self.set_extra_state(state_dict[extra])
+    elif takes_extra and strict:
+        missing_keys.append(extra)
     if strict:
-        for key in state_dict:
-            if key.startswith(prefix) and (key != extra or not takes_extra):
-                first, dot, _ = key[len(prefix) :].partition(".")
-                if first not in (self._modules if dot else own):
-                    unexpected_keys.append(key)
+        known = {*own, _EXTRA} if takes_extra else own.keys()
+        names = (key[len(prefix) :] for key in state_dict if key.startswith(prefix))
+        unexpected_keys += [prefix + name for name in names if not _is_known(name, known, self._modules)]
+
+
+def _is_known(name: str, own: Container[str], children: Container[str]) -> bool:
+    """Whether a dotted name is one of this module's, or may be one of a child's."""
+    first, dot, _ = name.partition(".")
+    return first in (children if dot else own)
 
 
 def _complaint(key: str, current: Tensor, value: Any) -> str | None:
@@ -289,18 +290,25 @@ def _complaint(key: str, current: Tensor, value: Any) -> str | None:
     return None
 
 
-def _take(module: Module, name: str, current: Tensor, value: Tensor, assign: bool) -> None:
-    """Copy `value` into `current`, or replace `name` of the module by it if `assign`."""
-    if not assign:
-        with no_grad():
-            current.copy_(value)
-        return
-    if isinstance(current, Parameter):
-        if isinstance(value, Parameter):
-            value.requires_grad_(current.requires_grad)
-        else:
-            value = Parameter(value, requires_grad=current.requires_grad)
-    setattr(module, name, value)
+def _take(module: Module, name: str, key: str, current: Tensor, value: Tensor, assign: bool) -> str | None:
+    """Copy `value` into `current`, or replace `name` of the module by it if `assign`. Returns a complaint, or None."""
+    try:
+        if not assign:
+            with no_grad():
+                current.copy_(value)
+            return None
+        if isinstance(current, Parameter):
+            if isinstance(value, Parameter):
+                value.requires_grad_(current.requires_grad)
+            else:
+                value = Parameter(value, requires_grad=current.requires_grad)
+        setattr(module, name, value)
+    except Exception as error:
+        return (
+            f'While copying the parameter named "{key}", of {current.dtype} {list(current.shape)} in the model '
+            f"and {value.dtype} {list(value.shape)} in the checkpoint: {type(error).__name__}: {error}."
+        )
+    return None
 
 
 def register_state_dict_pre_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:

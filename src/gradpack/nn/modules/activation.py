@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from ...ops.create.fill import full
 from ...tensor.tensor import Tensor
 from .. import functional as F
-from ..parameter import Parameter
-from ._multihead_attention import MultiheadAttention
+from .._layers import adopt
+from .._layers.activations import (
+    GELU,
+    Hardshrink,
+    LogSigmoid,
+    PReLU,
+    Sigmoid,
+    Softplus,
+    Softshrink,
+    Softsign,
+    Tanh,
+    Tanhshrink,
+)
+from .._layers.multihead_attention import MultiheadAttention
+from .._layers.softmax import GLU, LogSoftmax, Softmax, Softmax2d, Softmin
 from .module import Module
 
 __all__ = [
@@ -49,15 +61,13 @@ class _InPlace(Module):
     """Base class of the activations with an `inplace` option."""
 
     inplace: bool
-    shown: ClassVar[tuple[str, ...]] = ()  # attributes to print, before `inplace`
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
     def extra_repr(self) -> str:
-        parts = [f"{name}={getattr(self, name)}" for name in self.shown]
-        return ", ".join([*parts, *["inplace=True"] * self.inplace])
+        return ", ".join([*filter(None, [super().extra_repr()]), *["inplace=True"] * self.inplace])
 
 
 class ReLU(_InPlace):
@@ -84,7 +94,7 @@ class LeakyReLU(_InPlace):
         [-0.5, 2.0]
     """
 
-    shown = ("negative_slope",)
+    _shown = ("negative_slope",)
 
     def __init__(self, negative_slope: float = 1e-2, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -104,7 +114,7 @@ class ELU(_InPlace):
         [0.0, 2.0]
     """
 
-    shown = ("alpha",)
+    _shown = ("alpha",)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -128,119 +138,6 @@ class SiLU(_InPlace):
         return F.silu(input, inplace=self.inplace)
 
 
-class GELU(Module):
-    """x * Phi(x), where Phi is the distribution function of the normal distribution.
-
-    Args:
-        approximate: `"none"`, or `"tanh"` for the approximation with a hyperbolic tangent.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> round(torch.nn.GELU()(torch.tensor(1.0)).item(), 4)
-        0.8413
-    """
-
-    def __init__(self, approximate: str = "none") -> None:
-        super().__init__()
-        self.approximate = approximate
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.gelu(input, approximate=self.approximate)
-
-    def extra_repr(self) -> str:
-        return f"approximate={self.approximate!r}"
-
-
-class Tanh(Module):
-    """The hyperbolic tangent.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Tanh()(torch.zeros(2)).tolist()
-        [0.0, 0.0]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.tanh()  # attached by the operations
-
-
-class Sigmoid(Module):
-    """1 / (1 + exp(-x)).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Sigmoid()(torch.zeros(2)).tolist()
-        [0.5, 0.5]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return input.sigmoid()  # attached by the operations
-
-
-class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> round(torch.nn.Softplus()(torch.tensor(0.0)).item(), 4)
-        0.6931
-    """
-
-    def __init__(self, beta: float = 1.0, threshold: float = 20.0) -> None:
-        super().__init__()
-        self.beta = beta
-        self.threshold = threshold
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softplus(input, self.beta, self.threshold)
-
-    def extra_repr(self) -> str:
-        return f"beta={self.beta}, threshold={self.threshold}"
-
-
-class _AlongDim(Module):
-    dim: int | None
-
-    def __init__(self, dim: int | None = None) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
-
-
-class Softmax(_AlongDim):
-    """exp(x) / sum(exp(x)) along `dim`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Softmax(dim=0)(torch.zeros(4)).tolist()
-        [0.25, 0.25, 0.25, 0.25]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softmax(input, self.dim)
-
-
-class LogSoftmax(_AlongDim):
-    """The logarithm of softmax along `dim`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> round(torch.nn.LogSoftmax(dim=0)(torch.zeros(2))[0].item(), 4)
-        -0.6931
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.log_softmax(input, self.dim)
-
-
 class Hardtanh(_InPlace):
     """x limited to the interval from `min_val` to `max_val`.
 
@@ -254,7 +151,7 @@ class Hardtanh(_InPlace):
         [-1.0, 0.5]
     """
 
-    shown: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
+    _shown: ClassVar[tuple[str, ...]] = ("min_val", "max_val")
 
     def __init__(
         self,
@@ -287,7 +184,7 @@ class ReLU6(Hardtanh):
         [0.0, 6.0]
     """
 
-    shown = ()
+    _shown = ()
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__(0.0, 6.0, inplace)
@@ -303,7 +200,7 @@ class CELU(_InPlace):
         [0.0, 2.0]
     """
 
-    shown = ("alpha",)
+    _shown = ("alpha",)
 
     def __init__(self, alpha: float = 1.0, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -323,7 +220,7 @@ class Threshold(_InPlace):
         [-5.0, 2.0]
     """
 
-    shown = ("threshold", "value")
+    _shown = ("threshold", "value")
 
     def __init__(self, threshold: float, value: float, inplace: bool = False) -> None:
         super().__init__(inplace)
@@ -400,114 +297,6 @@ class Hardsigmoid(_InPlace):
         return ""
 
 
-class _Shrink(Module):
-    def __init__(self, lambd: float = 0.5) -> None:
-        super().__init__()
-        self.lambd = lambd
-
-    def extra_repr(self) -> str:
-        return str(self.lambd)
-
-
-class Hardshrink(_Shrink):
-    """x where |x| > lambd, else 0.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Hardshrink()(torch.tensor([-3.0, 0.25])).tolist()
-        [-3.0, 0.0]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardshrink(input, self.lambd)
-
-
-class Softshrink(_Shrink):
-    """x moved towards 0 by lambd, at most to it.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Softshrink()(torch.tensor([-3.0, 0.25])).tolist()
-        [-2.5, 0.0]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softshrink(input, self.lambd)
-
-
-class LogSigmoid(Module):
-    """log(1 / (1 + exp(-x))).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> round(torch.nn.LogSigmoid()(torch.tensor(0.0)).item(), 4)
-        -0.6931
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.logsigmoid(input)
-
-
-class Softsign(Module):
-    """x / (1 + |x|).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Softsign()(torch.tensor([-1.0, 3.0])).tolist()
-        [-0.5, 0.75]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softsign(input)
-
-
-class Tanhshrink(Module):
-    """x - tanh(x).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Tanhshrink()(torch.zeros(1)).tolist()
-        [0.0]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.tanhshrink(input)
-
-
-class PReLU(Module):
-    """x where x > 0, else weight * x, with a learned weight for all channels or for each (dimension 1).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.PReLU()(torch.tensor([-1.0, 2.0])).tolist()
-        [-0.25, 2.0]
-    """
-
-    weight: Tensor
-
-    def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
-        super().__init__()
-        self.num_parameters = num_parameters
-        self.init = init
-        self.weight = Parameter(full((num_parameters,), init, device=device, dtype=dtype))
-
-    def reset_parameters(self) -> None:
-        """Set the weight to its first value."""
-        self.weight.data.fill_(self.init)  # attached by the operations
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.prelu(input, self.weight)
-
-    def extra_repr(self) -> str:
-        return f"num_parameters={self.num_parameters}"
-
-
 class RReLU(_InPlace):
     """x where x > 0, else x times a random number between `lower` and `upper`; their mean when evaluating.
 
@@ -520,6 +309,8 @@ class RReLU(_InPlace):
         [-0.5, 2.0]
     """
 
+    _shown = ("lower", "upper")
+
     def __init__(self, lower: float = 1.0 / 8, upper: float = 1.0 / 3, inplace: bool = False) -> None:
         super().__init__(inplace)
         self.lower = lower
@@ -528,64 +319,5 @@ class RReLU(_InPlace):
     def forward(self, input: Tensor) -> Tensor:
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
-    def extra_repr(self) -> str:
-        return f"lower={self.lower}, upper={self.upper}" + (", inplace=True" if self.inplace else "")
 
-
-class Softmax2d(Module):
-    """Softmax over the channels at each place of (N, C, H, W) or (C, H, W).
-
-    Raises:
-        ValueError: for other numbers of dimensions.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Softmax2d()(torch.zeros(2, 1, 1)).flatten().tolist()
-        [0.5, 0.5]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        if input.ndim not in (3, 4):
-            raise ValueError(f"Softmax2d: expected input to be 3D or 4D, got {input.ndim}D instead")
-        return F.softmax(input, -3)
-
-
-class Softmin(_AlongDim):
-    """Softmax of -x along `dim`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.Softmin(dim=0)(torch.zeros(2)).tolist()
-        [0.5, 0.5]
-    """
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.softmin(input, self.dim)
-
-
-class GLU(Module):
-    """The first half of x along `dim`, times the sigmoid of the second.
-
-    Source: Dauphin et al., 2016.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.GLU()(torch.tensor([3.0, 0.0])).tolist()
-        [1.5]
-    """
-
-    def __init__(self, dim: int = -1) -> None:
-        super().__init__()
-        self.dim = dim
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.glu(input, self.dim)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}"
-
-
-MultiheadAttention.__module__ = __name__  # where torch has it
+adopt(globals())

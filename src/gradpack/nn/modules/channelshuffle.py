@@ -21,12 +21,11 @@ class ChannelShuffle(Module):
         tensor([0, 2, 1, 3])
     """
 
+    _shown = ("groups",)
+
     def __init__(self, groups: int) -> None:
         super().__init__()
         self.groups = groups
 
     def forward(self, input: Tensor) -> Any:
         return F.channel_shuffle(input, self.groups)
-
-    def extra_repr(self) -> str:
-        return f"groups={self.groups}"

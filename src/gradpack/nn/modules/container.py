@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Self, overload
 
+from .._layers import adopt
+from .._layers.parameter_containers import ParameterDict, ParameterList
 from .._module.entries import pairs, position
 from .._module.printing import _addindent, bracketed
-from ._parameter_containers import ParameterDict, ParameterList
 from .module import Module
 
 __all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
@@ -311,4 +312,4 @@ class ModuleDict(Module):
             self[name] = module
 
 
-ParameterList.__module__ = ParameterDict.__module__ = __name__  # where torch has them
+adopt(globals())

@@ -20,6 +20,8 @@ class Flatten(Module):
         gradpack.Size([2, 12])
     """
 
+    _shown = ("start_dim", "end_dim")
+
     def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim = start_dim
@@ -27,9 +29,6 @@ class Flatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
-
-    def extra_repr(self) -> str:
-        return f"start_dim={self.start_dim}, end_dim={self.end_dim}"
 
 
 class Unflatten(Module):
@@ -41,6 +40,8 @@ class Unflatten(Module):
         >>> torch.nn.Unflatten(1, (3, 4))(torch.ones(2, 12)).shape
         gradpack.Size([2, 3, 4])
     """
+
+    _shown = ("dim", "unflattened_size")
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
@@ -63,6 +64,3 @@ class Unflatten(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
-
-    def extra_repr(self) -> str:
-        return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -21,6 +21,8 @@ class Unfold(Module):
         gradpack.Size([1, 12, 9])
     """
 
+    _shown = ("kernel_size", "dilation", "padding", "stride")
+
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
         super().__init__()
         self.kernel_size = kernel_size
@@ -30,9 +32,6 @@ class Unfold(Module):
 
     def forward(self, input: Tensor) -> Any:
         return F.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return f"kernel_size={self.kernel_size}, dilation={self.dilation}, padding={self.padding}, stride={self.stride}"
 
 
 class Fold(Module):
@@ -44,6 +43,8 @@ class Fold(Module):
         >>> torch.nn.Fold(4, 2)(torch.ones(1, 12, 9)).shape
         gradpack.Size([1, 3, 4, 4])
     """
+
+    _shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
 
     def __init__(
         self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
@@ -57,9 +58,3 @@ class Fold(Module):
 
     def forward(self, input: Tensor) -> Any:
         return F.fold(input, self.output_size, self.kernel_size, self.dilation, self.padding, self.stride)
-
-    def extra_repr(self) -> str:
-        return (
-            f"output_size={self.output_size}, kernel_size={self.kernel_size}, dilation={self.dilation}, "
-            f"padding={self.padding}, stride={self.stride}"
-        )

@@ -8,17 +8,8 @@ from typing import Any
 
 from ...tensor.tensor import Tensor
 from .. import functional as F
-from . import _loss_base
-from ._margin_losses import (
-    CosineEmbeddingLoss,
-    HingeEmbeddingLoss,
-    MarginRankingLoss,
-    MultiLabelMarginLoss,
-    MultiLabelSoftMarginLoss,
-    MultiMarginLoss,
-    TripletMarginLoss,
-    TripletMarginWithDistanceLoss,
-)
+from .._layers import adopt, loss_base, margin_losses
+from .._layers.margin_losses import *
 from .linear import Linear
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
 
@@ -26,30 +17,23 @@ __all__ = [
     "BCELoss",
     "BCEWithLogitsLoss",
     "CTCLoss",
-    "CosineEmbeddingLoss",
     "CrossEntropyLoss",
     "GaussianNLLLoss",
-    "HingeEmbeddingLoss",
     "HuberLoss",
     "KLDivLoss",
     "L1Loss",
     "LinearCrossEntropyLoss",
     "MSELoss",
-    "MarginRankingLoss",
-    "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss",
     "NLLLoss",
     "NLLLoss2d",
     "PoissonNLLLoss",
     "SmoothL1Loss",
     "SoftMarginLoss",
-    "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss",
 ]
+__all__ += margin_losses.__all__
 
-_Loss = _loss_base._Loss
-_WeightedLoss = _loss_base._WeightedLoss
+_Loss = loss_base._Loss
+_WeightedLoss = loss_base._WeightedLoss
 
 
 class MSELoss(_Loss):
@@ -466,5 +450,4 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         )
 
 
-for _name in __all__:
-    globals()[_name].__module__ = __name__
+adopt(globals())

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
-from types import ModuleType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from ...base.modes import MODE
 from ...tensor.tensor import Tensor
@@ -53,23 +52,13 @@ class Module:
     _version: int = 1
     call_super_init: bool = False  # pass the arguments of `__init__` on to the next class of the MRO?
     training: bool
+    _shown: ClassVar[tuple[str, ...]] = ()  # the attributes that `extra_repr` gives
 
     _parameters: dict[str, Parameter | None]
     _buffers: dict[str, Tensor | None]
     _modules: dict[str, Module | None]
     _non_persistent_buffers_set: set[str]
     _is_full_backward_hook: bool | None = None
-    _forward_pre_hooks: OrderedDict[int, Any]
-    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
-    _forward_hooks: OrderedDict[int, Any]
-    _forward_hooks_with_kwargs: OrderedDict[int, bool]
-    _forward_hooks_always_called: OrderedDict[int, bool]
-    _backward_pre_hooks: OrderedDict[int, Any]
-    _backward_hooks: OrderedDict[int, Any]
-    _state_dict_pre_hooks: OrderedDict[int, Any]
-    _state_dict_hooks: OrderedDict[int, Any]
-    _load_state_dict_pre_hooks: OrderedDict[int, Any]
-    _load_state_dict_post_hooks: OrderedDict[int, Any]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (args or kwargs) and not self.call_super_init:
@@ -338,7 +327,7 @@ class Module:
 
     def extra_repr(self) -> str:
         """Return the text that `repr` prints between the brackets before the children, such as a layer's sizes."""
-        return ""
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self._shown)
 
     def _get_name(self) -> str:
         return type(self).__name__
@@ -408,17 +397,7 @@ def _cannot_assign(name: str, value: Any, what: str, wanted: str) -> TypeError:
     return TypeError(f"cannot assign {kind!r} as {what} {name!r} ({wanted} or None expected): del the attribute first")
 
 
-class _WithGlobalHooks(ModuleType):
-    """The type of this module: hooks of all modules that a program sets here are put where calls look for them."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name.startswith("_global_"):
-            global_hooks.replace(name, value)
-        else:
-            super().__setattr__(name, value)
-
-
 globals().update((n, found) for n, found in vars(global_hooks).items() if n.startswith("_global_"))
 for _name in __all__:
-    globals()[_name].__module__ = __name__
-sys.modules[__name__].__class__ = _WithGlobalHooks
+    globals()[_name].__module__ = __name__  # where torch has them
+sys.modules[__name__].__class__ = global_hooks.WithGlobalHooks

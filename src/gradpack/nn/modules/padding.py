@@ -46,6 +46,8 @@ class _Pad(Module):
 
 
 class _ConstantPadNd(_Pad):
+    _shown = ("padding", "value")
+
     def __init__(self, value: float) -> None:
         Module.__init__(self)  # subclasses set the sizes
         self.value = value
@@ -53,8 +55,20 @@ class _ConstantPadNd(_Pad):
     def forward(self, input: Tensor) -> Tensor:
         return F.pad(input, self.padding, "constant", self.value)
 
-    def extra_repr(self) -> str:
-        return f"padding={self.padding}, value={self.value}"
+    extra_repr = Module.extra_repr
+
+
+class _SizedConstantPad(_ConstantPadNd):
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(value)
+        self.padding = as_tuple(padding, 2 * self.ndim)
+
+
+class _ZeroPad(_SizedConstantPad):
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    extra_repr = _Pad.extra_repr
 
 
 class _ReflectionPadNd(_Pad):
@@ -77,7 +91,7 @@ class _CircularPadNd(_Pad):
         return F.pad(input, self.padding, "circular")
 
 
-class ConstantPad1d(_ConstantPadNd):
+class ConstantPad1d(_SizedConstantPad):
     """Pads the last dimension with a constant.
 
     Args:
@@ -92,12 +106,8 @@ class ConstantPad1d(_ConstantPadNd):
 
     ndim = 1
 
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(value)
-        self.padding = as_tuple(padding, 2)
 
-
-class ConstantPad2d(_ConstantPadNd):
+class ConstantPad2d(_SizedConstantPad):
     """Pads the last two dimensions with a constant.
 
     Example::
@@ -109,12 +119,8 @@ class ConstantPad2d(_ConstantPadNd):
 
     ndim = 2
 
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(value)
-        self.padding = as_tuple(padding, 4)
 
-
-class ConstantPad3d(_ConstantPadNd):
+class ConstantPad3d(_SizedConstantPad):
     """Pads the last three dimensions with a constant.
 
     Example::
@@ -126,12 +132,8 @@ class ConstantPad3d(_ConstantPadNd):
 
     ndim = 3
 
-    def __init__(self, padding: Any, value: float) -> None:
-        super().__init__(value)
-        self.padding = as_tuple(padding, 6)
 
-
-class ZeroPad1d(ConstantPad1d):
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Pads the last dimension with zeros.
 
     Args:
@@ -144,14 +146,8 @@ class ZeroPad1d(ConstantPad1d):
         gradpack.Size([1, 1, 5])
     """
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad2d(ConstantPad2d):
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Pads the last two dimensions with zeros.
 
     Example::
@@ -161,14 +157,8 @@ class ZeroPad2d(ConstantPad2d):
         gradpack.Size([1, 1, 5, 5])
     """
 
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
 
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
-
-
-class ZeroPad3d(ConstantPad3d):
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Pads the last three dimensions with zeros.
 
     Example::
@@ -177,12 +167,6 @@ class ZeroPad3d(ConstantPad3d):
         >>> torch.nn.ZeroPad3d(1)(torch.ones(1, 1, 3, 3, 3)).shape
         gradpack.Size([1, 1, 5, 5, 5])
     """
-
-    def __init__(self, padding: Any) -> None:
-        super().__init__(padding, 0.0)
-
-    def extra_repr(self) -> str:
-        return f"{self.padding}"
 
 
 class ReflectionPad1d(_ReflectionPadNd):

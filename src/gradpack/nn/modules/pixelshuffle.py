@@ -21,15 +21,14 @@ class PixelShuffle(Module):
         gradpack.Size([1, 2, 4, 6])
     """
 
+    _shown = ("upscale_factor",)
+
     def __init__(self, upscale_factor: int) -> None:
         super().__init__()
         self.upscale_factor = upscale_factor
 
     def forward(self, input: Tensor) -> Any:
         return F.pixel_shuffle(input, self.upscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"upscale_factor={self.upscale_factor}"
 
 
 class PixelUnshuffle(Module):
@@ -42,12 +41,11 @@ class PixelUnshuffle(Module):
         gradpack.Size([1, 8, 2, 3])
     """
 
+    _shown = ("downscale_factor",)
+
     def __init__(self, downscale_factor: int) -> None:
         super().__init__()
         self.downscale_factor = downscale_factor
 
     def forward(self, input: Tensor) -> Any:
         return F.pixel_unshuffle(input, self.downscale_factor)
-
-    def extra_repr(self) -> str:
-        return f"downscale_factor={self.downscale_factor}"

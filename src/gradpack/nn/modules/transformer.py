@@ -13,7 +13,7 @@ from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
 from .._functional.attention import canonical_mask
-from ._multihead_attention import MultiheadAttention
+from .._layers.multihead_attention import MultiheadAttention
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear

@@ -6,8 +6,19 @@ from collections.abc import Callable
 
 from ...tensor.tensor import Tensor
 from .. import functional as F
-from ._loss_base import _Loss, _WeightedLoss
-from .distance import PairwiseDistance
+from ..modules.distance import PairwiseDistance
+from .loss_base import _Loss, _WeightedLoss
+
+__all__ = [
+    "CosineEmbeddingLoss",
+    "HingeEmbeddingLoss",
+    "MarginRankingLoss",
+    "MultiLabelMarginLoss",
+    "MultiLabelSoftMarginLoss",
+    "MultiMarginLoss",
+    "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
+]
 
 
 class _MarginLoss(_Loss):

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from ...tensor.tensor import Tensor
 from .._module.entries import pairs, position
+from ..modules.module import Module
 from ..parameter import Parameter
-from .module import Module
 
 
 def _as_entry(value: Any) -> Any:

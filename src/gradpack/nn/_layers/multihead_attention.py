@@ -8,9 +8,9 @@ from ...ops.create.fill import empty
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
+from ..modules.linear import NonDynamicallyQuantizableLinear
+from ..modules.module import Module
 from ..parameter import Parameter
-from .linear import NonDynamicallyQuantizableLinear
-from .module import Module
 
 
 class MultiheadAttention(Module):

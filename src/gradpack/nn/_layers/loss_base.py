@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ...ops.nn.reduction import legacy
 from ...tensor.tensor import Tensor
-from .module import Module
+from ..modules.module import Module
 
 
 class _Loss(Module):
-    __module__ = "gradpack.nn.modules.loss"  # where torch has it
     reduction: str
 
     def __init__(self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean") -> None:
@@ -17,7 +16,6 @@ class _Loss(Module):
 
 
 class _WeightedLoss(_Loss):
-    __module__ = "gradpack.nn.modules.loss"
     weight: Tensor | None
 
     def __init__(
