@@ -21,25 +21,7 @@ from ...ops.pointwise.gated import celu_, elu_, selu_
 from ...ops.reduce.softmax import log_softmax as _log_softmax
 from ...ops.reduce.softmax import softmax as _softmax
 from ...tensor.tensor import Tensor
-
-__all__ = [
-    "celu",
-    "elu",
-    "gelu",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "leaky_relu",
-    "log_softmax",
-    "mish",
-    "relu",
-    "relu6",
-    "selu",
-    "silu",
-    "softmax",
-    "softmin",
-    "threshold",
-]
+from .._public import give_all
 
 
 def _write_back(input: Tensor, function: Any, *args: Any, **kwargs: Any) -> Tensor:
@@ -256,3 +238,6 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
     """
     dim = _class_dim("log_softmax", input.ndim, _stacklevel) if dim is None else dim
     return _log_softmax(input, dim, dtype=dtype)
+
+
+give_all(globals())

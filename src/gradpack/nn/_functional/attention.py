@@ -18,12 +18,11 @@ from ...ops.nn.attention import scaled_dot_product_attention
 from ...ops.reduce.softmax import softmax
 from ...ops.shape.join import cat
 from ...tensor.tensor import Tensor
+from .._public import give_all
 from .dropout import dropout
 
-__all__ = ["multi_head_attention_forward"]
 
-
-def canonical_mask(mask: Tensor | None, name: str, dtype: Any, other: Tensor | None = None, beside: str = "") -> Any:
+def _canonical_mask(mask: Tensor | None, name: str, dtype: Any, other: Tensor | None = None, beside: str = "") -> Any:
     """Return an additive float mask: -inf where a bool mask is True (which here means: masked out).
 
     Warns, as torch does, where `other`, the mask beside it, has another dtype.
@@ -256,14 +255,14 @@ def multi_head_attention_forward(
         value = key if shared else value.unsqueeze(1)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     length, batch, features = query._shape
-    padding = canonical_mask(key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask")
+    padding = _canonical_mask(key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask")
     if is_causal and attn_mask is None:
         raise RuntimeError(
             "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
             "`generate_square_subsequent_mask` to create this mask."
         )
     is_causal = is_causal and padding is None and not need_weights
-    mask = None if is_causal else canonical_mask(attn_mask, "attn_mask", query.dtype)
+    mask = None if is_causal else _canonical_mask(attn_mask, "attn_mask", query.dtype)
     size = _size_of_head(features, embed_dim_to_check, num_heads)
     separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     weights = _checked_weights(key, value, in_proj_weight, separate)
@@ -290,3 +289,6 @@ def multi_head_attention_forward(
     if not batched:
         return out.squeeze(1), None if shares is None else shares.squeeze(0)
     return out, shares
+
+
+give_all(globals())

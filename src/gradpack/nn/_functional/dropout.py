@@ -10,17 +10,7 @@ from ...ops.create.fill_like import empty_like, zeros_like
 from ...ops.nn import dropout as ops
 from ...ops.pointwise import gated
 from ...tensor.tensor import Tensor
-
-__all__ = [
-    "alpha_dropout",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "feature_alpha_dropout",
-    "gumbel_softmax",
-    "rrelu",
-]
+from .._public import give_all
 
 
 def _check(p: float) -> None:
@@ -202,3 +192,6 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         return soft
     corner = zeros_like(logits).scatter_(dim, soft.max(dim, keepdim=True)[1], 1.0)
     return corner - soft.detach() + soft
+
+
+give_all(globals())

@@ -12,11 +12,10 @@ from ...ops.nn.affine import linear
 from ...ops.nn.loss import cross_entropy
 from ...ops.nn.loss_linear import chunked_cross_entropy
 from ...tensor.tensor import Tensor
+from .._public import give_all
 
 if TYPE_CHECKING:
     from ..modules.linear_cross_entropy_options import LinearCrossEntropyOptions
-
-__all__ = ["linear_cross_entropy"]
 
 
 def linear_cross_entropy(
@@ -91,3 +90,6 @@ def linear_cross_entropy(
         linear_bias = None if linear_bias is None else linear_bias.reshape(-1)
     logits = linear(input, linear_weight, linear_bias).reshape(shape)
     return cross_entropy(logits, target, weight, reduction, ignored, label_smoothing)
+
+
+give_all(globals())

@@ -4,37 +4,11 @@ from __future__ import annotations
 
 from ...base.callers import depth_of_user
 from ...ops.nn import loss, loss_pointwise
-from ...ops.nn.loss_pointwise import gaussian_nll_loss
 from ...ops.nn.reduction import check_name, legacy, number_of, reduced, refuse_gradient, same_size
 from ...ops.pointwise.activation import logsigmoid
-from ...ops.reduce import similarity
 from ...ops.shape.broadcasting import broadcast_shapes, broadcast_tensors
 from ...tensor.tensor import Tensor
-
-__all__ = [
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "cosine_similarity",
-    "cross_entropy",
-    "gaussian_nll_loss",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "mse_loss",
-    "multilabel_soft_margin_loss",
-    "nll_loss",
-    "pairwise_distance",
-    "poisson_nll_loss",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-]
-
-
-cosine_similarity = similarity.cosine_similarity
-
-
-pairwise_distance = similarity.pairwise_distance
+from .._public import give_all
 
 
 def _check_weight(weight: Tensor, input: Tensor) -> None:
@@ -363,3 +337,6 @@ def multilabel_soft_margin_loss(
     each = each.sum(input.ndim - 1) / input.size(input.ndim - 1)
     check_name(reduction)
     return reduced(each, reduction)
+
+
+give_all(globals())

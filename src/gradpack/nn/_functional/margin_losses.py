@@ -6,19 +6,9 @@ from typing import Any
 
 from ...ops.nn import loss_margin
 from ...ops.nn.ctc import ctc_loss as _ctc_loss
-from ...ops.nn.loss_margin import triplet_margin_with_distance_loss
 from ...ops.nn.reduction import legacy, number_of
 from ...tensor.tensor import Tensor
-
-__all__ = [
-    "cosine_embedding_loss",
-    "ctc_loss",
-    "margin_ranking_loss",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
-]
+from .._public import give_all
 
 
 def margin_ranking_loss(
@@ -161,3 +151,6 @@ def ctc_loss(
         tensor(0.2877)
     """
     return _ctc_loss(log_probs, targets, input_lengths, target_lengths, blank, number_of(reduction), zero_infinity)
+
+
+give_all(globals())

@@ -7,6 +7,7 @@ from typing import Any
 from ...ops.create.fill import full
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from .._public import give_all
 from ..modules.module import Module
 from ..parameter import Parameter
 
@@ -188,3 +189,6 @@ class PReLU(Module):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.prelu(input, self.weight)
+
+
+give_all(globals())

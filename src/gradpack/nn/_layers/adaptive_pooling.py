@@ -7,24 +7,8 @@ from typing import Any
 from ...ops.conv.spatial import as_tuple
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from .._public import give_all
 from ..modules.module import Module
-
-__all__ = [
-    "AdaptiveAvgPool1d",
-    "AdaptiveAvgPool2d",
-    "AdaptiveAvgPool3d",
-    "AdaptiveMaxPool1d",
-    "AdaptiveMaxPool2d",
-    "AdaptiveMaxPool3d",
-    "FractionalMaxPool2d",
-    "FractionalMaxPool3d",
-    "LPPool1d",
-    "LPPool2d",
-    "LPPool3d",
-    "_AdaptiveAvgPoolNd",
-    "_AdaptiveMaxPoolNd",
-    "_LPPoolNd",
-]
 
 
 class _FractionalMaxPool(Module):
@@ -246,3 +230,6 @@ class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """
 
     function = "adaptive_avg_pool3d"
+
+
+give_all(globals())

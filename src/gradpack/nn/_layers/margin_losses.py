@@ -6,19 +6,9 @@ from collections.abc import Callable
 
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from .._public import give_all
 from ..modules.distance import PairwiseDistance
 from .loss_base import _Loss, _WeightedLoss
-
-__all__ = [
-    "CosineEmbeddingLoss",
-    "HingeEmbeddingLoss",
-    "MarginRankingLoss",
-    "MultiLabelMarginLoss",
-    "MultiLabelSoftMarginLoss",
-    "MultiMarginLoss",
-    "TripletMarginLoss",
-    "TripletMarginWithDistanceLoss",
-]
 
 
 class _MarginLoss(_Loss):
@@ -222,3 +212,6 @@ class TripletMarginWithDistanceLoss(_Loss):
             swap=self.swap,
             reduction=self.reduction,
         )
+
+
+give_all(globals())

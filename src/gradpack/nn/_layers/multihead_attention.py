@@ -8,6 +8,7 @@ from ...ops.create.fill import empty
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
+from .._public import give_all
 from ..modules.linear import NonDynamicallyQuantizableLinear
 from ..modules.module import Module
 from ..parameter import Parameter
@@ -154,3 +155,6 @@ class MultiheadAttention(Module):
             is_causal=is_causal,
         )
         return (out.transpose(1, 0) if turned else out), weights
+
+
+give_all(globals())

@@ -8,6 +8,7 @@ from typing import Any, Self
 
 from ...tensor.tensor import Tensor
 from .._module.entries import pairs, position
+from .._public import give_all
 from ..modules.module import Module
 from ..parameter import Parameter
 
@@ -205,3 +206,6 @@ class ParameterDict(Module):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("ParameterDict should not be called.")
+
+
+give_all(globals())

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from .._public import give_all
 from ..modules.module import Module
 
 
@@ -96,3 +97,6 @@ class GLU(_AlongDim):
 
     def forward(self, input: Tensor) -> Tensor:
         return F.glu(input, self.dim)
+
+
+give_all(globals())

@@ -10,17 +10,6 @@ from typing import Any
 from ...tensor.hooks import RemovableHandle
 from .registration import add
 
-__all__ = [
-    "register_module_backward_hook",
-    "register_module_buffer_registration_hook",
-    "register_module_forward_hook",
-    "register_module_forward_pre_hook",
-    "register_module_full_backward_hook",
-    "register_module_full_backward_pre_hook",
-    "register_module_module_registration_hook",
-    "register_module_parameter_registration_hook",
-]
-
 MIXED = (
     "Cannot use both regular backward hooks and full backward hooks {}. Please use only one of them."  # torch's words
 )
@@ -183,3 +172,6 @@ class WithGlobalHooks(ModuleType):
             replace(name, value)
         else:
             super().__setattr__(name, value)
+
+
+globals()["__all__"] = [name for name in globals() if name.startswith("register_")]

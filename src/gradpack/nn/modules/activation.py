@@ -6,55 +6,13 @@ import warnings
 from typing import ClassVar
 
 from ...tensor.tensor import Tensor
+from .. import _layers
 from .. import functional as F
-from .._layers import adopt
-from .._layers.activations import (
-    GELU,
-    Hardshrink,
-    LogSigmoid,
-    PReLU,
-    Sigmoid,
-    Softplus,
-    Softshrink,
-    Softsign,
-    Tanh,
-    Tanhshrink,
-)
-from .._layers.multihead_attention import MultiheadAttention
-from .._layers.softmax import GLU, LogSoftmax, Softmax, Softmax2d, Softmin
+from .._layers.activations import *
+from .._layers.multihead_attention import *
+from .._layers.softmax import *
+from .._public import adopt, give_all
 from .module import Module
-
-__all__ = [
-    "CELU",
-    "ELU",
-    "GELU",
-    "GLU",
-    "SELU",
-    "Hardshrink",
-    "Hardsigmoid",
-    "Hardswish",
-    "Hardtanh",
-    "LeakyReLU",
-    "LogSigmoid",
-    "LogSoftmax",
-    "Mish",
-    "MultiheadAttention",
-    "PReLU",
-    "RReLU",
-    "ReLU",
-    "ReLU6",
-    "SiLU",
-    "Sigmoid",
-    "Softmax",
-    "Softmax2d",
-    "Softmin",
-    "Softplus",
-    "Softshrink",
-    "Softsign",
-    "Tanh",
-    "Tanhshrink",
-    "Threshold",
-]
 
 
 class _InPlace(Module):
@@ -320,4 +278,5 @@ class RReLU(_InPlace):
         return F.rrelu(input, self.lower, self.upper, self.training, self.inplace)
 
 
-adopt(globals())
+adopt(globals(), _layers.__name__)
+give_all(globals())

@@ -10,19 +10,10 @@ from ...ops.create.fill import empty, ones, zeros
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
+from .._public import give_all
 from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
 from .lazy import LazyModuleMixin, _materialize, _named
 from .module import Module
-
-__all__ = [
-    "BatchNorm1d",
-    "BatchNorm2d",
-    "BatchNorm3d",
-    "LazyBatchNorm1d",
-    "LazyBatchNorm2d",
-    "LazyBatchNorm3d",
-    "SyncBatchNorm",
-]
 
 
 class _NormBase(Module):
@@ -301,3 +292,6 @@ def _lazy_norm(base: Any) -> Any:
 
 
 LazyBatchNorm1d, LazyBatchNorm2d, LazyBatchNorm3d = map(_lazy_norm, (BatchNorm1d, BatchNorm2d, BatchNorm3d))
+
+
+give_all(globals())

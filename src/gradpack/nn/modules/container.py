@@ -7,13 +7,12 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Self, overload
 
-from .._layers import adopt
-from .._layers.parameter_containers import ParameterDict, ParameterList
+from .. import _layers
+from .._layers.parameter_containers import *
 from .._module.entries import pairs, position
 from .._module.printing import _addindent, bracketed
+from .._public import adopt, give_all
 from .module import Module
-
-__all__ = ["Container", "ModuleDict", "ModuleList", "ParameterDict", "ParameterList", "Sequential"]
 
 
 class _ModuleSequence(Module):
@@ -312,4 +311,5 @@ class ModuleDict(Module):
             self[name] = module
 
 
-adopt(globals())
+adopt(globals(), _layers.__name__)
+give_all(globals())

@@ -12,25 +12,11 @@ from ...ops.create.fill import empty
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
+from .._public import give_all
 from ..parameter import Parameter, UninitializedParameter
 from .lazy import LazyModuleMixin, _materialize, _named
 from .module import Module
 from .utils import _reverse_repeat_tuple
-
-__all__ = [
-    "Conv1d",
-    "Conv2d",
-    "Conv3d",
-    "ConvTranspose1d",
-    "ConvTranspose2d",
-    "ConvTranspose3d",
-    "LazyConv1d",
-    "LazyConv2d",
-    "LazyConv3d",
-    "LazyConvTranspose1d",
-    "LazyConvTranspose2d",
-    "LazyConvTranspose3d",
-]
 
 
 class _ConvNd(Module):
@@ -411,3 +397,6 @@ LazyConv1d, LazyConv2d, LazyConv3d = map(_lazy_conv, (Conv1d, Conv2d, Conv3d))
 LazyConvTranspose1d, LazyConvTranspose2d, LazyConvTranspose3d = map(
     _lazy_conv_transpose, (ConvTranspose1d, ConvTranspose2d, ConvTranspose3d)
 )
+
+
+give_all(globals())

@@ -7,16 +7,8 @@ from typing import Any
 
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from .._public import give_all
 from .batchnorm import _lazy_norm, _NormBase
-
-__all__ = [
-    "InstanceNorm1d",
-    "InstanceNorm2d",
-    "InstanceNorm3d",
-    "LazyInstanceNorm1d",
-    "LazyInstanceNorm2d",
-    "LazyInstanceNorm3d",
-]
 
 
 class _InstanceNorm(_NormBase):
@@ -128,3 +120,6 @@ class InstanceNorm3d(_InstanceNorm):
 LazyInstanceNorm1d, LazyInstanceNorm2d, LazyInstanceNorm3d = map(
     _lazy_norm, (InstanceNorm1d, InstanceNorm2d, InstanceNorm3d)
 )
+
+
+give_all(globals())

@@ -99,6 +99,7 @@ def _materialize(module: Any, **shapes: tuple[int, ...]) -> None:
 
 def _named(made: Any, base: Any, words: str, arguments: str) -> Any:
     made.__name__ = made.__qualname__ = f"Lazy{base.__name__}"
+    made.__module__ = base.__module__
     shape = ", ".join(["1", "2", *["4"] * int(base.__name__[-2])])
     made.__doc__ = f"""{words[0].upper()}{words[1:]}: see `{base.__name__}` for its arguments.
 

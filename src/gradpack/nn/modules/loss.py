@@ -7,30 +7,13 @@ from math import prod
 from typing import Any
 
 from ...tensor.tensor import Tensor
+from .. import _layers
 from .. import functional as F
-from .._layers import adopt, loss_base, margin_losses
+from .._layers import loss_base
 from .._layers.margin_losses import *
+from .._public import adopt, give_all
 from .linear import Linear
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
-
-__all__ = [
-    "BCELoss",
-    "BCEWithLogitsLoss",
-    "CTCLoss",
-    "CrossEntropyLoss",
-    "GaussianNLLLoss",
-    "HuberLoss",
-    "KLDivLoss",
-    "L1Loss",
-    "LinearCrossEntropyLoss",
-    "MSELoss",
-    "NLLLoss",
-    "NLLLoss2d",
-    "PoissonNLLLoss",
-    "SmoothL1Loss",
-    "SoftMarginLoss",
-]
-__all__ += margin_losses.__all__
 
 _Loss = loss_base._Loss
 _WeightedLoss = loss_base._WeightedLoss
@@ -450,4 +433,5 @@ class LinearCrossEntropyLoss(_WeightedLoss):
         )
 
 
-adopt(globals())
+adopt(globals(), _layers.__name__)
+give_all(globals())

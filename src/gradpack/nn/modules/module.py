@@ -18,9 +18,6 @@ from .._module.global_hooks import passed
 from .._module.printing import _addindent, bracketed
 from ..parameter import Buffer, Parameter, clear_grad
 
-__all__ = ["Module"]
-__all__ += global_hooks.__all__
-
 _IncompatibleKeys = state._IncompatibleKeys
 _buffer_hooks = global_hooks._global_buffer_registration_hooks
 _module_hooks = global_hooks._global_module_registration_hooks
@@ -398,6 +395,8 @@ def _cannot_assign(name: str, value: Any, what: str, wanted: str) -> TypeError:
 
 
 globals().update((n, found) for n, found in vars(global_hooks).items() if n.startswith("_global_"))
-for _name in __all__:
+_registering = [name for name in globals() if name.startswith("register_module_")]
+globals()["__all__"] = ["Module", *_registering]
+for _name in ("_IncompatibleKeys", "_addindent", *_registering):
     globals()[_name].__module__ = __name__  # where torch has them
 sys.modules[__name__].__class__ = global_hooks.WithGlobalHooks

@@ -7,25 +7,8 @@ from typing import Any
 from ...ops.conv.spatial import as_tuple
 from ...tensor.tensor import Tensor
 from .. import functional as F
+from .._public import give_all
 from .module import Module
-
-__all__ = [
-    "CircularPad1d",
-    "CircularPad2d",
-    "CircularPad3d",
-    "ConstantPad1d",
-    "ConstantPad2d",
-    "ConstantPad3d",
-    "ReflectionPad1d",
-    "ReflectionPad2d",
-    "ReflectionPad3d",
-    "ReplicationPad1d",
-    "ReplicationPad2d",
-    "ReplicationPad3d",
-    "ZeroPad1d",
-    "ZeroPad2d",
-    "ZeroPad3d",
-]
 
 
 class _Pad(Module):
@@ -293,3 +276,6 @@ class CircularPad3d(_CircularPadNd):
     """
 
     ndim = 3
+
+
+give_all(globals())

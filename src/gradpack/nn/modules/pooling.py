@@ -7,23 +7,16 @@ from typing import Any
 
 from ...ops.conv.spatial import as_tuple
 from ...tensor.tensor import Tensor
+from .. import _layers
 from .. import functional as F
-from .._layers import adaptive_pooling, adopt
+from .._layers import adaptive_pooling
 from .._layers.adaptive_pooling import *
+from .._public import adopt, give_all
 from .module import Module
 
-__all__ = [
-    "AvgPool1d",
-    "AvgPool2d",
-    "AvgPool3d",
-    "MaxPool1d",
-    "MaxPool2d",
-    "MaxPool3d",
-    "MaxUnpool1d",
-    "MaxUnpool2d",
-    "MaxUnpool3d",
-]
-__all__ += [name for name in adaptive_pooling.__all__ if name[0] != "_"]
+_LPPoolNd = adaptive_pooling._LPPoolNd
+_AdaptiveMaxPoolNd = adaptive_pooling._AdaptiveMaxPoolNd
+_AdaptiveAvgPoolNd = adaptive_pooling._AdaptiveAvgPoolNd
 
 
 class _MaxPoolNd(Module):
@@ -261,4 +254,5 @@ class AvgPool3d(_AvgPool):
     function = "avg_pool3d"
 
 
-adopt(globals())
+adopt(globals(), _layers.__name__)
+give_all(globals())

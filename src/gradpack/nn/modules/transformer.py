@@ -12,27 +12,19 @@ from ...ops.shape.diagonal import triu
 from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
-from .._functional.attention import canonical_mask
+from .._functional.attention import _canonical_mask
 from .._layers.multihead_attention import MultiheadAttention
+from .._public import give_all
 from .container import ModuleList
 from .dropout import Dropout
 from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
 
-__all__ = [
-    "Transformer",
-    "TransformerDecoder",
-    "TransformerDecoderLayer",
-    "TransformerEncoder",
-    "TransformerEncoderLayer",
-]
-
-
 Activation = str | Callable[[Tensor], Tensor]
 
 
-def activation_of(activation: Activation) -> Callable[[Tensor], Tensor]:
+def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:
     """Return the activation function of a name.
 
     Raises:
@@ -88,7 +80,7 @@ class TransformerEncoderLayer(Module):
         self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **here)
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
-        self.activation = activation_of(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
@@ -97,8 +89,8 @@ class TransformerEncoderLayer(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool = False,
     ) -> Tensor:
-        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask")
-        mask = canonical_mask(src_mask, "src_mask", src.dtype)
+        padding = _canonical_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask")
+        mask = _canonical_mask(src_mask, "src_mask", src.dtype)
         x = src
         if self.norm_first:
             x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
@@ -155,7 +147,7 @@ class TransformerDecoderLayer(Module):
         self.dropout1 = Dropout(dropout)
         self.dropout2 = Dropout(dropout)
         self.dropout3 = Dropout(dropout)
-        self.activation = activation_of(activation)
+        self.activation = _get_activation_fn(activation)
 
     def forward(
         self,
@@ -250,8 +242,8 @@ class TransformerEncoder(Module):
         src_key_padding_mask: Tensor | None = None,
         is_causal: bool | None = None,
     ) -> Tensor:
-        padding = canonical_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, mask, "mask")
-        mask = canonical_mask(mask, "mask", src.dtype)
+        padding = _canonical_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, mask, "mask")
+        mask = _canonical_mask(mask, "mask", src.dtype)
         first: Any = self.layers[0]
         causal = _is_causal(mask, is_causal, _length(src, first.self_attn.batch_first))
         out = src
@@ -400,3 +392,6 @@ class Transformer(Module):
         for p in self.parameters():
             if p.dim() > 1:
                 init.xavier_uniform_(p)
+
+
+give_all(globals())
