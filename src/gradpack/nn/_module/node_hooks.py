@@ -14,11 +14,7 @@ if TYPE_CHECKING:
 
 
 _OLD = "Using non-full backward hooks on a Module that does not {} a single Tensor or a tuple of Tensors is deprecated"
-
-
 _END = "and will be removed in future versions. This hook will be missing some {}."
-
-
 _FULL = " Please use register_full_backward_hook to get the documented behavior."
 
 

@@ -15,9 +15,7 @@ from ..modules.module import Module
 
 _call = Module.__call__
 
-
 _users: set[object] = set()
-
 
 _lock = Lock()
 

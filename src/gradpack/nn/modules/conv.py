@@ -84,14 +84,9 @@ class _ConvNd(Module):
 
     def extra_repr(self) -> str:
         text = f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, stride={self.stride}"
-        if self.padding != (0,) * len(self.padding):
-            text += f", padding={self.padding}"
-        if self.dilation != (1,) * len(self.dilation):
-            text += f", dilation={self.dilation}"
-        if self.output_padding != (0,) * len(self.output_padding):
-            text += f", output_padding={self.output_padding}"
-        if self.groups != 1:
-            text += f", groups={self.groups}"
+        n = len(self.kernel_size)
+        usual = {"padding": (0,) * n, "dilation": (1,) * n, "output_padding": (0,) * n, "groups": 1}
+        text += "".join(f", {name}={getattr(self, name)}" for name in usual if getattr(self, name) != usual[name])
         if self.bias is None:
             text += ", bias=False"
         return text if self.padding_mode == "zeros" else f"{text}, padding_mode={self.padding_mode}"
@@ -121,21 +116,9 @@ class _Conv(_ConvNd):
         dtype: Any = None,
     ) -> None:
         n = self.ndim
-        super().__init__(
-            in_channels,
-            out_channels,
-            as_tuple(kernel_size, n),
-            as_tuple(stride, n),
-            padding if isinstance(padding, str) else as_tuple(padding, n),
-            as_tuple(dilation, n),
-            False,
-            (0,) * n,
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
-        )
+        pads = padding if isinstance(padding, str) else as_tuple(padding, n)
+        sizes = (as_tuple(kernel_size, n), as_tuple(stride, n), pads, as_tuple(dilation, n), False, (0,) * n)
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
 
     def _conv_forward(self, input: Tensor, weight: Tensor, bias: Tensor | None) -> Any:
         convolve: Any = getattr(F, f"conv{self.ndim}d")
@@ -214,22 +197,11 @@ class _ConvTransposeNd(_ConvNd):
     ) -> None:
         if padding_mode != "zeros":
             raise ValueError(f'Only "zeros" padding mode is supported for {type(self).__name__}')
-        n = self.ndim
-        super().__init__(
-            in_channels,
-            out_channels,
-            as_tuple(kernel_size, n),
-            as_tuple(stride, n),
-            as_tuple(padding, n),
-            as_tuple(dilation, n),
-            True,
-            as_tuple(output_padding, n),
-            groups,
-            bias,
-            padding_mode,
-            device=device,
-            dtype=dtype,
+        kernel, steps, pads, spread, more = (
+            as_tuple(size, self.ndim) for size in (kernel_size, stride, padding, dilation, output_padding)
         )
+        sizes = (kernel, steps, pads, spread, True, more)
+        super().__init__(in_channels, out_channels, *sizes, groups, bias, padding_mode, device, dtype)
 
     def _output_padding(self, input: Tensor, output_size: Sequence[int] | None) -> tuple[int, ...]:
         """Return the output padding of each spatial dimension with which the result has `output_size`."""

@@ -384,8 +384,6 @@ class Module:
 
 
 _REGISTRIES = ("_parameters", "_buffers", "_modules")
-
-
 _CALL_INIT = "call super().__init__() first in the module's __init__"
 
 

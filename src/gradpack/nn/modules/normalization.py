@@ -25,17 +25,18 @@ class _Affine(Module):
     weight: Tensor | None
     bias: Tensor | None
 
-    def _register_affine(self, shape: Any, weight: bool, bias: bool, device: Any, dtype: Any) -> None:
-        for name, wanted in (("weight", weight), ("bias", weight and bias)):
-            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if wanted else None)
+    def _register_affine(self, shape: Any, device: Any, dtype: Any, **wanted: bool) -> None:
+        for name, there in wanted.items():
+            self.register_parameter(name, Parameter(empty(shape, device=device, dtype=dtype)) if there else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Weight ones, bias zeros."""
         if self.weight is not None:
             init.ones_(self.weight)
-        if self.bias is not None:
-            init.zeros_(self.bias)
+        bias = self._parameters.get("bias")  # there is none in `RMSNorm`
+        if bias is not None:
+            init.zeros_(bias)
 
 
 class LayerNorm(_Affine):
@@ -54,9 +55,6 @@ class LayerNorm(_Affine):
         [[0.0, 0.0, 0.0]]
     """
 
-    weight: Tensor | None
-    bias: Tensor | None
-
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
@@ -70,7 +68,8 @@ class LayerNorm(_Affine):
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        self._register_affine(self.normalized_shape, elementwise_affine, bias, device, dtype)
+        affine = {"weight": elementwise_affine, "bias": elementwise_affine and bias}
+        self._register_affine(self.normalized_shape, device, dtype, **affine)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
@@ -82,7 +81,7 @@ class LayerNorm(_Affine):
         )
 
 
-class RMSNorm(Module):
+class RMSNorm(_Affine):
     """x / sqrt(mean(x squared) + eps) * weight, over the last dimensions.
 
     Args:
@@ -97,8 +96,6 @@ class RMSNorm(Module):
         [1.0, 1.0]
     """
 
-    weight: Tensor | None
-
     def __init__(
         self,
         normalized_shape: int | Sequence[int],
@@ -111,52 +108,13 @@ class RMSNorm(Module):
         self.normalized_shape = _as_shape(normalized_shape)
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        value = Parameter(empty(self.normalized_shape, device=device, dtype=dtype)) if elementwise_affine else None
-        self.register_parameter("weight", value)
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Weight ones."""
-        if self.weight is not None:
-            init.ones_(self.weight)
+        self._register_affine(self.normalized_shape, device, dtype, weight=elementwise_affine)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
-
-
-class CrossMapLRN2d(Module):
-    """Divides by (k + alpha / size * the sum of squares over the channels around) ** beta: an older form.
-
-    Around a channel are those that are at most (size - 1) // 2 away.
-
-    Raises:
-        ValueError: unless the input is (batch, channels, height, width).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.CrossMapLRN2d(3, alpha=3.0, beta=1.0)(torch.ones(1, 4, 1, 1)).flatten()
-        tensor([0.3333, 0.2500, 0.2500, 0.3333])
-    """
-
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
-
-    def forward(self, input: Tensor) -> Tensor:
-        if input.dim() != 4:
-            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
-        window = (self.size - 1) // 2 * 2 + 1
-        return F.local_response_norm(input, window, self.alpha * window / self.size, self.beta, self.k)
-
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
 
 
 class GroupNorm(_Affine):
@@ -190,7 +148,7 @@ class GroupNorm(_Affine):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        self._register_affine(num_channels, affine, bias, device, dtype)
+        self._register_affine(num_channels, device, dtype, weight=affine, bias=affine and bias)
 
     def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
@@ -202,7 +160,19 @@ class GroupNorm(_Affine):
         )
 
 
-class LocalResponseNorm(Module):
+class _ResponseNorm(Module):
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class LocalResponseNorm(_ResponseNorm):
     """Divides by (k + alpha * the average square over `size` neighbouring channels) ** beta.
 
     Example::
@@ -212,15 +182,27 @@ class LocalResponseNorm(Module):
         gradpack.Size([1, 4, 3])
     """
 
-    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
-        super().__init__()
-        self.size = size
-        self.alpha = alpha
-        self.beta = beta
-        self.k = k
-
     def forward(self, input: Tensor) -> Tensor:
         return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
 
-    def extra_repr(self) -> str:
-        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+class CrossMapLRN2d(_ResponseNorm):
+    """Divides by (k + alpha / size * the sum of squares over the channels around) ** beta: an older form.
+
+    Around a channel are those that are at most (size - 1) // 2 away.
+
+    Raises:
+        ValueError: unless the input is (batch, channels, height, width).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.CrossMapLRN2d(3, alpha=3.0, beta=1.0)(torch.ones(1, 4, 1, 1)).flatten()
+        tensor([0.3333, 0.2500, 0.2500, 0.3333])
+    """
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        window = (self.size - 1) // 2 * 2 + 1
+        return F.local_response_norm(input, window, self.alpha * window / self.size, self.beta, self.k)

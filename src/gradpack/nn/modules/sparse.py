@@ -14,7 +14,20 @@ from .module import Module
 __all__ = ["Embedding", "EmbeddingBag"]
 
 
-class Embedding(Module):
+class _Table(Module):
+    """Base class of the layers that look vectors up in a table."""
+
+    weight: Tensor
+    padding_idx: int | None
+
+    def reset_parameters(self) -> None:
+        """Draw the table anew."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            init.zeros_(self.weight.detach()[self.padding_idx])
+
+
+class Embedding(_Table):
     """A table of vectors, looked up by index.
 
     Args:
@@ -34,8 +47,6 @@ class Embedding(Module):
         >>> torch.nn.Embedding(10, 3)(torch.tensor([[1, 2], [4, 5]])).shape
         gradpack.Size([2, 2, 3])
     """
-
-    weight: Tensor
 
     def __init__(
         self,
@@ -76,12 +87,6 @@ class Embedding(Module):
                     f"{list(_weight.shape)} is not [{num_embeddings}, {embedding_dim}]"
                 )
             self.weight = Parameter(_weight, requires_grad=not _freeze)
-
-    def reset_parameters(self) -> None:
-        """Draw the table anew."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            init.zeros_(self.weight.detach()[self.padding_idx])  # attached by the operations
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(
@@ -132,7 +137,7 @@ class Embedding(Module):
         )
 
 
-class EmbeddingBag(Module):
+class EmbeddingBag(_Table):
     """Sums, means or maxima over bags of vectors, looked up in a table by index.
 
     Args:
@@ -151,8 +156,6 @@ class EmbeddingBag(Module):
         >>> torch.nn.EmbeddingBag(10, 3)(torch.tensor([1, 2, 4, 5]), torch.tensor([0, 3])).shape
         gradpack.Size([2, 3])
     """
-
-    weight: Tensor
 
     def __init__(
         self,
@@ -190,12 +193,6 @@ class EmbeddingBag(Module):
         self.mode = mode
         self.sparse = sparse
         self.include_last_offset = include_last_offset
-
-    def reset_parameters(self) -> None:
-        """Draw the table anew."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            init.zeros_(self.weight.detach()[self.padding_idx])
 
     def forward(self, input: Tensor, offsets: Tensor | None = None, per_sample_weights: Tensor | None = None) -> Tensor:
         return F.embedding_bag(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 from ...ops.create.fill import full
 from ...ops.shape.diagonal import triu
@@ -37,7 +37,49 @@ def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:
     return F.relu if activation == "relu" else F.gelu
 
 
-class TransformerEncoderLayer(Module):
+class _Layer(Module):
+    """Base class of the layers: attentions, the small network, and a norm and dropout around each."""
+
+    attentions: ClassVar[tuple[str, ...]]
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Activation = F.relu,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        here: Any = {"bias": bias, "device": device, "dtype": dtype}
+        for name in self.attentions:
+            setattr(self, name, MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **here))
+        self.linear1 = Linear(d_model, dim_feedforward, **here)
+        self.dropout = Dropout(dropout)
+        self.linear2 = Linear(dim_feedforward, d_model, **here)
+        self.norm_first = norm_first
+        numbers = range(1, len(self.attentions) + 2)
+        for nr in numbers:
+            setattr(self, f"norm{nr}", LayerNorm(d_model, eps=layer_norm_eps, **here))
+        for nr in numbers:
+            setattr(self, f"dropout{nr}", Dropout(dropout))
+        self.activation = _get_activation_fn(activation)
+
+    def _sa_block(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool = False) -> Tensor:
+        out = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False)
+        return self.dropout1(out[0])
+
+    def _feed_forward(self, x: Tensor) -> Tensor:
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
+
+
+class TransformerEncoderLayer(_Layer):
     """Self-attention and a small network on each place, both with a sum around and a `LayerNorm`.
 
     Args:
@@ -55,32 +97,7 @@ class TransformerEncoderLayer(Module):
         gradpack.Size([5, 3, 4])
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        here: Any = {"bias": bias, "device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **here)
-        self.linear1 = Linear(d_model, dim_feedforward, **here)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **here)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **here)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **here)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.activation = _get_activation_fn(activation)
+    attentions = ("self_attn",)
 
     def forward(
         self,
@@ -98,15 +115,11 @@ class TransformerEncoderLayer(Module):
         x = self.norm1(x + self._sa_block(x, mask, padding, is_causal))
         return self.norm2(x + self._ff_block(x))
 
-    def _sa_block(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool = False) -> Tensor:
-        out = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, need_weights=False, is_causal=is_causal)
-        return self.dropout1(out[0])
-
     def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout2(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return self.dropout2(self._feed_forward(x))
 
 
-class TransformerDecoderLayer(Module):
+class TransformerDecoderLayer(_Layer):
     """Self-attention, attention to the memory of an encoder, and a small network on each place.
 
     Args: those of `TransformerEncoderLayer`.
@@ -119,35 +132,7 @@ class TransformerDecoderLayer(Module):
         gradpack.Size([5, 3, 4])
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        here: Any = {"bias": bias, "device": device, "dtype": dtype}
-        self.self_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **here)
-        self.multihead_attn = MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **here)
-        self.linear1 = Linear(d_model, dim_feedforward, **here)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **here)
-        self.norm_first = norm_first
-        self.norm1 = LayerNorm(d_model, eps=layer_norm_eps, **here)
-        self.norm2 = LayerNorm(d_model, eps=layer_norm_eps, **here)
-        self.norm3 = LayerNorm(d_model, eps=layer_norm_eps, **here)
-        self.dropout1 = Dropout(dropout)
-        self.dropout2 = Dropout(dropout)
-        self.dropout3 = Dropout(dropout)
-        self.activation = _get_activation_fn(activation)
+    attentions = ("self_attn", "multihead_attn")
 
     def forward(
         self,
@@ -171,10 +156,6 @@ class TransformerDecoderLayer(Module):
         x = self.norm2(x + self._mha_block(x, *other))
         return self.norm3(x + self._ff_block(x))
 
-    def _sa_block(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool = False) -> Tensor:
-        out = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False)
-        return self.dropout1(out[0])
-
     def _mha_block(
         self, x: Tensor, mem: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool = False
     ) -> Tensor:
@@ -184,10 +165,10 @@ class TransformerDecoderLayer(Module):
         return self.dropout2(out[0])
 
     def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout3(self.linear2(self.dropout(self.activation(self.linear1(x)))))
+        return self.dropout3(self._feed_forward(x))
 
 
-def _causal_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
+def _generate_square_subsequent_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
     return triu(full((size, size), -math.inf, dtype=dtype, device=device), 1)
 
 
@@ -195,11 +176,11 @@ def _length(x: Tensor, batch_first: bool) -> int:
     return x.size(1 if batch_first and x.ndim == 3 else 0)
 
 
-def _is_causal(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
+def _detect_is_causal_mask(mask: Tensor | None, is_causal: bool | None, size: int) -> bool:
     """Return whether a mask is causal: as the caller says, else by comparison."""
     if is_causal is not None or mask is None:
         return is_causal is True
-    wanted = _causal_mask(size, mask.device, mask.dtype)
+    wanted = _generate_square_subsequent_mask(size, mask.device, mask.dtype)
     return mask._shape == wanted._shape and bool((mask == wanted).all())
 
 
@@ -245,7 +226,7 @@ class TransformerEncoder(Module):
         padding = _canonical_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, mask, "mask")
         mask = _canonical_mask(mask, "mask", src.dtype)
         first: Any = self.layers[0]
-        causal = _is_causal(mask, is_causal, _length(src, first.self_attn.batch_first))
+        causal = _detect_is_causal_mask(mask, is_causal, _length(src, first.self_attn.batch_first))
         out = src
         for layer in self.layers:
             out = layer(out, src_mask=mask, is_causal=causal, src_key_padding_mask=padding)
@@ -281,7 +262,7 @@ class TransformerDecoder(Module):
         memory_is_causal: bool = False,
     ) -> Tensor:
         first: Any = self.layers[0]
-        causal = _is_causal(tgt_mask, tgt_is_causal, _length(tgt, first.self_attn.batch_first))
+        causal = _detect_is_causal_mask(tgt_mask, tgt_is_causal, _length(tgt, first.self_attn.batch_first))
         out = tgt
         for layer in self.layers:
             out = layer(
@@ -385,7 +366,7 @@ class Transformer(Module):
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
         """-inf above the diagonal, 0 elsewhere: each place attends to itself and those before."""
-        return _causal_mask(sz, device, dtype)
+        return _generate_square_subsequent_mask(sz, device, dtype)
 
     def _reset_parameters(self) -> None:
         """Draw all matrices anew."""
