@@ -46,6 +46,7 @@ LAYERS = [
     "examples",
     "extend",
     "testing",
+    "compat",
     "as_torch",
     "cli",
 ]

@@ -26,6 +26,7 @@ from .base.memory_formats import FORMATS as _FORMATS  # noqa: E402
 from .base.memory_formats import memory_format  # noqa: E402
 from .base.size import Size  # noqa: E402
 from .base.threads import get_num_threads, set_num_threads  # noqa: E402
+from .base.when_imported import find_last as _find_last  # noqa: E402
 from .base.when_imported import when_imported as _when_imported  # noqa: E402
 from .core.tensor import Tensor  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
@@ -82,6 +83,7 @@ __version__ = "0.1.0"
 
 # einops finds what it knows of tensors among its own subclasses: ours is made when einops is imported.
 _when_imported("einops._backends", "gradpack.utils.einops_backend")
+_find_last(__name__, f"{__name__}.compat.moved_modules")
 
 # Modules that are imported when they are first asked for.
 _LAZY = tuple(
@@ -131,7 +133,7 @@ _FROM |= dict.fromkeys(
     "amp.old_names",
 )
 _FROM |= dict.fromkeys("sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "base.symbols")
-_FROM |= dict.fromkeys("bilinear embedding".split(), "nn.top_level")
+_FROM |= dict.fromkeys("bilinear embedding".split(), "nn._functional.top_level")
 
 newaxis = None
 

@@ -15,7 +15,8 @@ from gradpack import saved
 from gradpack.autograd import forward_ad
 from gradpack.base import modes
 from gradpack.base.modes import MODE
-from gradpack.nn import Module, global_hooks
+from gradpack.nn import Module
+from gradpack.nn._module import global_hooks
 from gradpack.utils._python_dispatch import TorchDispatchMode
 from gradpack.utils.checkpoint import checkpoint, create_selective_checkpoint_contexts
 from gradpack.utils.flop_counter import FlopCounterMode

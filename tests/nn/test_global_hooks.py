@@ -4,14 +4,16 @@ import pytest
 
 import gradpack as torch
 from gradpack import nn
-from gradpack.nn import global_hooks as of_all
+from gradpack.nn._module import global_hooks as of_all
 
 
 @pytest.fixture(autouse=True)
 def _as_before():
     yield
     of_all._full.clear()
-    assert not of_all.backward_hooks and not of_all.forward_hooks and not of_all.forward_pre_hooks
+    assert (
+        not of_all._global_backward_hooks and not of_all._global_forward_hooks and not of_all._global_forward_pre_hooks
+    )
 
 
 def test_order_around_the_hooks_of_one_module():

@@ -106,7 +106,7 @@ class Own:
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: torch.nn.Linear(2, 2), r"cannot write a gradpack.nn.layers.Linear: write its state_dict\(\) instead"),
+        (lambda: torch.nn.Linear(2, 2), r"a gradpack.nn.modules.linear.Linear: write its state_dict\(\) instead"),
         (lambda: {"a": [1, Own()]}, r"cannot write a .*Own at 'a.1': a file holds tensors"),
         (lambda: {"f": len}, "cannot write a builtins.builtin_function_or_method at 'f'"),
         (lambda: torch.nn.Buffer(torch.ones(2)), "cannot write a gradpack.nn.parameter.Buffer"),

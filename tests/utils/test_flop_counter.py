@@ -6,7 +6,7 @@ import gc
 import weakref
 
 import gradpack as torch
-from gradpack.nn.global_hooks import forward_hooks, forward_pre_hooks
+from gradpack.nn.modules.module import _global_forward_hooks, _global_forward_pre_hooks
 from gradpack.utils.flop_counter import FlopCounterMode
 
 TABLE = """\
@@ -56,8 +56,8 @@ def test_attention():
 
 def test_hooks_are_there_while_it_counts_only():
     with FlopCounterMode(display=False):
-        assert len(forward_pre_hooks) == len(forward_hooks) == 1
-    assert not forward_pre_hooks and not forward_hooks
+        assert len(_global_forward_pre_hooks) == len(_global_forward_hooks) == 1
+    assert not _global_forward_pre_hooks and not _global_forward_hooks
 
 
 def test_graphs_and_counters_do_not_hold_each_other():

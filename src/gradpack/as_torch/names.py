@@ -11,6 +11,8 @@ import sys
 from functools import cache
 from types import ModuleType
 
+from ..compat.moved_modules import MOVED
+
 LIBRARY = __name__.partition(".")[0]
 VERSION = f"2.13.0+{LIBRARY}"
 
@@ -19,7 +21,7 @@ _OURS = frozenset("as_torch base cli declare examples extend graph saved tensor 
 # Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(
     "autograd.api autograd.arguments backends.absent backends.array_api backends.base backends.coo backends.numpy "
-    "backends.sparse backends.windows func.arguments func.sources nn.attention nn.layers nn.losses nn.state".split()
+    "backends.sparse backends.windows func.arguments func.sources".split()
 )
 
 # What is asked for names, in this order. `+` is the folder `stand_ins` beside this file.
@@ -142,6 +144,8 @@ def sources(path: str) -> tuple[str, ...] | None:
     if path[:1] == ".":
         return None
     if path.partition(".")[0] in _OURS or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
+        return None
+    if path in MOVED:
         return None
     parent, _, name = path.rpartition(".")
     above = sources(parent)

@@ -212,7 +212,7 @@ class profile:  # noqa: N801 - torch's name
 
             self._recorder = DeviceRecorder(self._clock, **options)
         if self.with_modules:
-            from ..nn.observed import observe
+            from ..nn._module.observed import observe
 
             self._stop_modules = observe()
         self._started_us = time.time_ns() / 1000

@@ -48,3 +48,21 @@ def when_imported(name: str, then: str) -> None:
         import_module(then)
     else:
         sys.meta_path.insert(0, _Watch(name, then))
+
+
+class _Last:
+    """The last of all finders: a module is imported to find what is below a package and nothing else finds."""
+
+    def __init__(self, package: str, then: str) -> None:
+        self.below, self.then = f"{package}.", then
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        found: ModuleSpec | None = (
+            import_module(self.then).find_spec(fullname) if fullname.startswith(self.below) else None
+        )
+        return found
+
+
+def find_last(package: str, then: str) -> None:
+    """Ask `find_spec` of the module `then` for modules below `package` that nothing else finds."""
+    sys.meta_path.append(_Last(package, then))

@@ -5,159 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..declare.generate.profiling import noted
+from ..declare.generate.profiling import noted as _noted
 from ..declare.signature.wrapper import open_doors as _open_doors
-from ..ops.nn.affine import bilinear, linear
-from ..ops.nn.attention import scaled_dot_product_attention
 from ..ops.nn.embedding import embedding as _embedding
-from ..ops.nn.embedding import one_hot_of_few
-from ..ops.nn.normalize import layer_norm, rms_norm
-from ..ops.pointwise.activation import hardshrink, logsigmoid, softplus, softshrink, softsign, tanhshrink
-from ..ops.pointwise.division import div
-from ..ops.pointwise.exponential import sigmoid
-from ..ops.pointwise.gated import celu_, elu_, glu, hardtanh_, leaky_relu_, relu_, rrelu_, selu_, threshold_
-from ..ops.pointwise.prelu import prelu
-from ..ops.pointwise.trigonometry import tanh
-from ..ops.reduce.distance import pdist
-from . import spatial as _spatial
-from .functional_activations import (
-    celu,
-    elu,
-    gelu,
-    hardsigmoid,
-    hardswish,
-    hardtanh,
-    leaky_relu,
-    log_softmax,
-    mish,
-    relu,
-    relu6,
-    selu,
-    silu,
-    softmax,
-    softmin,
-    threshold,
-)
-from .functional_attention import multi_head_attention_forward
-from .functional_dropout import (
-    alpha_dropout,
-    dropout,
-    dropout1d,
-    dropout2d,
-    dropout3d,
-    feature_alpha_dropout,
-    gumbel_softmax,
-    rrelu,
-)
-from .functional_linear_loss import linear_cross_entropy
-from .functional_losses import (
-    binary_cross_entropy,
-    binary_cross_entropy_with_logits,
-    cosine_similarity,
-    cross_entropy,
-    gaussian_nll_loss,
-    hinge_embedding_loss,
-    huber_loss,
-    kl_div,
-    l1_loss,
-    mse_loss,
-    multilabel_soft_margin_loss,
-    nll_loss,
-    pairwise_distance,
-    poisson_nll_loss,
-    smooth_l1_loss,
-    soft_margin_loss,
-)
-from .functional_margins import (
-    cosine_embedding_loss,
-    ctc_loss,
-    margin_ranking_loss,
-    multi_margin_loss,
-    multilabel_margin_loss,
-    triplet_margin_loss,
-    triplet_margin_with_distance_loss,
-)
-from .spatial import *  # noqa: F403
+from ..ops.nn.embedding import one_hot_of_few as _one_hot_of_few
+from ..ops.pointwise.division import div as _div
+from . import _functional
+from . import grad as _grad
+from ._functional import *
+from ._public import adopt as _adopt
 
-__all__ = [
-    "alpha_dropout",
-    "bilinear",
-    "binary_cross_entropy",
-    "binary_cross_entropy_with_logits",
-    "celu",
-    "celu_",
-    "cosine_embedding_loss",
-    "cosine_similarity",
-    "cross_entropy",
-    "ctc_loss",
-    "dropout",
-    "dropout1d",
-    "dropout2d",
-    "dropout3d",
-    "elu",
-    "elu_",
-    "embedding",
-    "feature_alpha_dropout",
-    "gaussian_nll_loss",
-    "gelu",
-    "glu",
-    "gumbel_softmax",
-    "hardshrink",
-    "hardsigmoid",
-    "hardswish",
-    "hardtanh",
-    "hardtanh_",
-    "hinge_embedding_loss",
-    "huber_loss",
-    "kl_div",
-    "l1_loss",
-    "layer_norm",
-    "leaky_relu",
-    "leaky_relu_",
-    "linear",
-    "linear_cross_entropy",
-    "log_softmax",
-    "logsigmoid",
-    "margin_ranking_loss",
-    "mish",
-    "mse_loss",
-    "multi_head_attention_forward",
-    "multi_margin_loss",
-    "multilabel_margin_loss",
-    "multilabel_soft_margin_loss",
-    "nll_loss",
-    "normalize",
-    "one_hot",
-    "pairwise_distance",
-    "pdist",
-    "poisson_nll_loss",
-    "prelu",
-    "relu",
-    "relu6",
-    "relu_",
-    "rms_norm",
-    "rrelu",
-    "rrelu_",
-    "scaled_dot_product_attention",
-    "selu",
-    "selu_",
-    "sigmoid",
-    "silu",
-    "smooth_l1_loss",
-    "soft_margin_loss",
-    "softmax",
-    "softmin",
-    "softplus",
-    "softshrink",
-    "softsign",
-    "tanh",
-    "tanhshrink",
-    "threshold",
-    "threshold_",
-    "triplet_margin_loss",
-    "triplet_margin_with_distance_loss",
-]
-__all__ += _spatial.__all__
+grad = _grad
 
 
 def embedding(
@@ -193,10 +51,10 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
     """
     if out is None:
         return input / input.norm(p, dim, True).clamp_min(eps).expand_as(input)
-    return div(input, input.norm(p, dim, True).clamp_min_(eps).expand_as(input), out=out)
+    return _div(input, input.norm(p, dim, True).clamp_min_(eps).expand_as(input), out=out)
 
 
-@noted
+@_noted
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     """A one in the place of each class index.
 
@@ -219,7 +77,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
                 "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
             )
         return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(int64)
-    made = one_hot_of_few(input, num_classes)
+    made = _one_hot_of_few(input, num_classes)
     if made is not None:
         return made
     if not input.numel() and num_classes <= 0:
@@ -233,18 +91,12 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
     return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(int64).contiguous()
 
 
-def __getattr__(name: str) -> Any:
-    """Torch has the gradients of convolutions here, too."""
-    if name == "grad":
-        from . import grad
-
-        return grad
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
+_adopt(globals(), _functional.__name__)
+_names = sorted(n for n, found in globals().items() if n[0] != "_" and callable(found) and not isinstance(found, type))
+globals()["__all__"] = _names  # as in `_functional`
 _open_doors(
     globals(),
-    [n for n in __all__ if not n.endswith(("softmax", "softmin"))],  # these attribute the warning to their caller
+    [n for n in _names if not n.endswith(("softmax", "softmin"))],  # these attribute the warning to their caller
     options="training align_corners log_target log_input ceil_mode count_include_pad sparse scale_grad_by_freq "
     "use_input_stats zero_infinity swap include_last_offset",
 )

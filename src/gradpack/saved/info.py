@@ -12,7 +12,7 @@ from ..base.devices import CPU
 from ..base.dtypes import FLOATING
 from ..core.tensor import Tensor
 from ..declare.op import Op
-from ..nn.calls import CALLS, Call
+from ..nn._module.calls import CALLS, Call
 from .storage import owner, same_memory
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ..base.modes import MODE, using
 from ..base.scopes import LEAVE, enter
 from ..core.packed import PackedWithInfo, lent
 from ..core.tensor import Tensor
-from ..nn.calls import CALLS
+from ..nn._module.calls import CALLS
 
 F = TypeVar("F", bound=Callable[..., Any])
 

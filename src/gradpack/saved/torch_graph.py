@@ -8,7 +8,7 @@ from weakref import ref
 
 from ..base import dtypes
 from ..base.errors import saved_was_modified
-from ..nn.calls import Call
+from ..nn._module.calls import Call
 from .info import SavedInfo
 from .memory_handles import described
 from .nodes_of_torch import Table, found_in, learned

@@ -21,7 +21,7 @@ from ..base.dtypes import DTYPES, dtype
 from ..base.size import Size
 from ..core.parameter import Parameter
 from ..core.tensor import Tensor, wrap
-from ..nn.state import StateDict
+from ..nn._module.state_dict import StateDict
 
 DEEPEST = 200  # containers within containers: more would exhaust Python's stack
 

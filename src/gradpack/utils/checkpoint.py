@@ -198,7 +198,7 @@ def checkpoint_sequential(
         >>> y.grad_fn.name()
         'CosBackward0'
     """
-    from ..nn.containers import Sequential
+    from ..nn.modules.container import Sequential
 
     if use_reentrant is None:
         change = "In version 2.9 we will raise an exception if use_reentrant is not passed."

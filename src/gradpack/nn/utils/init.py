@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from ..module import Module
+from ..modules.module import Module
 
 
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:

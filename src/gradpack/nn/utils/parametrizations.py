@@ -13,7 +13,7 @@ from ...ops.nn.reparametrize import _weight_norm, norm_except_dim, reflections
 from ...ops.random.floats import randn
 from ...ops.shape.join import cat
 from .. import functional as F
-from ..module import Module
+from ..modules.module import Module
 from . import parametrize
 
 

@@ -9,8 +9,9 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...base.exits import block
 from ...core.tensor import Tensor
-from ..containers import ModuleDict, ModuleList
-from ..module import Module
+from .._public import give_all
+from ..modules.container import ModuleDict, ModuleList
+from ..modules.module import Module
 from ..parameter import Parameter
 
 _cache: dict[tuple[int, str], Tensor] = {}
@@ -92,11 +93,9 @@ class ParametrizationList(ModuleList):
                         new = module.right_inverse(new)
                     except NotImplementedError:
                         continue
+        wanted = "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). Got"
         if not isinstance(new, Tensor | Sequence):
-            raise ValueError(
-                "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
-                f"Got {type(new).__name__}"
-            )
+            raise ValueError(f"{wanted} {type(new).__name__}")
         self.is_tensor = isinstance(new, Tensor)
         self.ntensors = 1 if isinstance(new, Tensor) else len(new)
         if isinstance(new, Tensor):
@@ -110,10 +109,7 @@ class ParametrizationList(ModuleList):
         else:
             for i, part in enumerate(new):
                 if not isinstance(part, Tensor):
-                    raise ValueError(
-                        "'right_inverse' must return a Tensor or a Sequence of tensors (list, tuple...). "
-                        f"Got element {i} of the sequence with type {type(part).__name__}."
-                    )
+                    raise ValueError(f"{wanted} element {i} of the sequence with type {type(part).__name__}.")
                 if isinstance(original, Parameter):
                     part = Parameter(part, original.requires_grad)
                 part.requires_grad_(original.requires_grad)
@@ -132,7 +128,10 @@ class ParametrizationList(ModuleList):
 
     def originals(self) -> list[Tensor]:
         """Return the original tensors, the inputs of the first parametrization."""
-        return [self.original] if self.is_tensor else [getattr(self, f"original{i}") for i in range(self.ntensors)]
+        return [getattr(self, place) for place in self._places()]
+
+    def _places(self) -> list[str]:
+        return ["original"] if self.is_tensor else [f"original{i}" for i in range(self.ntensors)]
 
     def right_inverse(self, value: Any) -> None:
         """Set the originals so that the parametrised tensor becomes `value`."""
@@ -371,17 +370,9 @@ def transfer_parametrizations_and_params(
         for parametrization in source:
             register_parametrization(to_module, name, parametrization)
         target = to_module.parametrizations[name]
-        for place in ["original"] if source.is_tensor else [f"original{i}" for i in range(source.ntensors)]:
+        for place in source._places():
             setattr(target, place, getattr(source, place))
     return to_module
 
 
-__all__ = [
-    "ParametrizationList",
-    "cached",
-    "is_parametrized",
-    "register_parametrization",
-    "remove_parametrizations",
-    "transfer_parametrizations_and_params",
-    "type_before_parametrizations",
-]
+give_all(globals())

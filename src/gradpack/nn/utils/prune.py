@@ -13,7 +13,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
 from ...ops.shape.join import cat
-from ..module import Module
+from ..modules.module import Module
 from . import pruning_methods
 from .convert_parameters import parameters_to_vector
 from .pruning_methods import (

@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
 from ...ops.random.floats import rand, rand_like
 from ...ops.reduce.norm import norm
-from ..module import Module
+from ..modules.module import Module
 
 
 class BasePruningMethod(ABC):

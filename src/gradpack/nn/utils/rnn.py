@@ -20,6 +20,7 @@ from ...ops.create.fill_like import empty_like
 from ...ops.create.ranges import arange
 from ...ops.reduce.order import sort
 from ...ops.shape.join import cat, stack
+from .._public import give_all
 
 
 class _Fields(NamedTuple):
@@ -320,13 +321,4 @@ def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
     return unpad_sequence(padded, lengths, batch_first=True)
 
 
-__all__ = [
-    "PackedSequence",
-    "invert_permutation",
-    "pack_padded_sequence",
-    "pack_sequence",
-    "pad_packed_sequence",
-    "pad_sequence",
-    "unpack_sequence",
-    "unpad_sequence",
-]
+give_all(globals())

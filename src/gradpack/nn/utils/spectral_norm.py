@@ -8,9 +8,8 @@ from ...autograd.grad_mode import no_grad
 from ...core.tensor import Tensor
 from ...ops.linalg.products import dot, mv
 from .. import functional as F
-from ..module import Module
-from ..parameter import Parameter
-from ..uninitialized import is_lazy
+from ..modules.module import Module
+from ..parameter import Parameter, is_lazy
 
 
 class SpectralNorm:

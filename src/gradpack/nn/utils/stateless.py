@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base.exits import block, surely
 from ...core.tensor import Tensor
-from ..module import Module
+from ..modules.module import Module
 
 
 def _tied(module: Module, given: dict[str, Any]) -> dict[str, Any]:

@@ -7,9 +7,8 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ...ops.nn.reparametrize import _weight_norm, norm_except_dim
-from ..module import Module
-from ..parameter import Parameter
-from ..uninitialized import is_lazy
+from ..modules.module import Module
+from ..parameter import Parameter, is_lazy
 
 
 class WeightNorm:

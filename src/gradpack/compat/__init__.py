@@ -1,0 +1,1 @@
+"""All that exists only so that programs and files that know other names work."""

@@ -1,0 +1,1 @@
+"""The parts that `Module` is made of: finding, moving, saving and loading, and hooks."""

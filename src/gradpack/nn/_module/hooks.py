@@ -1,0 +1,224 @@
+"""Hooks of modules: on calls, and on the gradients of their inputs and outputs."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ...core.hooks import RemovableHandle
+from . import global_hooks as of_all
+from .backward_hooks import Passage
+from .node_hooks import hang
+from .registration import add
+
+if TYPE_CHECKING:
+    from ..modules.module import Module
+
+
+HOOKS = (
+    "_forward_pre_hooks",
+    "_forward_hooks",
+    "_backward_pre_hooks",
+    "_backward_hooks",
+    "_state_dict_pre_hooks",
+    "_state_dict_hooks",
+    "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)
+
+
+FLAGS = ("_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
+
+
+def register_forward_pre_hook(
+    self: Module, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+) -> RemovableHandle:
+    """Call `hook` before each `forward`.
+
+    Args:
+        hook: `hook(module, args)`, which may return new arguments (a single value, or a tuple of
+            all); with `with_kwargs`, `hook(module, args, kwargs)`, which may return a pair of both.
+        prepend: put it before the hooks that are there already.
+        with_kwargs: hand the keyword arguments to it, too.
+
+    Returns:
+        A handle whose `remove()` takes the hook off again.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> layer = torch.nn.Identity()
+        >>> handle = layer.register_forward_pre_hook(lambda module, args: args[0] + 1)
+        >>> layer(torch.tensor(1.0)).item()
+        2.0
+        >>> handle.remove()
+        >>> layer(torch.tensor(1.0)).item()
+        1.0
+    """
+    flags = (self._forward_pre_hooks_with_kwargs,) if with_kwargs else ()
+    return add(self._forward_pre_hooks, hook, prepend, flags)
+
+
+def register_forward_hook(
+    self: Module,
+    hook: Callable[..., Any],
+    *,
+    prepend: bool = False,
+    with_kwargs: bool = False,
+    always_call: bool = False,
+) -> RemovableHandle:
+    """Call `hook` after each `forward`.
+
+    Args:
+        hook: `hook(module, args, output)`, which may return another output; with `with_kwargs`,
+            `hook(module, args, kwargs, output)`.
+        prepend: put it before the hooks that are there already.
+        with_kwargs: hand the keyword arguments to it, too.
+        always_call: call it even if the module's call raises.
+
+    Returns:
+        A handle whose `remove()` takes the hook off again.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> layer = torch.nn.ReLU()
+        >>> shapes = []
+        >>> handle = layer.register_forward_hook(lambda module, args, output: shapes.append(tuple(output.shape)))
+        >>> _ = layer(torch.ones(2, 3))
+        >>> shapes
+        [(2, 3)]
+    """
+    asked = ((with_kwargs, self._forward_hooks_with_kwargs), (always_call, self._forward_hooks_always_called))
+    return add(self._forward_hooks, hook, prepend, tuple(flag for wanted, flag in asked if wanted))
+
+
+def register_full_backward_pre_hook(self: Module, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+    """Call `hook(module, grad_output)` when the gradients of the module's outputs are known.
+
+    `grad_output` is a tuple, with None for outputs that are no tensors. The hook may return another
+    tuple (or the one gradient), which then goes into the module's backward.
+
+    Returns:
+        A handle whose `remove()` takes the hook off again.
+    """
+    return add(self._backward_pre_hooks, hook, prepend)
+
+
+def register_full_backward_hook(self: Module, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
+    """Call `hook(module, grad_input, grad_output)` when the gradients of the module's inputs are known.
+
+    Both are tuples, with None for what is no tensor; keyword arguments do not count. The hook may
+    return another `grad_input`.
+
+    Returns:
+        A handle whose `remove()` takes the hook off again.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> layer = torch.nn.Linear(3, 1)
+        >>> seen = []
+        >>> handle = layer.register_full_backward_hook(lambda module, gi, go: seen.append(tuple(gi[0].shape)))
+        >>> layer(torch.ones(2, 3, requires_grad=True)).sum().backward()
+        >>> seen
+        [(2, 3)]
+    """
+    return _add_backward(self, hook, prepend, True)
+
+
+def register_backward_hook(self: Module, hook: Callable[..., Any]) -> RemovableHandle:
+    """The older form of `register_full_backward_hook`: it sees the gradients of the module's last node only.
+
+    Raises:
+        RuntimeError: if the module has had a full backward hook.
+    """
+    return _add_backward(self, hook, False, False)
+
+
+def _add_backward(self: Module, hook: Callable[..., Any], prepend: bool, full: bool) -> RemovableHandle:
+    if self._is_full_backward_hook is (not full):
+        raise RuntimeError(of_all.MIXED.format("on a single Module"))
+    self._is_full_backward_hook = full
+    return add(self._backward_hooks, hook, prepend)
+
+
+def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call `module.forward` with all hooks around it."""
+    called: set[int] = set()
+    result = None
+    after = (*of_all._global_forward_hooks.items(), *module._forward_hooks.items())
+    try:
+        for key, hook in (*of_all._global_forward_pre_hooks.items(), *module._forward_pre_hooks.items()):
+            args, kwargs = _before(module, key, hook, args, kwargs)
+        before, full, others = _backward_hooks_of(module)
+        passage = None
+        if before or full:
+            passage = Passage(module, before, full)
+            args = passage.enter(args)
+        result = module.forward(*args, **kwargs)
+        after = (*of_all._global_forward_hooks.items(), *module._forward_hooks.items())
+        for key, hook in after:
+            called.add(key)
+            changed = _after(module, key, hook, args, kwargs, result)
+            if changed is not None:
+                result = changed
+        if passage is not None:
+            result = passage.leave(result)
+        if others:
+            hang(module, others, args, result)
+    except Exception:
+        for key, hook in after:
+            if key not in called and (
+                key in module._forward_hooks_always_called or key in of_all._global_forward_hooks_always_called
+            ):
+                try:
+                    changed = _after(module, key, hook, args, kwargs, result)
+                except Exception as error:
+                    which = "" if key in module._forward_hooks_always_called else "global module "
+                    warnings.warn(
+                        f"{which}forward hook of {type(module).__name__} (always_call=True) raised {error!r} while "
+                        "another error was on its way; that one is raised, this one is not",
+                        stacklevel=3,
+                    )
+                else:
+                    result = result if changed is None else changed
+        raise
+    return result
+
+
+def _backward_hooks_of(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
+    """Return the full pre-hooks, the full hooks and the non-full hooks of a module's backward."""
+    own, shared = tuple(module._backward_hooks.values()), tuple(of_all._global_backward_hooks.values())
+    both = ((of_all.full(), shared), (module._is_full_backward_hook is not False, own))
+    before = (*of_all._global_backward_pre_hooks.values(), *module._backward_pre_hooks.values())
+    full = tuple(hook for is_full, found in both if is_full for hook in found)
+    return before, full, tuple(hook for is_full, found in both if not is_full for hook in found)
+
+
+def _before(
+    module: Module, key: int, hook: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    if key not in module._forward_pre_hooks_with_kwargs:
+        changed = hook(module, args)
+        if changed is None:
+            return args, kwargs
+        return changed if isinstance(changed, tuple) else (changed,), kwargs
+    changed = hook(module, args, kwargs)
+    if changed is None:
+        return args, kwargs
+    if isinstance(changed, tuple) and len(changed) == 2:
+        return changed
+    raise RuntimeError(
+        f"forward pre-hook of {type(module).__name__} with kwargs must return None or a tuple of (new_args, "
+        f"new_kwargs), but got {changed}."
+    )
+
+
+def _after(
+    module: Module, key: int, hook: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
+) -> Any:
+    if key in module._forward_hooks_with_kwargs or key in of_all._global_forward_hooks_with_kwargs:
+        return hook(module, args, kwargs, result)
+    return hook(module, args, result)

@@ -1,0 +1,174 @@
+"""Linear layers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...ops.create.fill import empty
+from .. import functional as F
+from .. import init
+from ..parameter import Parameter, UninitializedParameter
+from .lazy import LazyModuleMixin, _materialize
+from .module import Module
+
+__all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
+
+
+class Identity(Module):
+    """Gives back its input. Takes any arguments, and ignores them.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.Identity(54, unused=0.1)(torch.ones(1)).item()
+        1.0
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+    def forward(self, input: Tensor) -> Tensor:
+        return input
+
+
+class Linear(Module):
+    """x @ weight.T + bias.
+
+    Args:
+        in_features: the size of the last dimension of the input.
+        out_features: the size of the last dimension of the result.
+        bias: add one?
+
+    `weight` is (out_features, in_features), `bias` is (out_features,); both start uniform between
+    -1/sqrt(in_features) and 1/sqrt(in_features).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.Linear(20, 30)(torch.randn(128, 20)).shape
+        gradpack.Size([128, 30])
+    """
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = Parameter(empty((out_features, in_features), device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        own = self._parameters
+        if "weight" in own and "bias" in own:  # saves two slow walks through __getattr__
+            return F.linear(input, own["weight"], own["bias"])
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class NonDynamicallyQuantizableLinear(Linear):
+    """`Linear` under the name that torch prints inside of `MultiheadAttention`."""
+
+
+class Bilinear(Module):
+    """x1 @ weight[k] @ x2 + bias[k], for each output k.
+
+    `weight` is (out_features, in1_features, in2_features), `bias` is (out_features,); both start
+    uniform between -1/sqrt(in1_features) and 1/sqrt(in1_features).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.Bilinear(2, 3, 4)(torch.ones(5, 2), torch.ones(5, 3)).shape
+        gradpack.Size([5, 4])
+    """
+
+    weight: Tensor
+    bias: Tensor | None
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        super().__init__()
+        if in1_features <= 0:
+            raise ValueError(f"in1_features must be > 0, but got {in1_features}")
+        self.in1_features = in1_features
+        self.in2_features = in2_features
+        self.out_features = out_features
+        self.weight = Parameter(empty((out_features, in1_features, in2_features), device=device, dtype=dtype))
+        self.register_parameter("bias", Parameter(empty(out_features, device=device, dtype=dtype)) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew."""
+        bound = 1 / math.sqrt(self.in1_features)
+        for p in self.parameters():
+            init.uniform_(p, -bound, bound)
+
+    def forward(self, input1: Tensor, input2: Tensor) -> Tensor:
+        return F.bilinear(input1, input2, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in1_features={self.in1_features}, in2_features={self.in2_features}, "
+            f"out_features={self.out_features}, bias={self.bias is not None}"
+        )
+
+
+class LazyLinear(LazyModuleMixin, Linear):
+    """A `Linear` whose `in_features` is the last size of the first input.
+
+    Args:
+        out_features: size of the last dimension of the result.
+        bias: add one?
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> layer = torch.nn.LazyLinear(2)
+        >>> layer(torch.ones(4, 3)).shape
+        gradpack.Size([4, 2])
+        >>> layer
+        Linear(in_features=3, out_features=2, bias=True)
+    """
+
+    cls_to_become = Linear
+
+    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        super().__init__(0, 0, False)
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        self.out_features = out_features
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self) -> None:
+        """Draw weight and bias anew, if they are there."""
+        if not self.has_uninitialized_params() and self.in_features:
+            super().reset_parameters()
+
+    def initialize_parameters(self, input: Tensor) -> None:
+        """Weight and bias for the features of `input`."""
+        fresh, self.in_features = self.has_uninitialized_params(), input.shape[-1]
+        if fresh:
+            _materialize(self, weight=(self.out_features, self.in_features), bias=(self.out_features,))

@@ -1,0 +1,319 @@
+"""Losses as modules, computed by the functions of `nn.functional`."""
+
+from __future__ import annotations
+
+import warnings
+from math import prod
+from typing import Any
+
+from ...core.tensor import Tensor
+from .. import _layers
+from .. import functional as F
+from .._layers import loss_base
+from .._layers.likelihood_losses import *
+from .._layers.margin_losses import *
+from .._public import adopt, give_all
+from .linear import Linear
+from .linear_cross_entropy_options import LinearCrossEntropyOptions
+
+_Loss = loss_base._Loss
+_WeightedLoss = loss_base._WeightedLoss
+
+
+class MSELoss(_Loss):
+    """(input - target) squared, averaged (`reduction="mean"`), summed (`"sum"`) or as it is (`"none"`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.MSELoss()(torch.zeros(2), torch.tensor([1.0, 3.0])).item()
+        5.0
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.mse_loss(input, target, reduction=self.reduction)
+
+
+class L1Loss(_Loss):
+    """|input - target|, averaged (`reduction="mean"`), summed (`"sum"`) or as it is (`"none"`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.L1Loss()(torch.zeros(2), torch.tensor([1.0, -3.0])).item()
+        2.0
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.l1_loss(input, target, reduction=self.reduction)
+
+
+class NLLLoss(_WeightedLoss):
+    """Minus the log-probability of the target class. Takes the result of `LogSoftmax`.
+
+    Args:
+        weight: a weight for each class.
+        ignore_index: targets with this value count for nothing.
+        reduction: `"mean"` (weighted), `"sum"` or `"none"`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.NLLLoss()(torch.tensor([[-1.0, -2.0]]), torch.tensor([1])).item()
+        2.0
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.nll_loss(input, target, weight=self.weight, ignore_index=self.ignore_index, reduction=self.reduction)
+
+
+class NLLLoss2d(NLLLoss):
+    """An old name of `NLLLoss`, which takes images as well.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings; warnings.simplefilter("ignore")
+        >>> torch.nn.NLLLoss2d()(torch.tensor([[[[-1.0]], [[-2.0]]]]), torch.tensor([[[1]]])).item()
+        2.0
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        warnings.warn(
+            "NLLLoss2d has been deprecated. Please use NLLLoss instead as a drop-in replacement and see "
+            "https://pytorch.org/docs/main/nn.html#torch.nn.NLLLoss for more details.",
+            FutureWarning,
+            stacklevel=2,
+        )
+        super().__init__(*args, **kwargs)
+
+
+class CrossEntropyLoss(_WeightedLoss):
+    """Cross entropy between unnormalised scores and target classes or probabilities.
+
+    Args:
+        weight: a weight for each class.
+        ignore_index: targets with this value count for nothing.
+        reduction: `"mean"` (weighted), `"sum"` or `"none"`.
+        label_smoothing: how much of the target's probability is spread over all classes.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> round(torch.nn.CrossEntropyLoss()(torch.zeros(1, 2), torch.tensor([1])).item(), 4)
+        0.6931
+    """
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(weight, size_average, reduce, reduction)
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.cross_entropy(
+            input,
+            target,
+            weight=self.weight,
+            ignore_index=self.ignore_index,
+            reduction=self.reduction,
+            label_smoothing=self.label_smoothing,
+        )
+
+
+class BCELoss(_WeightedLoss):
+    """The cross entropy between probabilities of the first of two classes. Takes the result of `Sigmoid`.
+
+    Args:
+        weight: how much each element counts; broadcasts.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> round(torch.nn.BCELoss()(torch.tensor([0.5]), torch.tensor([1.0])).item(), 4)
+        0.6931
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy(input, target, weight=self.weight, reduction=self.reduction)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """The cross entropy of two classes, by log-odds: `Sigmoid` and `BCELoss` in one, without overflow.
+
+    Args:
+        weight: how much each element counts; broadcasts.
+        pos_weight: how much the positive class, target 1, counts beside the other; broadcasts.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> round(torch.nn.BCEWithLogitsLoss()(torch.tensor([0.0]), torch.tensor([1.0])).item(), 4)
+        0.6931
+    """
+
+    weight: Tensor | None
+    pos_weight: Tensor | None
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
+        self.register_buffer("pos_weight", pos_weight)
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.binary_cross_entropy_with_logits(
+            input, target, self.weight, pos_weight=self.pos_weight, reduction=self.reduction
+        )
+
+
+class SmoothL1Loss(_Loss):
+    """Squares below `beta`, absolute values above.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.SmoothL1Loss()(torch.tensor([3.0]), torch.tensor([0.0])).item()
+        2.5
+    """
+
+    def __init__(
+        self, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean", beta: float = 1.0
+    ) -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.beta = beta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.smooth_l1_loss(input, target, reduction=self.reduction, beta=self.beta)
+
+
+class HuberLoss(_Loss):
+    """Squares up to `delta`, absolute values above.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.HuberLoss(delta=2.0)(torch.tensor([3.0]), torch.tensor([0.0])).item()
+        4.0
+    """
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        if not isinstance(delta, float | int):
+            raise TypeError(f"delta must be a float or int, got: {type(delta)}")
+        super().__init__(reduction=reduction)
+        self.delta = delta
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.huber_loss(input, target, reduction=self.reduction, delta=self.delta)
+
+
+class SoftMarginLoss(_Loss):
+    """log(1 + exp(-target * input)), for targets 1 and -1.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> round(torch.nn.SoftMarginLoss()(torch.tensor([0.0]), torch.tensor([1.0])).item(), 4)
+        0.6931
+    """
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        return F.soft_margin_loss(input, target, reduction=self.reduction)
+
+
+class LinearCrossEntropyLoss(_WeightedLoss):
+    """The cross entropy between `Linear` of the input and a target; with options without holding all logits.
+
+    Args:
+        in_features: the size of the last dimension of the input.
+        num_classes: how many classes.
+        out_features: more dimensions of the result, each place of which has a loss.
+        bias: add one to the logits?
+        weight: how much each class counts.
+        ignore_index: targets with this value count for nothing.
+        options: how to go through the batch in pieces.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> loss = torch.nn.LinearCrossEntropyLoss(2, 4)
+        >>> loss(torch.zeros(1, 2), torch.tensor([3]))
+        tensor(1.3863, grad_fn=<NllLossBackward0>)
+    """
+
+    def __init__(
+        self,
+        in_features: int,
+        num_classes: int,
+        *,
+        out_features: tuple[int, ...] = (),
+        bias: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+        reduction: str = "mean",
+        weight: Tensor | None = None,
+        ignore_index: int | None = None,
+        label_smoothing: float = 0.0,
+        options: LinearCrossEntropyOptions | None = None,
+    ) -> None:
+        if weight is not None and tuple(weight.shape) != (num_classes,):
+            raise RuntimeError(f"expected weight shape to be {(num_classes,)}, got {tuple(weight.shape)}")
+        if not 0 <= label_smoothing <= 1:
+            raise RuntimeError(f"expected label_smoothing to be in range [0, 1], got {label_smoothing}")
+        super().__init__(weight=weight, reduction=reduction)
+        self.num_classes = num_classes
+        self.out_features = out_features
+        self.ignore_index = ignore_index
+        self.label_smoothing = label_smoothing
+        self.linear = Linear(in_features, prod(out_features, start=num_classes), bias=bias, device=device, dtype=dtype)
+        self.options = options
+
+    def forward(self, input: Tensor, target: Tensor) -> Tensor:
+        shape = (self.num_classes, *self.out_features)
+        bias = self.linear.bias
+        return F.linear_cross_entropy(
+            input,
+            self.linear.weight.reshape(*shape, self.linear.in_features),
+            target,
+            linear_bias=None if bias is None else bias.reshape(shape),
+            weight=self.weight,
+            reduction=self.reduction,
+            ignore_index=self.ignore_index,
+            label_smoothing=self.label_smoothing,
+            options=self.options,
+        )
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.linear.in_features}, num_classes={self.num_classes}, "
+            f"out_features={self.out_features}, bias={self.linear.bias is not None}, reduction={self.reduction}, "
+            f"ignore_index={self.ignore_index}, label_smoothing={self.label_smoothing}, options={self.options}"
+        )
+
+
+adopt(globals(), _layers.__name__)
+give_all(globals())

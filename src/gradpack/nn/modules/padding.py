@@ -1,0 +1,281 @@
+"""Layers that pad: with zeros, a constant, or elements of the input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...ops.conv.spatial import as_tuple
+from .. import functional as F
+from .._public import give_all
+from .module import Module
+
+
+class _Pad(Module):
+    """A layer that pads the last `ndim` dimensions."""
+
+    ndim: int
+    mode = "constant"
+
+    def __init__(self, padding: Any) -> None:
+        super().__init__()
+        self.padding = as_tuple(padding, 2 * self.ndim)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pad(input, self.padding, self.mode)
+
+    def extra_repr(self) -> str:
+        return f"{self.padding}"
+
+
+class _ConstantPadNd(_Pad):
+    _shown = ("padding", "value")
+
+    def __init__(self, value: float) -> None:
+        Module.__init__(self)  # subclasses set the sizes
+        self.value = value
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.pad(input, self.padding, "constant", self.value)
+
+    extra_repr = Module.extra_repr
+
+
+class _SizedConstantPad(_ConstantPadNd):
+    def __init__(self, padding: Any, value: float) -> None:
+        super().__init__(value)
+        self.padding = as_tuple(padding, 2 * self.ndim)
+
+
+class _ZeroPad(_SizedConstantPad):
+    def __init__(self, padding: Any) -> None:
+        super().__init__(padding, 0.0)
+
+    extra_repr = _Pad.extra_repr
+
+
+class _ReflectionPadNd(_Pad):
+    mode = "reflect"
+
+
+class _ReplicationPadNd(_Pad):
+    mode = "replicate"
+
+
+class _CircularPadNd(_Pad):
+    mode = "circular"
+
+    def _check_input_dim(self, input: Tensor) -> None:
+        if input.dim() not in (self.ndim + 1, self.ndim + 2):
+            raise ValueError(f"expected {self.ndim + 1}D or {self.ndim + 2}D input (got {input.dim()}D input)")
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        return F.pad(input, self.padding, "circular")
+
+
+class ConstantPad1d(_SizedConstantPad):
+    """Pads the last dimension with a constant.
+
+    Args:
+        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ConstantPad1d(1, 0.5)(torch.ones(1, 1, 3)).shape
+        gradpack.Size([1, 1, 5])
+    """
+
+    ndim = 1
+
+
+class ConstantPad2d(_SizedConstantPad):
+    """Pads the last two dimensions with a constant.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ConstantPad2d(1, 0.5)(torch.ones(1, 1, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5])
+    """
+
+    ndim = 2
+
+
+class ConstantPad3d(_SizedConstantPad):
+    """Pads the last three dimensions with a constant.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ConstantPad3d(1, 0.5)(torch.ones(1, 1, 3, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5, 5])
+    """
+
+    ndim = 3
+
+
+class ZeroPad1d(_ZeroPad, ConstantPad1d):
+    """Pads the last dimension with zeros.
+
+    Args:
+        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ZeroPad1d(1)(torch.ones(1, 1, 3)).shape
+        gradpack.Size([1, 1, 5])
+    """
+
+
+class ZeroPad2d(_ZeroPad, ConstantPad2d):
+    """Pads the last two dimensions with zeros.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ZeroPad2d(1)(torch.ones(1, 1, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5])
+    """
+
+
+class ZeroPad3d(_ZeroPad, ConstantPad3d):
+    """Pads the last three dimensions with zeros.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ZeroPad3d(1)(torch.ones(1, 1, 3, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5, 5])
+    """
+
+
+class ReflectionPad1d(_ReflectionPadNd):
+    """Pads the last dimension with a reflection, without the outermost element.
+
+    Args:
+        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ReflectionPad1d(1)(torch.ones(1, 1, 3)).shape
+        gradpack.Size([1, 1, 5])
+    """
+
+    ndim = 1
+
+
+class ReflectionPad2d(_ReflectionPadNd):
+    """Pads the last two dimensions with a reflection, without the outermost element.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 1, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5])
+    """
+
+    ndim = 2
+
+
+class ReflectionPad3d(_ReflectionPadNd):
+    """Pads the last three dimensions with a reflection, without the outermost element.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ReflectionPad3d(1)(torch.ones(1, 1, 3, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5, 5])
+    """
+
+    ndim = 3
+
+
+class ReplicationPad1d(_ReplicationPadNd):
+    """Pads the last dimension with the outermost element.
+
+    Args:
+        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ReplicationPad1d(1)(torch.ones(1, 1, 3)).shape
+        gradpack.Size([1, 1, 5])
+    """
+
+    ndim = 1
+
+
+class ReplicationPad2d(_ReplicationPadNd):
+    """Pads the last two dimensions with the outermost element.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ReplicationPad2d(1)(torch.ones(1, 1, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5])
+    """
+
+    ndim = 2
+
+
+class ReplicationPad3d(_ReplicationPadNd):
+    """Pads the last three dimensions with the outermost element.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.ReplicationPad3d(1)(torch.ones(1, 1, 3, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5, 5])
+    """
+
+    ndim = 3
+
+
+class CircularPad1d(_CircularPadNd):
+    """Pads the last dimension with what lies at the other end.
+
+    Args:
+        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.CircularPad1d(1)(torch.ones(1, 1, 3)).shape
+        gradpack.Size([1, 1, 5])
+    """
+
+    ndim = 1
+
+
+class CircularPad2d(_CircularPadNd):
+    """Pads the last two dimensions with what lies at the other end.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.CircularPad2d(1)(torch.ones(1, 1, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5])
+    """
+
+    ndim = 2
+
+
+class CircularPad3d(_CircularPadNd):
+    """Pads the last three dimensions with what lies at the other end.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.CircularPad3d(1)(torch.ones(1, 1, 3, 3, 3)).shape
+        gradpack.Size([1, 1, 5, 5, 5])
+    """
+
+    ndim = 3
+
+
+give_all(globals())

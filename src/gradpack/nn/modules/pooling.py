@@ -1,0 +1,258 @@
+"""Layers that pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...core.tensor import Tensor
+from ...ops.conv.spatial import as_tuple
+from .. import _layers
+from .. import functional as F
+from .._layers import adaptive_pooling
+from .._layers.adaptive_pooling import *
+from .._public import adopt, give_all
+from .module import Module
+
+_LPPoolNd = adaptive_pooling._LPPoolNd
+_AdaptiveMaxPoolNd = adaptive_pooling._AdaptiveMaxPoolNd
+_AdaptiveAvgPoolNd = adaptive_pooling._AdaptiveAvgPoolNd
+
+
+class _MaxPoolNd(Module):
+    function: str  # of `nn.functional`
+    _shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
+
+    def forward(self, input: Tensor) -> Any:
+        return getattr(F, self.function)(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.dilation,
+            ceil_mode=self.ceil_mode,
+            return_indices=self.return_indices,
+        )
+
+
+class MaxPool1d(_MaxPoolNd):
+    """Maxima over windows of (batch, channels, length), or without batch.
+
+    Args:
+        stride: that of the windows; None for their size.
+        padding: how much lower than every number to put on both sides, at most half the window.
+        return_indices: also give where the maxima are, for `MaxUnpool1d`?
+        ceil_mode: take a last window that only begins inside?
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.MaxPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+        tensor([[3., 2.]])
+    """
+
+    function = "max_pool1d"
+
+
+class MaxPool2d(_MaxPoolNd):
+    """Maxima over windows of (batch, channels, height, width): see `MaxPool1d`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.MaxPool2d(3, stride=2, padding=1)(torch.ones(1, 2, 8, 8)).shape
+        gradpack.Size([1, 2, 4, 4])
+    """
+
+    function = "max_pool2d"
+
+
+class MaxPool3d(_MaxPoolNd):
+    """Maxima over windows of (batch, channels, depth, height, width): see `MaxPool1d`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.MaxPool3d(2)(torch.ones(1, 4, 4, 4)).shape
+        gradpack.Size([1, 2, 2, 2])
+    """
+
+    function = "max_pool3d"
+
+
+class _MaxUnpoolNd(Module):
+    function: str  # of `nn.functional`
+    _shown = ("kernel_size", "stride", "padding")
+    ndim: int
+
+    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+        super().__init__()
+        self.kernel_size = as_tuple(kernel_size, self.ndim)
+        self.stride = as_tuple(kernel_size if stride is None else stride, self.ndim)
+        self.padding = as_tuple(padding, self.ndim)
+
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Any:
+        return getattr(F, self.function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
+
+
+class MaxUnpool1d(_MaxUnpoolNd):
+    """Zeros with each element where `MaxPool1d` found it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x, where = torch.nn.MaxPool1d(2, return_indices=True)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+        >>> torch.nn.MaxUnpool1d(2)(x, where)
+        tensor([[0., 3., 2., 0.]])
+    """
+
+    ndim, function = 1, "max_unpool1d"
+
+
+class MaxUnpool2d(_MaxUnpoolNd):
+    """Zeros with each element where `MaxPool2d` found it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x, where = torch.nn.MaxPool2d(2, return_indices=True)(torch.ones(1, 4, 4))
+        >>> torch.nn.MaxUnpool2d(2)(x, where).sum()
+        tensor(4.)
+    """
+
+    ndim, function = 2, "max_unpool2d"
+
+
+class MaxUnpool3d(_MaxUnpoolNd):
+    """Zeros with each element where `MaxPool3d` found it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x, where = torch.nn.MaxPool3d(2, return_indices=True)(torch.ones(1, 4, 4, 4))
+        >>> torch.nn.MaxUnpool3d(2)(x, where).sum()
+        tensor(8.)
+    """
+
+    ndim, function = 3, "max_unpool3d"
+
+
+class _AvgPoolNd(Module):
+    _shown = ("kernel_size", "stride", "padding")
+
+
+class AvgPool1d(_AvgPoolNd):
+    """Averages over windows of (batch, channels, length), or without batch.
+
+    Args:
+        stride: that of the windows; None for their size.
+        padding: zeros on both sides, at most half the window.
+        ceil_mode: take a last window that only begins inside?
+        count_include_pad: do the zeros count?
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.AvgPool1d(2)(torch.tensor([[1.0, 3.0, 2.0, 0.0]]))
+        tensor([[2., 1.]])
+    """
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = as_tuple(kernel_size, 1)
+        self.stride = as_tuple(kernel_size if stride is None else stride, 1)
+        self.padding = as_tuple(padding, 1)
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+
+    def forward(self, input: Tensor) -> Any:
+        return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
+
+
+class _AvgPool(_AvgPoolNd):
+    function: str
+
+    def __init__(
+        self,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+    def forward(self, input: Tensor) -> Any:
+        return getattr(F, self.function)(
+            input,
+            self.kernel_size,
+            self.stride,
+            self.padding,
+            self.ceil_mode,
+            self.count_include_pad,
+            self.divisor_override,
+        )
+
+
+class AvgPool2d(_AvgPool):
+    """Averages over windows of (batch, channels, height, width): see `AvgPool1d`.
+
+    Args:
+        divisor_override: divide each sum by this instead of the size of the window.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.AvgPool2d(2)(torch.ones(1, 2, 8, 8)).shape
+        gradpack.Size([1, 2, 4, 4])
+    """
+
+    function = "avg_pool2d"
+
+
+class AvgPool3d(_AvgPool):
+    """Averages over windows of (batch, channels, depth, height, width): see `AvgPool2d`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.AvgPool3d(2)(torch.ones(1, 4, 4, 4)).shape
+        gradpack.Size([1, 2, 2, 2])
+    """
+
+    function = "avg_pool3d"
+
+
+adopt(globals(), _layers.__name__)
+give_all(globals())
