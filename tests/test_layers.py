@@ -40,7 +40,7 @@ LAYERS = [
     "examples",
     "extend",
     "testing",
-    "as_torch",
+    "compat",
     "cli",
 ]
 LEVEL = {name: level for level, name in enumerate(LAYERS)}
@@ -55,7 +55,7 @@ ALLOWED = {
 
 # Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
 NUMPY = {
-    "__config__": "tells its version",
+    "compat/config": "tells its version",
     "cli/report": "draws curves from what was measured",
     "declare/generate/complex_form": "conjugates the gradients of compiled code",
     "declare/dispatch/dtype_plan": "plans for NumPy arrays of any dtypes; all others take the interpreted path",
@@ -235,6 +235,25 @@ def test_every_late_name_is_found():
         assert getattr(late, name) is getattr(importlib.import_module(f"gradpack.{module}"), name)
     with pytest.raises(AttributeError, match=r"late\.expnd is in none of the modules"):
         late.expnd
+
+
+def test_nothing_knows_compat_but_who_hooks_it_up():
+    """Names are looked up in it by `gradpack/__init__.py`; a program that is run imports torch."""
+    compat = ROOT / "compat"
+    naming = {
+        name_of(path)
+        for path in modules()
+        if not path.is_relative_to(compat)
+        and (
+            any(name.startswith("gradpack.compat.") for name, _, _ in imports(path))
+            or any(
+                "compat." in str(n.value)
+                for n in ast.walk(ast.parse(path.read_text("utf-8")))
+                if isinstance(n, ast.Constant)
+            )
+        )
+    }
+    assert naming == {"", "cli/run"}
 
 
 def test_every_exception_is_used():

@@ -34,14 +34,13 @@ BRINGS["meta"] = _bring_meta
 register_finder(_cupys)
 
 
+# Modules of `torch.backends`: only the last is a file here.
+_PUBLIC = frozenset("cpu cuda cudnn mkl mkldnn mps nnpack openmp opt_einsum".split())
+
+
 def __getattr__(name: str) -> Any:
-    if name == "opt_einsum":
-        from importlib import import_module
-
-        return import_module(".opt_einsum", __name__)
-    from .absent import module
-
-    found = module(name)
-    if found is None:
+    if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found
+    from importlib import import_module
+
+    return import_module(f"{__name__}.{name}")

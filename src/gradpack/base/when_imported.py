@@ -1,4 +1,4 @@
-"""Imports a module of this library when another library is imported, without importing that one."""
+"""Finders: one imports a module of this library when another library is imported, one asks a table for the rest."""
 
 from __future__ import annotations
 
@@ -48,3 +48,21 @@ def when_imported(name: str, then: str) -> None:
         import_module(then)
     else:
         sys.meta_path.insert(0, _Watch(name, then))
+
+
+class _Missing:
+    """Asks a module, imported then, for the names below a package that no other finder has found."""
+
+    def __init__(self, package: str, table: str) -> None:
+        self.prefix, self.table = f"{package}.", table
+
+    def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
+        if not fullname.startswith(self.prefix):
+            return None
+        found: ModuleSpec | None = import_module(self.table).find_spec(fullname)
+        return found
+
+
+def when_missing(package: str, table: str) -> None:
+    """Let `find_spec(fullname)` of the module `table` answer for modules of a package that have no file."""
+    sys.meta_path.append(_Missing(package, table))

@@ -8,10 +8,10 @@ from functools import wraps
 from math import ceil
 from typing import Any
 
-from ... import __version__, func
-from ...func.arguments import pick
-from ...func.batch_norm import replace_all_batch_norm_modules_
-from ...tensor.tensor import Tensor
+from .... import __version__, func
+from ....func.arguments import pick
+from ....func.batch_norm import replace_all_batch_norm_modules_
+from ....tensor.tensor import Tensor
 from . import make_functional as modules
 from .make_functional import FunctionalModule, FunctionalModuleWithBuffers
 
@@ -48,8 +48,8 @@ def chunk_vmap(
     func: Callable[..., Any], in_dims: Any = 0, out_dims: Any = 0, randomness: str = "error", chunks: int = 2
 ) -> Callable[..., Any]:
     """`vmap` with the examples in so many parts, one after the other."""
-    from ...base.tree import broadcast_to, tree_flatten
-    from ...func.vmap import vmap
+    from ....base.tree import broadcast_to, tree_flatten
+    from ....func.vmap import vmap
 
     @wraps(func)
     def call(*args: Any, **kwargs: Any) -> Any:

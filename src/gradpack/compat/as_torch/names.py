@@ -15,10 +15,10 @@ LIBRARY = __name__.partition(".")[0]
 VERSION = f"2.13.0+{LIBRARY}"
 
 # Folders of gradpack that stand for no module of torch, even one of the same name.
-_OURS = frozenset("as_torch base cli declare examples extend graph saved tensor ops".split())
+_OURS = frozenset("as_torch base cli compat declare examples extend graph saved tensor ops".split())
 # Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(
-    "autograd.api autograd.arguments backends.absent backends.array_api backends.base backends.coo backends.numpy "
+    "autograd.api autograd.arguments backends.array_api backends.base backends.coo backends.numpy "
     "backends.sparse backends.windows func.arguments func.sources nn.attention nn.layers nn.losses nn.state".split()
 )
 

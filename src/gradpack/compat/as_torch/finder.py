@@ -10,7 +10,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
-from ..base.filled import Filled, raw_dict
+from ...base.filled import Filled, raw_dict
 from . import missing
 from .names import LIBRARY, VERSION, name_of, path_of, sources
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from ...nn import Module
+from ....nn import Module
 from .refuse import refused
 
 

@@ -20,7 +20,7 @@ def _element_size(dtype: Any) -> int:
 
 def _flatten_dense_tensors(tensors: Any) -> Any:
     """All elements one after the other."""
-    from ...ops.shape.join import cat
+    from ....ops.shape.join import cat
 
     return cat([t.reshape(-1) for t in tensors])
 

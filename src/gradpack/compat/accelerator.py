@@ -2,6 +2,8 @@
 
 from typing import Any
 
+__name__ = "gradpack.accelerator"
+
 
 def is_available() -> bool:
     """Whether there is an accelerator: a CUDA device, and CuPy."""
@@ -10,14 +12,14 @@ def is_available() -> bool:
 
 def device_count() -> int:
     """How many accelerators there are."""
-    from .backends.cupy_loading import count
+    from ..backends.cupy_loading import count
 
     return count()
 
 
 def current_accelerator(check_available: bool = False) -> Any:
     """The kind of device of the accelerator; None without one."""
-    from .base.devices import device as device_type
+    from ..base.devices import device as device_type
 
     return device_type("cuda") if is_available() else None
 
@@ -28,7 +30,7 @@ def _of(name: str, doc: str) -> Any:
     def call(device: Any = None, /) -> Any:
         from importlib import import_module
 
-        from .base.devices import device as device_type
+        from ..base.devices import device as device_type
 
         where = device_type(0) if device is None else device_type(device)
         module = import_module("gradpack.cuda" if where.type == "cuda" else "gradpack.cpu.memory")
@@ -50,7 +52,7 @@ def _on_cuda(name: str, doc: str) -> Any:
     """A function of `gradpack.cuda`."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        from . import cuda
+        from .. import cuda
 
         if not is_available():
             raise RuntimeError("Cannot access accelerator device when none is available.")
@@ -85,7 +87,7 @@ reset_accumulated_memory_stats = _of("reset_accumulated_memory_stats", "Count wh
 def empty_cache() -> None:
     """Return memory that is cached but unused to the device."""
     if is_available():
-        from . import cuda
+        from .. import cuda
 
         cuda.empty_cache()
 

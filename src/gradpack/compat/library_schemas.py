@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from types import UnionType
 from typing import Any
 
-from .base.devices import device
-from .base.dtypes import dtype
-from .tensor.tensor import Tensor
+from ..base.devices import device
+from ..base.dtypes import dtype
+from ..tensor.tensor import Tensor
 
 _TYPES: dict[Any, str] = {
     Tensor: "Tensor",

@@ -16,12 +16,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any
 
-from .autograd.function import Function
-from .base.exits import block
-from .base.modes import MODE, using
+from ..autograd.function import Function
+from ..base.exits import block
+from ..base.modes import MODE, using
+from ..ops import NAMESPACES
+from ..tensor.tensor import Tensor
 from .library_schemas import hints_of, infer_schema
-from .ops import NAMESPACES
-from .tensor.tensor import Tensor
+
+__name__ = "gradpack.library"
 
 __all__ = [
     "CustomOpDef",

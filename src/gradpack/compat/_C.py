@@ -7,26 +7,28 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import ref
 
-from .autograd.current_pass import current_node, execution_order
-from .autograd.forward_ad import _set_fwd_grad_enabled as _set_forward
-from .autograd.grad_mode import (
+from ..autograd.current_pass import current_node, execution_order
+from ..autograd.forward_ad import _set_fwd_grad_enabled as _set_forward
+from ..autograd.grad_mode import (
     is_grad_enabled,
     is_multithreading_enabled,
     is_view_replay_enabled,
     set_grad_enabled,
     set_multithreading_enabled,
 )
-from .autograd.saved_hooks import leave_saved_tensors_hooks, saved_tensors_hooks
-from .autograd.undefined_grad import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
-from .base.errors import LinAlgError as _LinAlgError
-from .base.modes import MODE, RUN
-from .declare.dispatch.saved_attributes import SavedTensor
-from .declare.op import REGISTRY
-from .graph.node import AccumulateGrad, Node, upcoming
-from .tensor.node_methods import _InputMetadata
-from .tensor.tensor import Tensor
-from .tensor.torch_function import DisableTorchFunction, DisableTorchFunctionSubclass
-from .tensor.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
+from ..autograd.saved_hooks import leave_saved_tensors_hooks, saved_tensors_hooks
+from ..autograd.undefined_grad import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
+from ..base.errors import LinAlgError as _LinAlgError
+from ..base.modes import MODE, RUN
+from ..declare.dispatch.saved_attributes import SavedTensor
+from ..declare.op import REGISTRY
+from ..graph.node import AccumulateGrad, Node, upcoming
+from ..tensor.node_methods import _InputMetadata
+from ..tensor.tensor import Tensor
+from ..tensor.torch_function import DisableTorchFunction, DisableTorchFunctionSubclass
+from ..tensor.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
+
+__name__ = "gradpack._C"
 
 
 def _keeps_graph() -> bool:

@@ -8,8 +8,10 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..amp import autocast_mode as mode
 from ..base.dtypes import dtype
-from . import autocast_mode as mode
+
+__name__ = "gradpack"  # as torch has it
 
 
 def _warn(old: str, new: str) -> None:

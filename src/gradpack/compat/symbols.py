@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+__name__ = "gradpack"  # as torch has it
+
 
 def sym_int(a: Any) -> int:
     """`a` as an int, rounded towards zero.

@@ -7,7 +7,7 @@ def _log_api_usage_once(event: str) -> None:
 
 def _are_functorch_transforms_active() -> bool:
     """Whether a transform is under way."""
-    from ...base.modes import MODE
+    from ....base.modes import MODE
 
     return bool(getattr(MODE.get(), "levels", None))
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ...amp import autocast as _autocast
-from ...amp import custom_bwd, custom_fwd
-from ...amp.grad_scaler import GradScaler as _GradScaler
-from ...base.dtypes import dtype, float16
+from ....amp import autocast as _autocast
+from ....amp import custom_bwd, custom_fwd
+from ....amp.grad_scaler import GradScaler as _GradScaler
+from ....base.dtypes import dtype, float16
 
 
 class autocast(_autocast):  # noqa: N801 - torch's name

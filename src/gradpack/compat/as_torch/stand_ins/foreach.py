@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ....tensor.tensor import Tensor
 
 _PREFIX = "_foreach_"
 _VALUED = frozenset({"addcmul", "addcdiv"})  # take numbers after their tensors
@@ -52,7 +52,7 @@ def _call(word: str, plain: str, one: Any, values: list[Any], options: dict[str,
 
 
 def _norm(tensor: Tensor, ord: float = 2, dtype: Any = None) -> Any:
-    from ...linalg import vector_norm
+    from ....linalg import vector_norm
 
     return vector_norm(tensor, ord, dtype=dtype)
 

@@ -15,7 +15,7 @@ class TorchVersion(str):
 
     Example::
 
-        >>> from gradpack.as_torch.stand_ins.version import TorchVersion
+        >>> from gradpack.compat.as_torch.stand_ins.version import TorchVersion
         >>> TorchVersion("2.13.0+gradpack") > "2.2", TorchVersion("2.13.0") >= (2, 13)
         (True, True)
     """

@@ -2,8 +2,10 @@
 
 import warnings
 
-from ...amp.autocast_mode import autocast as _autocast
-from ...base.dtypes import bfloat16, dtype
+from ..amp.autocast_mode import autocast as _autocast
+from ..base.dtypes import bfloat16, dtype
+
+__name__ = "gradpack.cpu.amp"
 
 
 class autocast(_autocast):  # noqa: N801 - torch's name

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...nn import Module
+from ....nn import Module
 from .refuse import refused
 
 

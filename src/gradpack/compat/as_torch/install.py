@@ -6,10 +6,13 @@ import sys
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..base import spelling
-from ..base.filled import raw_dict
+from ...base import spelling
+from ...base.filled import raw_dict
 from .finder import AnsweringModule, Finder
 from .names import LIBRARY, PACKAGES
+
+__name__ = "gradpack.as_torch"
+__all__ = ["Installed", "install_as_torch"]
 
 
 class Installed:

@@ -7,8 +7,10 @@ from typing import Any
 
 from ..base import dtypes
 from ..base.dtypes import dtype
-from .construct import legacy
-from .tensor import Tensor
+from ..tensor.construct import legacy
+from ..tensor.tensor import Tensor
+
+__name__ = "gradpack"  # as torch has it
 
 _NAMES = {
     "BoolTensor": "bool",
@@ -71,34 +73,3 @@ def set_default_tensor_type(t: Any, /) -> None:
     if not kind.dtype.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
     dtypes.set_default_dtype(kind.dtype)
-
-
-def typename(obj: Any, /) -> str:
-    """The name of an object's type; of a tensor with its dtype.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.typename(torch.ones(1))
-        'torch.FloatTensor'
-    """
-    if isinstance(obj, Tensor):
-        return str(obj.type())
-    kind = obj if isinstance(obj, type) else type(obj)
-    name = getattr(obj, "__qualname__", None) or getattr(obj, "__name__", None) or kind.__qualname__
-    module = getattr(obj, "__module__", None) or ""
-    return name if module in ("", "builtins", "__builtin__") else f"{module}.{name}"
-
-
-def is_storage(obj: Any, /) -> bool:
-    """Whether an object is the storage of a tensor.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.is_storage(torch.ones(1).untyped_storage())
-        True
-    """
-    from .storage import UntypedStorage
-
-    return isinstance(obj, UntypedStorage)
