@@ -31,6 +31,15 @@ from ..tensor.torch_function import disabled_torch_function_impl as _disabled_to
 __name__ = "gradpack._C"
 
 
+def _log_api_usage_once(event: str) -> None:
+    """Do nothing: API usage is not logged."""
+
+
+def _are_functorch_transforms_active() -> bool:
+    """Whether a transform is under way."""
+    return bool(MODE.get().levels)
+
+
 def _keeps_graph() -> bool:
     """Whether the current backward pass retains the graph; True outside of a backward pass."""
     this = RUN.get()

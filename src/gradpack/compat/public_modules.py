@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from .facades import FACADES, fill
+from .facades import FACADES, Facade, fill
 
 _LIBRARY = __name__.partition(".")[0]
 
@@ -26,6 +26,9 @@ MODULES = {
 }
 
 
+_STAND_INS = "compat.as_torch.stand_ins."
+
+
 class _Loader:
     """Loads a module of one of the two tables."""
 
@@ -37,8 +40,9 @@ class _Loader:
     def exec_module(module: ModuleType) -> None:
         """Fill a facade; put the module that a name stands for into the place of an empty one."""
         name = module.__name__.removeprefix(f"{_LIBRARY}.")
-        if name in FACADES:
-            fill(module, FACADES[name])
+        facade = _facade(name)
+        if facade is not None:
+            fill(module, facade)
         else:
             sys.modules[module.__name__] = import_module(f"{_LIBRARY}.{MODULES[name]}")
 
@@ -46,4 +50,12 @@ class _Loader:
 def find_spec(fullname: str) -> ModuleSpec | None:
     """Return the spec of a module of the two tables; None for other names."""
     name = fullname.removeprefix(f"{_LIBRARY}.")
-    return ModuleSpec(fullname, _Loader) if name in MODULES or name in FACADES else None  # type: ignore[arg-type]
+    return ModuleSpec(fullname, _Loader) if name in MODULES or _facade(name) else None  # type: ignore[arg-type]
+
+
+def _facade(name: str) -> Facade | None:
+    if not name.startswith(_STAND_INS):
+        return FACADES.get(name)
+    from .as_torch.stand_ins.table import STAND_INS
+
+    return STAND_INS.get(name.removeprefix(_STAND_INS))

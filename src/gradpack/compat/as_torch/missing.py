@@ -9,12 +9,12 @@ from typing import Any
 
 from .names import LIBRARY, name_of, reason
 
-_FOLDER = os.path.dirname(__file__) + os.sep
+_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
 _IMPORTLIB = "<frozen importlib._bootstrap"  # the import system itself, with `_external` and without
 
 
 def _callers() -> FrameType | None:
-    """The frames from the one that is below this package on."""
+    """The frames from the one that is below `compat` on."""
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_FOLDER):
         frame = frame.f_back

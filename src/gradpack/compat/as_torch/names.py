@@ -22,10 +22,9 @@ _NOT_MODULES = frozenset(
     "backends.sparse backends.windows func.arguments func.sources nn.attention nn.layers nn.losses nn.state".split()
 )
 
-# What is asked for names, in this order. `+` is the folder `stand_ins` beside this file.
+# What is asked for names, in this order. `+` is the folder `stand_ins` beside this file, `=` a module of Python's.
 _SOURCES: dict[str, str] = {
     "": "+top .",
-    "_C": "_C +core",
     "_C._autograd": "_C",
     "_dynamo": "+dynamo",
     "_dynamo.config": "+anything",
@@ -34,7 +33,6 @@ _SOURCES: dict[str, str] = {
     "_subclasses.fake_tensor": "+fake_tensor",
     "_tensor": ".",
     "_utils": "+utils",
-    "autograd.function": "autograd.function",
     "compiler": "+compiler",
     "cuda": "+cuda cuda",
     "cuda.amp": "+cuda_amp amp",
@@ -58,7 +56,7 @@ _SOURCES: dict[str, str] = {
     "_inductor.config": "+anything",
     "jit": "+jit",
     "jit.annotations": "+jit",
-    "multiprocessing": "+multiprocessing",
+    "multiprocessing": "+multiprocessing =multiprocessing",
     "nn": "nn +nn",
     "nn.attention": "+nn_attention",
     "nn.functional.grad": "nn.grad",
@@ -67,7 +65,6 @@ _SOURCES: dict[str, str] = {
     "nn.parallel": "+nn_parallel",
     "nn.parallel.distributed": "+nn_parallel",
     "nn.parallel.data_parallel": "+nn_parallel",
-    "nn.utils.parametrizations": "nn.utils.parametrizations",
     "nn.parameter": "nn.parameter +nn",
     "onnx": "+onnx",
     "ops": "ops",
@@ -85,7 +82,6 @@ _SOURCES: dict[str, str] = {
     "serialization": "serialization +serialization",
     "storage": "+top types",
     "torch_version": "+version",
-    "utils": "utils",
     "utils._foreach_utils": "+foreach",
     "utils._pytree": "base.tree",
     "utils.model_zoo": "+hub",
@@ -140,6 +136,8 @@ def _full(word: str) -> str:
     """The name of a module of ours, from how the tables write it."""
     if word == ".":
         return LIBRARY
+    if word[0] == "=":
+        return word[1:]
     return f"{__package__}.stand_ins.{word[1:]}" if word[0] == "+" else f"{LIBRARY}.{word}"
 
 

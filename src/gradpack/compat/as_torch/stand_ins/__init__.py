@@ -1,1 +1,1 @@
-"""Stand-ins for parts of torch that have no meaning here: fixed answers, no-ops, and refusals."""
+"""Stand-ins for parts of torch that have no meaning here: a table of answers and refusals, and a few functions."""

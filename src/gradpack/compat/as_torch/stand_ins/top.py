@@ -6,8 +6,8 @@ from importlib import import_module
 from typing import Any
 
 from ....tensor.storage import UntypedStorage
+from ...facades import identity
 from .foreach import named
-from .jit import _identity
 from .version import __version__
 
 
@@ -22,7 +22,7 @@ def compile(
     disable: bool = False,
 ) -> Any:
     """Return the function or module uncompiled; a decorator if none is given."""
-    return _identity if model is None else model
+    return identity if model is None else model
 
 
 TypedStorage = UntypedStorage
