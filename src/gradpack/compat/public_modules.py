@@ -21,6 +21,7 @@ MODULES = {
     "__config__": "compat.config",
     "accelerator": "compat.accelerator",
     "as_torch": "compat.as_torch.install",
+    "autograd._functions": "compat.autograd_functions",
     "cpu.amp": "compat.cpu_amp",
     "library": "compat.library",
 }

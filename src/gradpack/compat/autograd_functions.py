@@ -5,8 +5,10 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from ..autograd.function import Function
 from ..tensor.tensor import Tensor
-from .function import Function
+
+__name__ = "gradpack.autograd._functions"
 
 
 class Resize(Function):
