@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy  # noqa: ICN001 - `np` is what bodies call the namespace that this file makes
 
-from ..base.devices import CPU, device
+from ..base.devices import device
 from ..base.dtypes import DTYPES, dtype
 from .base import Backend, register_backend
 
@@ -162,9 +162,6 @@ class ArrayAPIBackend(Backend):
         if d not in self._native:
             raise TypeError(f"{self.name} has no {d}: convert to a dtype that it has")
         return self._native[d]
-
-    def device_of(self, array: Any) -> device:
-        return CPU
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
         return self.library.asarray(value, dtype=self.native_of(d), copy=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ..base.devices import device
+from ..base.devices import CPU, KINDS, device
 from ..base.dtypes import FLOATING, computed_in, dtype
 from ..base.layouts import layout, strided
 
@@ -89,7 +89,7 @@ class Backend:
         raise TypeError(f"{self.name} has no {d}")
 
     def device_of(self, array: Any) -> device:
-        return device("cpu")
+        return CPU
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
         """A new array from a Python number, nested list or NumPy array; shares nothing with it."""
@@ -287,10 +287,13 @@ _BY_PLACE: dict[str, Backend] = {}
 
 
 def place_backend(kind: str, backend: Backend) -> None:
+    """Make a kind of device one that tensors can be on."""
     _BY_PLACE[kind] = backend
+    KINDS.add(kind)
 
 
 def unplace_backend(kind: str) -> None:
+    KINDS.discard(kind)
     _BY_PLACE.pop(kind, None)
 
 

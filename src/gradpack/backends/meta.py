@@ -16,8 +16,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..base.devices import KINDS, device
 from ..base.dtypes import dtype
-from .base import Backend, backend_on, forget_backend, place_backend, register_backend, unplace_backend
-from .numpy import DTYPE, NATIVE, NUMPY
+from .base import backend_on, forget_backend, place_backend, register_backend, unplace_backend
+from .numpy import NATIVE, NUMPY, WrappingBackend
 
 NO_DATA = "Cannot copy out of meta tensor; no data!"
 _META = device("meta")
@@ -161,7 +161,7 @@ def _one(value: Any) -> Any:
     return MetaArray(np.zeros((1,) * value.ndim, value.dtype)) if type(value) is MetaArray else value
 
 
-class MetaBackend(Backend):
+class MetaBackend(WrappingBackend):
     name = "meta"
     array_types = (MetaArray,)
     xp = np  # whose functions dispatch to these arrays
@@ -170,12 +170,6 @@ class MetaBackend(Backend):
 
     def device_of(self, array: Any) -> device:
         return _META
-
-    def dtype_of(self, native: Any) -> dtype:
-        return DTYPE[native]
-
-    def native_of(self, d: dtype) -> Any:
-        return NATIVE[d]
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
         shape = value.shape if hasattr(value, "shape") else np.shape(value)
@@ -228,11 +222,8 @@ class MetaBackend(Backend):
 
         return made
 
-    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        found = self._bound.get(function)
-        if found is None:
-            found = self._bound[function] = without_data(NUMPY.bind(function))
-        return found
+    def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return without_data(NUMPY.bind(function))
 
 
 def bring() -> Exception | None:
@@ -241,7 +232,6 @@ def bring() -> Exception | None:
         made = MetaBackend()
         register_backend(made)
         place_backend("meta", made)
-        KINDS.add("meta")
     return None
 
 
@@ -251,4 +241,3 @@ def forget() -> None:
     if made is not None:
         forget_backend(made, {})
         unplace_backend("meta")
-        KINDS.discard("meta")
