@@ -254,6 +254,15 @@ class _Bodies:
         return found
 
 
+def nested(change: Callable[[Any], Any], value: Any) -> Any:
+    """Apply `change` to the items of a list, a tuple or a dict; return any other value as it is."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(change, value))
+    if type(value) in (list, tuple):
+        return type(value)(map(change, value))
+    return {k: change(v) for k, v in value.items()} if type(value) is dict else value
+
+
 def _reaches_operation(function: FunctionType, seen: set[FunctionType]) -> bool:
     """Whether a helper is, or calls, an operation."""
     if hasattr(function, "op") or "late" in _names_of(function.__code__):

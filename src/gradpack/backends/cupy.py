@@ -17,7 +17,7 @@ import numpy as np
 from ..base.devices import device
 from ..base.dtypes import dtype
 from ..base.errors import OutOfMemoryError
-from .base import Backend
+from .base import Backend, nested
 from .cupy_loading import at
 from .cupy_namespace import Namespace
 from .cupy_streams import CuPyClock, CuPyStreams
@@ -236,18 +236,10 @@ class CuPyBackend(WrappingBackend):
         """Nested values with host arrays copied to the device: tensors without dimensions, masks."""
         if isinstance(value, np.ndarray):
             return self.library.array(value)
-        return _nested(self._inward, value)
+        return nested(self._inward, value)
 
     def _outward(self, value: Any) -> Any:
-        return value.get() if isinstance(value, self.library.ndarray) else _nested(self._outward, value)
-
-
-def _nested(change: Callable[[Any], Any], value: Any) -> Any:
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(change, value))
-    if type(value) in (list, tuple):
-        return type(value)(map(change, value))
-    return {k: change(v) for k, v in value.items()} if type(value) is dict else value
+        return value.get() if isinstance(value, self.library.ndarray) else nested(self._outward, value)
 
 
 def _name_of(function: Any) -> str:

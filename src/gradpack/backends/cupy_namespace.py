@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy  # noqa: ICN001 - `np` is what bodies call the namespace that this file makes
 
+from .base import nested
+
 # Names that are the same in both: dtypes, constants, and functions that read only shapes.
 _SHARED = frozenset(
     "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 "
@@ -158,7 +160,7 @@ def _any(kind: type, values: Any) -> bool:
 def _uploaded(library: Any, value: Any) -> Any:
     if isinstance(value, numpy.ndarray):
         return library.asarray(value)
-    return type(value)([_uploaded(library, v) for v in value]) if type(value) in (list, tuple) else value
+    return nested(lambda item: _uploaded(library, item), value)
 
 
 def _checked(library: Any, call: Callable[..., Any]) -> Callable[..., Any]:
