@@ -39,6 +39,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import extend as extend
     from . import fft as fft
     from . import func as func
+    from . import library as library
     from . import linalg as linalg
     from . import masked as masked
     from . import nn as nn
@@ -52,8 +53,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from . import utils as utils
     from .amp.autocast_mode import autocast as autocast
     from .amp.grad_scaler import GradScaler as GradScaler
-    from .compat import library as library
-    from .compat.as_torch import install_as_torch as install_as_torch
+    from .as_torch import install_as_torch as install_as_torch
     from .compat.legacy_types import set_default_tensor_type as set_default_tensor_type
     from .compat.top_level import is_storage as is_storage
     from .compat.top_level import typename as typename

@@ -1,7 +1,8 @@
 """Modules that are public under another name than that of their file, and modules that have no file.
 
 The finder in `base/when_imported.py` asks `find_spec` for names below `gradpack` that no file answers to. Files in
-`MODULES` set `__name__` to their public name, so that their classes and functions are found under it.
+`MODULES` set `__name__` to their public name, so that their classes and functions are found under it. Type checkers
+read of those that users import in the stubs beside them: `gradpack/library.pyi`.
 """
 
 from __future__ import annotations

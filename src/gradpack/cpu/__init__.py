@@ -1,7 +1,7 @@
 """`torch.cpu`: `amp`, queries about the one CPU device, and statistics of the memory held by tensors."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import memory
 from .memory import (
@@ -17,6 +17,9 @@ from .memory import (
     reset_max_memory_allocated,
     reset_peak_memory_stats,
 )
+
+if TYPE_CHECKING:  # imported when it is first asked for
+    from . import amp as amp
 
 
 def is_available() -> bool:
