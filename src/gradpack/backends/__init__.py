@@ -2,17 +2,10 @@
 
 from typing import Any
 
-from ..base.devices import BRINGS
 from .base import Backend, Spec, backend_of, backend_on, register_backend, register_finder, spec_of
 from .numpy import NUMPY
 
 __all__ = ["NUMPY", "Backend", "Spec", "backend_of", "backend_on", "register_backend", "spec_of"]
-
-
-def _bring_cuda() -> Exception | None:
-    from .cupy_loading import bring
-
-    return bring()
 
 
 def _cupys(kind: type) -> Backend | None:
@@ -23,14 +16,6 @@ def _cupys(kind: type) -> Backend | None:
     return backend_for(kind)
 
 
-def _bring_meta() -> Exception | None:
-    from .meta import bring
-
-    return bring()
-
-
-BRINGS["cuda"] = _bring_cuda
-BRINGS["meta"] = _bring_meta
 register_finder(_cupys)
 
 
