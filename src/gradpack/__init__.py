@@ -26,8 +26,8 @@ from .base.memory_formats import FORMATS as _FORMATS  # noqa: E402
 from .base.memory_formats import memory_format  # noqa: E402
 from .base.size import Size  # noqa: E402
 from .base.threads import get_num_threads, set_num_threads  # noqa: E402
+from .base.when_imported import find_last as _find_last  # noqa: E402
 from .base.when_imported import when_imported as _when_imported  # noqa: E402
-from .base.when_imported import when_missing as _when_missing  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
 from .tensor.tensor import Tensor  # noqa: E402
 
@@ -83,7 +83,7 @@ __version__ = "0.1.0"
 
 # einops finds what it knows of tensors among its own subclasses: ours is made when einops is imported.
 _when_imported("einops._backends", "gradpack.utils.einops_backend")
-_when_missing(__name__, "gradpack.compat.public_modules")
+_find_last(__name__, f"{__name__}.compat.public_modules")
 
 # Modules that are imported when they are first asked for.
 _LAZY = tuple(

@@ -1,4 +1,4 @@
-"""Finders: one imports a module of this library when another library is imported, one asks a table for the rest."""
+"""Imports a module of this library when another library is imported, without importing that one."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def when_imported(name: str, then: str) -> None:
         sys.meta_path.insert(0, _Watch(name, then))
 
 
-class _Missing:
-    """Asks a module, imported then, for the names below a package that no other finder has found."""
+class _Last:
+    """The last of all finders: a module is imported to find what is below a package and nothing else finds."""
 
-    def __init__(self, package: str, table: str) -> None:
-        self.prefix, self.table = f"{package}.", table
+    def __init__(self, package: str, then: str) -> None:
+        self.below, self.then = f"{package}.", then
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        if not fullname.startswith(self.prefix):
-            return None
-        found: ModuleSpec | None = import_module(self.table).find_spec(fullname)
+        found: ModuleSpec | None = (
+            import_module(self.then).find_spec(fullname) if fullname.startswith(self.below) else None
+        )
         return found
 
 
-def when_missing(package: str, table: str) -> None:
-    """Let `find_spec(fullname)` of the module `table` answer for modules of a package that have no file."""
-    sys.meta_path.append(_Missing(package, table))
+def find_last(package: str, then: str) -> None:
+    """Ask `find_spec` of the module `then` for modules below `package` that nothing else finds."""
+    sys.meta_path.append(_Last(package, then))
