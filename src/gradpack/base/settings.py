@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 _state: dict[str, bool] = {"deterministic": False, "warn_only": False, "warn_always": False, "fill": True}
 FILLING = [False]  # does `empty` fill memory now? In a list of its own, for `empty` checks it on each call
 _MODES = {"default": 0, "warn": 1, "error": 2}
@@ -20,22 +22,20 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         True
         >>> torch.use_deterministic_algorithms(False)
     """
-    if not isinstance(mode, bool):
-        raise TypeError(
-            f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}"
-        )
-    if not isinstance(warn_only, bool):
-        raise TypeError(
-            f"_set_deterministic_algorithms(): argument 'warn_only' must be bool, not {type(warn_only).__name__}"
-        )
+    _check_bool("_set_deterministic_algorithms(): argument 'mode' (position 1)", mode)
+    _check_bool("_set_deterministic_algorithms(): argument 'warn_only'", warn_only)
     _state["deterministic"], _state["warn_only"] = mode, warn_only
     FILLING[0] = mode and _state["fill"]
 
 
+def _check_bool(what: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} must be bool, not {type(value).__name__}")
+
+
 def fill_memory(mode: bool) -> None:
     """Set whether uninitialised memory is filled while deterministic algorithms are on."""
-    if not isinstance(mode, bool):
-        raise TypeError(f"fill_uninitialized_memory must be bool, not {type(mode).__name__}")
+    _check_bool("fill_uninitialized_memory", mode)
     _state["fill"] = mode
     FILLING[0] = mode and _state["deterministic"]
 

@@ -6,100 +6,48 @@ The examples show the new names.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
-from ..amp import autocast_mode as mode
-from ..base.dtypes import dtype
+from ..amp import autocast_mode
 
 __name__ = "gradpack"  # as torch has it
 
+_DOC = """The old name of `{call}`.
 
-def _warn(old: str, new: str) -> None:
-    warnings.warn(f"torch.{old} is deprecated. Please use torch.{new} instead.", DeprecationWarning, stacklevel=3)
+Example::
 
-
-def is_autocast_cpu_enabled() -> bool:
-    """The old name of `is_autocast_enabled("cpu")`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.is_autocast_enabled("cpu")
-        False
-    """
-    _warn("is_autocast_cpu_enabled()", "is_autocast_enabled('cpu')")
-    return mode.is_autocast_enabled("cpu")
+    >>> import gradpack as torch
+    >>> torch.{example}
+    {shown}
+"""
 
 
-def set_autocast_cpu_enabled(enabled: bool) -> None:
-    """The old name of `set_autocast_enabled("cpu", enabled)`.
+def _old(name: str, now: str, kind: str, takes: str = "", shown: str = "", example: str = "") -> Callable[..., Any]:
+    """Return a function of `amp.autocast_mode` for one kind of device, under its old name."""
+    call = f"{now}('{kind}'{', ' * bool(takes)}{takes})"
 
-    Example::
+    def old(*args: Any) -> Any:
+        warnings.warn(
+            f"torch.{name}({takes}) is deprecated. Please use torch.{call} instead.", DeprecationWarning, stacklevel=2
+        )
+        return getattr(autocast_mode, now)(kind, *args)
 
-        >>> import gradpack as torch
-        >>> torch.set_autocast_enabled("cpu", False)
-    """
-    _warn("set_autocast_cpu_enabled(enabled)", "set_autocast_enabled('cpu', enabled)")
-    mode.set_autocast_enabled("cpu", enabled)
-
-
-def get_autocast_cpu_dtype() -> dtype:
-    """The old name of `get_autocast_dtype("cpu")`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.get_autocast_dtype("cpu")
-        gradpack.bfloat16
-    """
-    _warn("get_autocast_cpu_dtype()", "get_autocast_dtype('cpu')")
-    return mode.get_autocast_dtype("cpu")
+    old.__name__ = old.__qualname__ = name
+    old.__doc__ = _DOC.format(call=call, example=example or call, shown=shown).replace("    \n", "")
+    return old
 
 
-def set_autocast_cpu_dtype(dtype: Any) -> None:
-    """The old name of `set_autocast_dtype("cpu", dtype)`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.set_autocast_dtype("cpu", torch.bfloat16)
-    """
-    _warn("set_autocast_cpu_dtype(dtype)", "set_autocast_dtype('cpu', dtype)")
-    mode.set_autocast_dtype("cpu", dtype)
-
-
-def get_autocast_gpu_dtype() -> dtype:
-    """The old name of `get_autocast_dtype("cuda")`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.get_autocast_dtype("cuda")
-        gradpack.float16
-    """
-    _warn("get_autocast_gpu_dtype()", "get_autocast_dtype('cuda')")
-    return mode.get_autocast_dtype("cuda")
-
-
-def _other(kind: str) -> tuple[Any, Any]:
-    """The old functions of a device that is not there: its dtype, and whether autocast is on for it."""
-
-    def get_dtype() -> dtype:
-        _warn(f"get_autocast_{kind}_dtype()", f"get_autocast_dtype('{kind}')")
-        return mode.get_autocast_dtype(kind)
-
-    def is_enabled() -> bool:
-        _warn(f"is_autocast_{kind}_enabled()", f"is_autocast_enabled('{kind}')")
-        return mode.is_autocast_enabled(kind)
-
-    example = "\n\nExample::\n\n    >>> import gradpack as torch\n    >>> torch."
-    get_dtype.__name__, is_enabled.__name__ = f"get_autocast_{kind}_dtype", f"is_autocast_{kind}_enabled"
-    new = f"get_autocast_dtype('{kind}')"
-    get_dtype.__doc__ = f"The old name of `{new}`.{example}{new}.is_floating_point\n    True"
-    new = f"is_autocast_enabled('{kind}')"
-    is_enabled.__doc__ = f"The old name of `{new}`.{example}{new}\n    False"
-    return get_dtype, is_enabled
-
-
-get_autocast_ipu_dtype, is_autocast_ipu_enabled = _other("ipu")
-get_autocast_xla_dtype, is_autocast_xla_enabled = _other("xla")
+for _device, _kind, _shown in (("cpu", "cpu", "bfloat16"), ("gpu", "cuda", "float16"), ("ipu", "ipu", "float16"),
+                               ("xla", "xla", "bfloat16")):  # fmt: skip
+    _name = f"get_autocast_{_device}_dtype"
+    globals()[_name] = _old(_name, "get_autocast_dtype", _kind, shown=f"gradpack.{_shown}")
+for _kind in ("cpu", "ipu", "xla"):
+    _name = f"is_autocast_{_kind}_enabled"
+    globals()[_name] = _old(_name, "is_autocast_enabled", _kind, shown="False")
+set_autocast_cpu_enabled = _old(
+    "set_autocast_cpu_enabled", "set_autocast_enabled", "cpu", "enabled", "", "set_autocast_enabled('cpu', False)"
+)
+set_autocast_cpu_dtype = _old(
+    "set_autocast_cpu_dtype", "set_autocast_dtype", "cpu", "dtype", "", "set_autocast_dtype('cpu', torch.bfloat16)"
+)
