@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from gradpack.base import late
+from gradpack.ops.lazy_names import LAZY
 
 ROOT = Path(__file__).parents[1] / "src" / "gradpack"
 
@@ -47,7 +48,6 @@ LAYERS = [
     "extend",
     "testing",
     "compat",
-    "as_torch",
     "cli",
 ]
 LEVEL = {name: level for level, name in enumerate(LAYERS)}
@@ -62,7 +62,7 @@ ALLOWED = {
 
 # Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
 NUMPY = {
-    "__config__": "tells its version",
+    "compat/config": "tells its version",
     "cli/report": "draws curves from what was measured",
     "declare/generate/complex_form": "conjugates the gradients of compiled code",
     "declare/dispatch/interpreter": "makes arrays of the scalars that NumPy returns",
@@ -243,11 +243,32 @@ def test_every_late_name_is_found():
     }
     listed = [(name, module) for module, names in late.PLACES.items() for name in names.split()]
     assert len(listed) == len(dict(listed)), "a name is listed once"
-    assert used == set(dict(listed)), "names that `base/late.py` does not list, or that nobody uses"
-    for name, module in listed:
-        assert getattr(late, name) is getattr(importlib.import_module(f"gradpack.{module}"), name)
+    assert set(dict(listed)) <= used, "names that nobody uses"
+    for name in used:
+        assert getattr(late, name) is getattr(importlib.import_module(f"gradpack.{late._modules()[name]}"), name)
+    exported = {(n, f"ops.{m}") for m, (functions, _, ops) in LAZY.items() for n in (functions + " " + ops).split()}
+    assert not exported & set(listed), "a name that is exported needs no other place"
     with pytest.raises(AttributeError, match=r"late\.expnd is in none of the modules"):
         late.expnd
+
+
+def test_nothing_knows_compat_but_who_hooks_it_up():
+    """Names are looked up in it by `gradpack/__init__.py`; a program that is run imports torch."""
+    compat = ROOT / "compat"
+    naming = {
+        name_of(path)
+        for path in modules()
+        if not path.is_relative_to(compat)
+        and (
+            any(name.startswith("gradpack.compat.") for name, _, _ in imports(path))
+            or any(
+                "compat." in str(n.value)
+                for n in ast.walk(ast.parse(path.read_text("utf-8")))
+                if isinstance(n, ast.Constant)
+            )
+        )
+    }
+    assert naming == {"", "cli/run"}
 
 
 def test_every_exception_is_used():

@@ -54,9 +54,9 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .amp.autocast_mode import autocast as autocast
     from .amp.grad_scaler import GradScaler as GradScaler
     from .as_torch import install_as_torch as install_as_torch
-    from .core.legacy_types import is_storage as is_storage
-    from .core.legacy_types import set_default_tensor_type as set_default_tensor_type
-    from .core.legacy_types import typename as typename
+    from .compat.legacy_types import set_default_tensor_type as set_default_tensor_type
+    from .compat.top_level import is_storage as is_storage
+    from .compat.top_level import typename as typename
     from .core.printing import set_printoptions as set_printoptions
     from .func import vmap as vmap
     from .ops.create.create import tensor as tensor
@@ -83,7 +83,7 @@ __version__ = "0.1.0"
 
 # einops finds what it knows of tensors among its own subclasses: ours is made when einops is imported.
 _when_imported("einops._backends", "gradpack.utils.einops_backend")
-_find_last(__name__, f"{__name__}.compat.moved_modules")
+_find_last(__name__, f"{__name__}.compat.public_modules")
 
 # Modules that are imported when they are first asked for.
 _LAZY = tuple(
@@ -93,93 +93,45 @@ _LAZY = tuple(
         "utils version xpu"
     ).split()
 )
-# Functions of such modules.
-_FROM = {"save": "serialization", "load": "serialization", "vmap": "func", "install_as_torch": "as_torch"}
-_FROM["set_printoptions"] = "tensor.printing"
-_FROM |= dict.fromkeys(
-    (
-        "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
-        "ShortTensor is_storage set_default_tensor_type typename"
-    ).split(),
-    "tensor.typed",
-)
-_FROM |= dict.fromkeys(
-    ("is_anomaly_check_nan_enabled", "is_anomaly_enabled", "set_anomaly_enabled"), "autograd.anomaly_mode"
-)
-_FROM |= {"GradScaler": "amp.grad_scaler", "OutOfMemoryError": "base.errors"}
-_FROM |= dict.fromkeys(
-    (
-        "are_deterministic_algorithms_enabled get_deterministic_debug_mode get_float32_matmul_precision "
-        "get_num_interop_threads is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled "
-        "set_deterministic_debug_mode set_float32_matmul_precision set_flush_denormal set_num_interop_threads "
-        "profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 set_warn_always use_deterministic_algorithms"
-    ).split(),
-    "base.settings",
-)
-_FROM |= dict.fromkeys(
-    (
+# Names of functions and classes, by the module that has them.
+_PLACES = {
+    "amp.autocast_mode": (
         "autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_dtype "
         "is_autocast_cache_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_dtype "
         "set_autocast_enabled"
-    ).split(),
-    "amp.autocast_mode",
-)
-_FROM |= dict.fromkeys(
-    (
+    ),
+    "amp.grad_scaler": "GradScaler",
+    "as_torch": "install_as_torch",
+    "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled",
+    "base.errors": "OutOfMemoryError",
+    "base.settings": (
+        "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
+        "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_deterministic_debug_mode "
+        "set_warn_always use_deterministic_algorithms"
+    ),
+    "compat.legacy_types": (
+        "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
+        "ShortTensor set_default_tensor_type"
+    ),
+    "compat.old_autocast": (
         "get_autocast_cpu_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype get_autocast_xla_dtype "
         "is_autocast_cpu_enabled is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_cpu_dtype "
         "set_autocast_cpu_enabled"
-    ).split(),
-    "amp.old_names",
-)
-_FROM |= dict.fromkeys("sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum".split(), "base.symbols")
-_FROM |= dict.fromkeys("bilinear embedding".split(), "nn._functional.top_level")
+    ),
+    "compat.symbols": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
+    "compat.top_level": (
+        "compiled_with_cxx11_abi get_device_module get_file_path get_float32_matmul_precision get_num_interop_threads "
+        "is_storage profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 set_float32_matmul_precision set_flush_denormal "
+        "set_num_interop_threads typename"
+    ),
+    "func": "vmap",
+    "nn._functional.top_level": "bilinear embedding",
+    "serialization": "load save",
+    "core.printing": "set_printoptions",
+}
+_FROM = {name: module for module, names in _PLACES.items() for name in names.split()}
 
 newaxis = None
-
-
-def compiled_with_cxx11_abi() -> bool:
-    """Whether the library was compiled with the C++11 ABI: there is no compiled part. True, as torch says of itself.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.compiled_with_cxx11_abi()
-        True
-    """
-    return True
-
-
-def get_file_path(*path_components: str) -> str:
-    """The path of a file in the folder that `gradpack` is in.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.get_file_path("gradpack", "py.typed").endswith("py.typed")
-        True
-    """
-    import os
-
-    return os.path.join(os.path.dirname(os.path.dirname(__file__)), *path_components)
-
-
-def get_device_module(device: _Any = None) -> _Any:
-    """The module of a kind of device: `gradpack.cpu`, `gradpack.cuda`.
-
-    Raises:
-        RuntimeError: for a kind that has none.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.get_device_module("cpu").__name__
-        'gradpack.cpu'
-    """
-    kind = "cpu" if device is None else str(device).partition(":")[0]
-    if kind not in ("cpu", "cuda", "mps", "xpu"):
-        raise RuntimeError(f"Invalid device type '{kind}': it has no module in gradpack")
-    return _import_module(f"{__name__}.{kind}")
 
 
 def __getattr__(name: str) -> _Any:
@@ -202,7 +154,6 @@ __all__ = [
     "Size",
     "Tensor",
     "autograd",
-    "compiled_with_cxx11_abi",
     "device",
     "dtype",
     "e",
@@ -210,8 +161,6 @@ __all__ = [
     "finfo",
     "get_default_device",
     "get_default_dtype",
-    "get_device_module",
-    "get_file_path",
     "get_num_threads",
     "iinfo",
     "inf",

@@ -228,14 +228,9 @@ def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
 
 def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
     """The numbers of `memory_stats`, a dict for each part of their names: `found["allocated_bytes"]["all"]["peak"]`."""
-    found: dict[str, Any] = {}
-    for name, value in memory_stats(device).items():
-        *outer, last = name.split(".")
-        inner = found
-        for part in outer:
-            inner = inner.setdefault(part, {})
-        inner[last] = value
-    return found
+    from .cpu.memory import nested
+
+    return nested(memory_stats(device))
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:

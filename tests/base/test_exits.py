@@ -18,15 +18,11 @@ SOURCES = Path(torch.__file__).parent
 
 # Where the end of a block is a function of Python's: an interrupt at its beginning leaves the block open.
 IN_PYTHON = {
-    "as_torch/install.py": "ends what a whole program runs under",
+    "compat/as_torch/install.py": "ends what a whole program runs under",
     "cuda_streams.py": "CuPy's own blocks are ended, which are written in Python",
     "testing/sim/streams.py": "simulates CuPy's",
     "saved/torch.py": "ends hooks of PyTorch's, with torch's own blocks",
     "saved/spill.py": "closes a file, which also closes when it dies",
-    "as_torch/stand_ins/jit.py": "changes nothing",
-    "as_torch/stand_ins/nn_attention.py": "changes nothing",
-    "as_torch/stand_ins/serialization.py": "changes nothing",
-    "as_torch/stand_ins/compiler.py": "changes nothing",
     "cli/progress.py": "ends with the process",
     "cli/demo.py": "ends with the process",
     "cli/inspect.py": "ends with the process",

@@ -9,23 +9,19 @@ from typing import Any
 
 from ..base import dtypes
 from ..base.autocast import DEFAULTS, Autocast, become, current
+from ..base.devices import KINDS, NAMES
 from ..base.dtypes import dtype as dtype_type
 from ..base.exits import Exit
 from ..base.modes import MODE
 from ..core.tensor import Tensor
-
-_KINDS = (
-    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, "
-    "mtia, privateuseone"
-)
 
 
 def _kind(name: Any, function: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"{function}(): argument 'device_type' (position 1) must be str, not {type(name).__name__}")
     kind = name.partition(":")[0]
-    if kind not in _KINDS.split(", "):
-        raise RuntimeError(f"Expected one of {_KINDS} device type at start of device string: {kind}")
+    if kind not in NAMES.split(", "):
+        raise RuntimeError(f"Expected one of {NAMES} device type at start of device string: {kind}")
     return kind
 
 
@@ -69,8 +65,7 @@ def set_autocast_enabled(device_type: Any, enabled: Any = None) -> None:
         raise TypeError(
             f"set_autocast_enabled(): argument 'enabled' (position 2) must be bool, not {type(enabled).__name__}"
         )
-    state = current()
-    become(state.replaced(enabled=state.enabled | {kind} if enabled else state.enabled - {kind}))
+    become(current().changed(kind, enabled))
 
 
 def get_autocast_dtype(device_type: str) -> dtype_type:
@@ -101,9 +96,7 @@ def set_autocast_dtype(device_type: str, dtype: dtype_type) -> None:
         raise TypeError(
             f"set_autocast_dtype(): argument 'dtype' (position 2) must be torch.dtype, not {type(dtype).__name__}"
         )
-    state = current()
-    others = {k: d for k, d in state.dtypes.items() if k != kind}
-    become(state.replaced(dtypes=others if DEFAULTS.get(kind) is dtype else {**others, kind: dtype}))
+    become(current().changed(kind, dtype=dtype))
 
 
 def is_autocast_cache_enabled() -> bool:
@@ -211,7 +204,7 @@ class autocast:  # noqa: N801 - torch's name
             raise RuntimeError(f"User specified an unsupported autocast device_type '{device_type}'")
         self.custom_backend_name = "privateuseone"
         self._cache_enabled = is_autocast_cache_enabled() if cache_enabled is None else cache_enabled
-        if enabled and device_type == "cuda" and not _installed("cuda"):
+        if enabled and device_type == "cuda" and "cuda" not in KINDS:
             warnings.warn("CUDA is not available or torch_xla is imported. Disabling autocast.", stacklevel=2)
             enabled = False
         elif enabled and self.fast_dtype not in (dtypes.bfloat16, dtypes.float16):
@@ -249,14 +242,7 @@ class autocast:  # noqa: N801 - torch's name
     __exit__ = Exit(_after, _leave)
 
     def _changed(self, state: Autocast, enabled: bool, dtype: dtype_type, caching: bool, step: int) -> Autocast:
-        kind = self.device
-        others = {k: d for k, d in state.dtypes.items() if k != kind}
-        return state.replaced(
-            enabled=state.enabled | {kind} if enabled else state.enabled - {kind},
-            dtypes=others if DEFAULTS[kind] is dtype else {**others, kind: dtype},
-            caching=caching,
-            nesting=state.nesting + step,
-        )
+        return state.changed(self.device, enabled, dtype, caching=caching, nesting=state.nesting + step)
 
     def __call__(self, func: Callable[..., Any]) -> Callable[..., Any]:
         if not callable(func):
@@ -277,12 +263,6 @@ def autocast_decorator(autocast_instance: autocast, func: Callable[..., Any]) ->
             return func(*args, **kwargs)
 
     return decorate_autocast
-
-
-def _installed(kind: str) -> bool:
-    from ..base.devices import KINDS
-
-    return kind in KINDS
 
 
 def _cast(value: Any, device_type: str, dtype: dtype_type) -> Any:

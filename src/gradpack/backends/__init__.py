@@ -2,17 +2,10 @@
 
 from typing import Any
 
-from ..base.devices import BRINGS
 from .base import Backend, Spec, backend_of, backend_on, register_backend, register_finder, spec_of
 from .numpy import NUMPY
 
 __all__ = ["NUMPY", "Backend", "Spec", "backend_of", "backend_on", "register_backend", "spec_of"]
-
-
-def _bring_cuda() -> Exception | None:
-    from .cupy_loading import bring
-
-    return bring()
 
 
 def _cupys(kind: type) -> Backend | None:
@@ -23,25 +16,16 @@ def _cupys(kind: type) -> Backend | None:
     return backend_for(kind)
 
 
-def _bring_meta() -> Exception | None:
-    from .meta import bring
-
-    return bring()
-
-
-BRINGS["cuda"] = _bring_cuda
-BRINGS["meta"] = _bring_meta
 register_finder(_cupys)
 
 
+# Modules that are loaded when they are asked for: those of `torch.backends`, and the switch of compiled loops.
+_PUBLIC = frozenset("compiled cpu cuda cudnn mkl mkldnn mps nnpack openmp opt_einsum".split())
+
+
 def __getattr__(name: str) -> Any:
-    if name in ("compiled", "opt_einsum"):
-        from importlib import import_module
-
-        return import_module(f".{name}", __name__)
-    from .absent import module
-
-    found = module(name)
-    if found is None:
+    if name not in _PUBLIC:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return found
+    from importlib import import_module
+
+    return import_module(f"{__name__}.{name}")

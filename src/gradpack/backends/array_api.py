@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy  # noqa: ICN001 - `np` is what bodies call the namespace that this file makes
 
-from ..base.devices import CPU, device
+from ..base.devices import device
 from ..base.dtypes import DTYPES, dtype
-from .base import Backend, register_backend
+from .base import Backend, nested, register_backend
 
 # NumPy's name -> the standard's
 _RENAMED = {
@@ -92,20 +92,16 @@ class Namespace:
         """Wrap a function that the standard lacks, to compute on the host."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
-            result = function(*[self._host(a) for a in args], **{k: self._host(v) for k, v in kwargs.items()})
-            if isinstance(result, tuple | list):
-                return type(result)(map(self._back, result))
-            return self._back(result)
+            return self._back(function(*self._host(args), **self._host(kwargs)))
 
         return call
 
     def _host(self, value: Any) -> Any:
-        if isinstance(value, list | tuple):
-            return type(value)(map(self._host, value))
-        return self._backend.to_numpy(value) if self._backend.owns(value) else value
+        return self._backend.to_numpy(value) if self._backend.owns(value) else nested(self._host, value)
 
     def _back(self, value: Any) -> Any:
-        return self._library.asarray(value) if isinstance(value, numpy.ndarray | numpy.generic) else value
+        is_host = isinstance(value, numpy.ndarray | numpy.generic)
+        return self._library.asarray(value) if is_host else nested(self._back, value)
 
     def array(self, value: Any, dtype: Any = None, order: Any = None) -> Any:
         return self._library.asarray(value, dtype=dtype, copy=True)
@@ -162,9 +158,6 @@ class ArrayAPIBackend(Backend):
         if d not in self._native:
             raise TypeError(f"{self.name} has no {d}: convert to a dtype that it has")
         return self._native[d]
-
-    def device_of(self, array: Any) -> device:
-        return CPU
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
         return self.library.asarray(value, dtype=self.native_of(d), copy=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
-from ..base.devices import device
+from ..base.devices import CPU, KINDS, device
 from ..base.dtypes import FLOATING, computed_in, dtype
 from ..base.layouts import layout, strided
 from ..kernels.dispatch import rebound
@@ -90,7 +90,7 @@ class Backend:
         raise TypeError(f"{self.name} has no {d}")
 
     def device_of(self, array: Any) -> device:
-        return device("cpu")
+        return CPU
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
         """A new array from a Python number, nested list or NumPy array; shares nothing with it."""
@@ -261,6 +261,15 @@ class _Bodies:
         return found
 
 
+def nested(change: Callable[[Any], Any], value: Any) -> Any:
+    """Apply `change` to the items of a list, a tuple or a dict; return any other value as it is."""
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(change, value))
+    if type(value) in (list, tuple):
+        return type(value)(map(change, value))
+    return {k: change(v) for k, v in value.items()} if type(value) is dict else value
+
+
 def _reaches_operation(function: FunctionType, seen: set[FunctionType]) -> bool:
     """Whether a helper is, or calls, an operation."""
     function = getattr(function, "reference", function)
@@ -295,10 +304,13 @@ _BY_PLACE: dict[str, Backend] = {}
 
 
 def place_backend(kind: str, backend: Backend) -> None:
+    """Make a kind of device one that tensors can be on."""
     _BY_PLACE[kind] = backend
+    KINDS.add(kind)
 
 
 def unplace_backend(kind: str) -> None:
+    KINDS.discard(kind)
     _BY_PLACE.pop(kind, None)
 
 

@@ -25,6 +25,11 @@ def unsupported(name: str) -> UnsupportedError:
     )
 
 
+def _operators(ufunc: Any) -> tuple[Any, Any]:
+    """Return the method of an operator, and the one with its operands exchanged."""
+    return lambda self, other: ufunc(self, other), lambda self, other: ufunc(other, self)
+
+
 class _Flags:
     """Memory flags of a dense array, for code that reads `array.flags`."""
 
@@ -168,52 +173,21 @@ class CooArray:
             return np.sum(self.to_dense(), *args[1:], **kwargs)
         raise unsupported(func.__name__)
 
-    def __add__(self, other: Any) -> Any:
-        return add(self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return add(other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return add(self, -other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return add(other, -self)
-
-    def __mul__(self, other: Any) -> Any:
-        return multiply(self, other)
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Any:
-        return divide(self, other)
-
-    def __neg__(self) -> CooArray:
-        return self.with_values(-self.values)
-
-    def __pow__(self, other: Any) -> CooArray:
-        if np.ndim(other) or not other > 0:
-            raise unsupported("pow")
-        own = self.coalesce()
-        return own.with_values(own.values**other)
-
-    def __abs__(self) -> CooArray:
-        own = self.coalesce()
-        return own.with_values(np.abs(own.values))
-
-    def __gt__(self, other: Any) -> Any:
-        return np.greater(self, other)
-
-    def __ne__(self, other: Any) -> Any:
-        return np.not_equal(self, other)
-
-    def __matmul__(self, other: Any) -> Any:
-        return matmul(self, other)
-
-    def __rmatmul__(self, other: Any) -> Any:
-        return matmul(other, self)
-
+    __add__, __radd__ = _operators(np.add)
+    __sub__, __rsub__ = _operators(np.subtract)
+    __mul__, __rmul__ = _operators(np.multiply)
+    __matmul__, __rmatmul__ = _operators(np.matmul)
+    __truediv__ = _operators(np.true_divide)[0]
+    __pow__ = _operators(np.power)[0]
+    __gt__ = _operators(np.greater)[0]
+    __ne__ = _operators(np.not_equal)[0]
     __hash__ = None  # type: ignore[assignment]
+
+    def __neg__(self) -> Any:
+        return np.negative(self)
+
+    def __abs__(self) -> Any:
+        return np.absolute(self)
 
 
 def same_shape(a: Any, b: Any) -> None:
@@ -324,6 +298,14 @@ def divide(a: Any, b: Any) -> Any:
     return a.with_values(a.values / b)
 
 
+def power(a: Any, b: Any) -> Any:
+    """The power of each element, with a positive number as exponent."""
+    if not isinstance(a, CooArray) or not _is_number(b) or not b > 0:
+        raise unsupported("pow")
+    own = a.coalesce()
+    return own.with_values(own.values**b)
+
+
 def at(array: Any, indices: Any, sparse_dim: int) -> Any:
     """Return the values of a dense or sparse array at the index columns, shape (n, *dense_shape)."""
     if not isinstance(array, CooArray):
@@ -389,5 +371,5 @@ _BINARY: dict[Any, Callable[..., Any]] = {
     np.multiply: multiply,
     np.true_divide: divide,
     np.matmul: matmul,
-    np.power: lambda a, b: a**b,
+    np.power: power,
 }

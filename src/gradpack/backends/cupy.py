@@ -17,11 +17,11 @@ import numpy as np
 from ..base.devices import device
 from ..base.dtypes import dtype
 from ..base.errors import OutOfMemoryError
-from .base import Backend
+from .base import Backend, nested
 from .cupy_loading import at
 from .cupy_namespace import Namespace
 from .cupy_streams import CuPyClock, CuPyStreams
-from .numpy import NATIVE, NUMPY
+from .numpy import NATIVE, NUMPY, WrappingBackend
 
 HERE = nullcontext()
 
@@ -36,7 +36,7 @@ class _Inside(Backend):
         self.xp = xp
 
 
-class CuPyBackend(Backend):
+class CuPyBackend(WrappingBackend):
     """The backend of `cuda`.
 
     Attributes:
@@ -96,14 +96,6 @@ class CuPyBackend(Backend):
 
     def address(self, array: Any) -> int:
         return int(array.data.ptr)
-
-    # -- dtypes: CuPy's are NumPy's, bfloat16 that of ml_dtypes --
-
-    def dtype_of(self, native: Any) -> dtype:
-        return NUMPY.dtype_of(native)
-
-    def native_of(self, d: dtype) -> Any:
-        return NATIVE[d]
 
     # -- arrays --
 
@@ -190,12 +182,6 @@ class CuPyBackend(Backend):
 
     # -- operations --
 
-    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        found = self._bound.get(function)
-        if found is None:
-            found = self._bound[function] = self._launching(function)
-        return found
-
     def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
         def run(*args: Any, **kwargs: Any) -> Any:
             with self.on(self.chosen(where)):
@@ -203,7 +189,7 @@ class CuPyBackend(Backend):
 
         return run
 
-    def _launching(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a function to run on the device of its arrays, or on the host if CuPy refuses it."""
         bound = self._inside.bind(function)
         name = _name_of(function)
@@ -250,18 +236,10 @@ class CuPyBackend(Backend):
         """Nested values with host arrays copied to the device: tensors without dimensions, masks."""
         if isinstance(value, np.ndarray):
             return self.library.array(value)
-        return _nested(self._inward, value)
+        return nested(self._inward, value)
 
     def _outward(self, value: Any) -> Any:
-        return value.get() if isinstance(value, self.library.ndarray) else _nested(self._outward, value)
-
-
-def _nested(change: Callable[[Any], Any], value: Any) -> Any:
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*map(change, value))
-    if type(value) in (list, tuple):
-        return type(value)(map(change, value))
-    return {k: change(v) for k, v in value.items()} if type(value) is dict else value
+        return value.get() if isinstance(value, self.library.ndarray) else nested(self._outward, value)
 
 
 def _name_of(function: Any) -> str:

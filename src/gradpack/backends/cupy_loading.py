@@ -52,7 +52,6 @@ def bring() -> Exception | None:
     made = CuPyBackend(cupy)
     _before.update(register_backend(made))
     place_backend("cuda", made)
-    KINDS.add("cuda")
     return None
 
 
@@ -60,7 +59,6 @@ def forget() -> None:
     """Undo `bring`."""
     found = backend_on("cuda")
     if found is not None:
-        KINDS.discard("cuda")
         unplace_backend("cuda")
         forget_backend(found, _before)
         _before.clear()

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy  # noqa: ICN001 - `np` is what bodies call the namespace that this file makes
 
+from .base import nested
+
 # Names that are the same in both: dtypes, constants, and functions that read only shapes.
 _SHARED = frozenset(
     "bool bool_ int8 int16 int32 int64 uint8 uint16 uint32 uint64 float16 float32 float64 complex64 complex128 "
@@ -49,12 +51,13 @@ class Namespace:
             return getattr(numpy, name)
         if not self._path and name == "ndarray":
             return self._library.ndarray
-        own = _OWN.get(f"{self._path}.{name}".lstrip("."))
+        full = f"{self._path}.{name}".lstrip(".")
+        own = getattr(_Own(self._library), full.replace(".", "__"), None)
         if own is not None:
-            return own(self._library)
+            return own
         host = getattr(self._host, name)  # an AttributeError for what NumPy does not have either
         if name in ("linalg", "fft", "lib", "stride_tricks"):
-            return Namespace(self._library, f"{self._path}.{name}".lstrip("."))
+            return Namespace(self._library, full)
         if not callable(host) or isinstance(host, type):
             return host
         found = getattr(self._home, name, None)
@@ -157,7 +160,7 @@ def _any(kind: type, values: Any) -> bool:
 def _uploaded(library: Any, value: Any) -> Any:
     if isinstance(value, numpy.ndarray):
         return library.asarray(value)
-    return type(value)([_uploaded(library, v) for v in value]) if type(value) in (list, tuple) else value
+    return nested(lambda item: _uploaded(library, item), value)
 
 
 def _checked(library: Any, call: Callable[..., Any]) -> Callable[..., Any]:
@@ -177,144 +180,91 @@ def _checked(library: Any, call: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-# -- functions with other names or signatures in CuPy --
+class _Own:
+    """Functions with other names or signatures in CuPy, as attributes; `__` stands for the dot of a path."""
 
+    def __init__(self, library: Any) -> None:
+        self._xp = library
 
-def _array(xp: Any) -> Any:
-    def array(value: Any, dtype: Any = None, copy: Any = True, order: Any = "K", ndmin: int = 0) -> Any:
-        return xp.array(value, dtype, order=order, ndmin=ndmin)
+    def may_share_memory(self, a: Any, b: Any) -> Any:
+        return self._xp.may_share_memory(a, b)
 
-    return array
+    def array(self, value: Any, dtype: Any = None, copy: Any = True, order: Any = "K", ndmin: int = 0) -> Any:
+        return self._xp.array(value, dtype, order=order, ndmin=ndmin)
 
+    def asarray(self, value: Any, dtype: Any = None, order: Any = None, copy: Any = None) -> Any:
+        return self._xp.array(value, dtype) if copy else self._xp.asarray(value, dtype)
 
-def _asarray(xp: Any) -> Any:
-    def asarray(value: Any, dtype: Any = None, order: Any = None, copy: Any = None) -> Any:
-        return xp.array(value, dtype) if copy else xp.asarray(value, dtype)
+    def astype(self, x: Any, dtype: Any, copy: bool = True) -> Any:
+        return self._xp.asarray(x).astype(dtype, copy=copy)
 
-    return asarray
-
-
-def _astype(xp: Any) -> Any:
-    return lambda x, dtype, copy=True: xp.asarray(x).astype(dtype, copy=copy)
-
-
-def _vecdot(xp: Any) -> Any:
-    def vecdot(a: Any, b: Any, axis: int = -1) -> Any:
+    def vecdot(self, a: Any, b: Any, axis: int = -1) -> Any:
+        xp = self._xp
         a, b = xp.moveaxis(a, axis, -1), xp.moveaxis(b, axis, -1)
         return xp.matmul(xp.conj(a)[..., None, :], b[..., :, None])[..., 0, 0]
 
-    return vecdot
+    def unpackbits(self, a: Any, axis: Any = None, count: Any = None, bitorder: str = "big") -> Any:
+        return self._xp.unpackbits(a, axis, bitorder)[:count]
 
-
-def _unpackbits(xp: Any) -> Any:
-    return lambda a, axis=None, count=None, bitorder="big": xp.unpackbits(a, axis, bitorder)[:count]
-
-
-def _copyto(xp: Any) -> Any:
-    def copyto(dst: Any, src: Any, casting: str = "same_kind", where: Any = None) -> None:
-        src = xp.asarray(src)
+    def copyto(self, dst: Any, src: Any, casting: str = "same_kind", where: Any = None) -> None:
+        src = self._xp.asarray(src)
         if dst.dtype.kind != "c" and src.dtype.kind == "c":
             src = src.real
         if where is None:
             dst[...] = src
         else:
-            xp.copyto(dst, src.astype(dst.dtype, copy=False), where=xp.asarray(where))
+            self._xp.copyto(dst, src.astype(dst.dtype, copy=False), where=self._xp.asarray(where))
 
-    return copyto
+    def nonzero(self, a: Any) -> Any:
+        return self._xp.nonzero(self._xp.atleast_1d(a))
 
+    def searchsorted(self, a: Any, v: Any, side: str = "left", sorter: Any = None) -> Any:
+        return self._xp.searchsorted(self._xp.asarray(a), self._xp.asarray(v), side, sorter)
 
-def _nonzero(xp: Any) -> Any:
-    return lambda a: xp.nonzero(xp.atleast_1d(a))
+    def lexsort(self, keys: Any, axis: int = -1) -> Any:
+        return self._xp.lexsort(keys if isinstance(keys, self._xp.ndarray) else self._xp.stack(list(keys)))
 
+    def lib__stride_tricks__as_strided(
+        self, x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True
+    ) -> Any:
+        return self._xp.lib.stride_tricks.as_strided(x, shape, strides)
 
-def _searchsorted(xp: Any) -> Any:
-    return lambda a, v, side="left", sorter=None: xp.searchsorted(xp.asarray(a), xp.asarray(v), side, sorter)
+    def lib__stride_tricks__sliding_window_view(self, x: Any, window_shape: Any, axis: Any = None, **flags: Any) -> Any:
+        return self._xp.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
 
-
-def _lexsort(xp: Any) -> Any:
-    return lambda keys, axis=-1: xp.lexsort(keys if isinstance(keys, xp.ndarray) else xp.stack(list(keys)))
-
-
-def _as_strided(xp: Any) -> Any:
-    def as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = False, writeable: bool = True) -> Any:
-        return xp.lib.stride_tricks.as_strided(x, shape, strides)
-
-    return as_strided
-
-
-def _sliding(xp: Any) -> Any:
-    def sliding_window_view(x: Any, window_shape: Any, axis: Any = None, **flags: Any) -> Any:
-        return xp.lib.stride_tricks.sliding_window_view(x, window_shape, axis)
-
-    return sliding_window_view
-
-
-def _where(xp: Any) -> Any:
-    def where(condition: Any, *choices: Any) -> Any:
-        condition = xp.asarray(condition)
+    def where(self, condition: Any, *choices: Any) -> Any:
+        condition = self._xp.asarray(condition)
         if not choices:
-            return xp.nonzero(xp.atleast_1d(condition))
-        return xp.where(condition, *(xp.asarray(c) if isinstance(c, numpy.ndarray) else c for c in choices))
+            return self.nonzero(condition)
+        return self._xp.where(condition, *(self._xp.asarray(c) if isinstance(c, numpy.ndarray) else c for c in choices))
 
-    return where
+    def sort(self, a: Any, axis: int = -1, kind: Any = None, stable: Any = None) -> Any:
+        return self._xp.sort(self._xp.asarray(a), axis)  # always stable
 
+    def argsort(self, a: Any, axis: int = -1, kind: Any = None, stable: Any = None) -> Any:
+        return self._xp.argsort(self._xp.asarray(a), axis)
 
-def _sort(xp: Any) -> Any:
-    return lambda a, axis=-1, kind=None, stable=None: xp.sort(xp.asarray(a), axis)  # always stable
+    def count_nonzero(self, a: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        return self._xp.sum(self._xp.asarray(a) != 0, axis=axis, keepdims=keepdims)
 
+    def bincount(self, x: Any, weights: Any = None, minlength: int = 0) -> Any:
+        return self._xp.bincount(x, weights, minlength)
 
-def _argsort(xp: Any) -> Any:
-    return lambda a, axis=-1, kind=None, stable=None: xp.argsort(xp.asarray(a), axis)
+    def linalg__diagonal(self, x: Any, offset: int = 0) -> Any:
+        return self._xp.diagonal(x, offset, -2, -1)
 
+    def errstate(self, **kwargs: Any) -> Any:
+        return nullcontext()
 
-def _count_nonzero(xp: Any) -> Any:
-    def count_nonzero(a: Any, axis: Any = None, keepdims: bool = False) -> Any:
-        return xp.sum(xp.asarray(a) != 0, axis=axis, keepdims=keepdims)
+    def seeded_by(self, host: Any) -> Any:
+        """Not NumPy's: random numbers that are drawn on the device."""
+        from .cupy_random import DeviceRandom
 
-    return count_nonzero
+        return DeviceRandom(self._xp, int(host.integers(1 << 63)))
 
+    @property
+    def special(self) -> Any:
+        """As scipy.special."""
+        import cupyx.scipy.special
 
-def _bincount(xp: Any) -> Any:
-    return lambda x, weights=None, minlength=0: xp.bincount(x, weights, minlength)
-
-
-def _seeded_by(xp: Any) -> Any:
-    from .cupy_random import DeviceRandom
-
-    return lambda host: DeviceRandom(xp, int(host.integers(1 << 63)))
-
-
-def _special(xp: Any) -> Any:
-    import cupyx.scipy.special
-
-    return cupyx.scipy.special
-
-
-def _diagonal(xp: Any) -> Any:
-    return lambda x, offset=0: xp.diagonal(x, offset, -2, -1)
-
-
-_OWN: dict[str, Callable[[Any], Any]] = {
-    "argsort": _argsort,
-    "array": _array,
-    "asarray": _asarray,
-    "astype": _astype,
-    "bincount": _bincount,
-    "copyto": _copyto,
-    "count_nonzero": _count_nonzero,
-    "errstate": lambda xp: lambda **kwargs: nullcontext(),
-    "lexsort": _lexsort,
-    "lib.stride_tricks.as_strided": _as_strided,
-    "lib.stride_tricks.sliding_window_view": _sliding,
-    "linalg.LinAlgError": lambda xp: numpy.linalg.LinAlgError,
-    "linalg.diagonal": _diagonal,
-    "may_share_memory": lambda xp: xp.may_share_memory,
-    "nonzero": _nonzero,
-    "searchsorted": _searchsorted,
-    "seeded_by": _seeded_by,  # not NumPy's: random numbers that are drawn on the device
-    "sort": _sort,
-    "special": _special,  # as scipy.special
-    "unpackbits": _unpackbits,
-    "vecdot": _vecdot,
-    "where": _where,
-}
+        return cupyx.scipy.special

@@ -16,8 +16,8 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..base.devices import KINDS, device
 from ..base.dtypes import dtype
-from .base import Backend, backend_on, forget_backend, place_backend, register_backend, unplace_backend
-from .numpy import DTYPE, NATIVE, NUMPY
+from .base import backend_on, forget_backend, nested, place_backend, register_backend, unplace_backend
+from .numpy import NATIVE, NUMPY, WrappingBackend
 
 NO_DATA = "Cannot copy out of meta tensor; no data!"
 _META = device("meta")
@@ -32,14 +32,8 @@ class MetaArray(NDArrayOperatorsMixin):
     def __init__(self, zeros: Any) -> None:
         self._zeros = np.broadcast_to(np.zeros((), zeros.dtype), zeros.shape)
 
-    shape = property(lambda self: self._zeros.shape)
-    dtype = property(lambda self: self._zeros.dtype)
-    ndim = property(lambda self: self._zeros.ndim)
-    size = property(lambda self: self._zeros.size)
-    nbytes = property(lambda self: self._zeros.size * self._zeros.itemsize)
     base = None
     flags = SimpleNamespace(writeable=True, c_contiguous=True, f_contiguous=False, owndata=True)
-    itemsize = property(lambda self: self._zeros.itemsize)
 
     @property
     def strides(self) -> tuple[int, ...]:
@@ -100,19 +94,11 @@ def without_data(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _opened(value: Any) -> Any:
-    if type(value) is MetaArray:
-        return value._zeros
-    if type(value) in (list, tuple):
-        return type(value)(map(_opened, value))
-    return {key: _opened(v) for key, v in value.items()} if type(value) is dict else value
+    return value._zeros if type(value) is MetaArray else nested(_opened, value)
 
 
 def _closed(value: Any) -> Any:
-    if isinstance(value, np.ndarray | np.generic):
-        return MetaArray(value)
-    if type(value) in (list, tuple):
-        return type(value)(map(_closed, value))
-    return tuple(map(_closed, value)) if isinstance(value, tuple) else value
+    return MetaArray(value) if isinstance(value, np.ndarray | np.generic) else nested(_closed, value)
 
 
 def _broadcasting(body: Callable[..., Any]) -> Callable[..., Any]:
@@ -121,10 +107,8 @@ def _broadcasting(body: Callable[..., Any]) -> Callable[..., Any]:
     def run(*args: Any, **kwargs: Any) -> Any:
         arrays = [a for a in (*args, *kwargs.values()) if type(a) is MetaArray]
         shape = np.broadcast_shapes(*[a.shape for a in arrays])
-        first = (0,) * len(shape)
-        ones = [_one(a) for a in args], {key: _one(v) for key, v in kwargs.items()}
-        found = body(*ones[0], **ones[1])
-        return MetaArray(np.broadcast_to(found._zeros, shape)) if type(found) is MetaArray and first else found
+        found = body(*map(_one, args), **{key: _one(v) for key, v in kwargs.items()})
+        return MetaArray(np.broadcast_to(found._zeros, shape)) if type(found) is MetaArray and shape else found
 
     return run
 
@@ -161,7 +145,7 @@ def _one(value: Any) -> Any:
     return MetaArray(np.zeros((1,) * value.ndim, value.dtype)) if type(value) is MetaArray else value
 
 
-class MetaBackend(Backend):
+class MetaBackend(WrappingBackend):
     name = "meta"
     array_types = (MetaArray,)
     xp = np  # whose functions dispatch to these arrays
@@ -170,12 +154,6 @@ class MetaBackend(Backend):
 
     def device_of(self, array: Any) -> device:
         return _META
-
-    def dtype_of(self, native: Any) -> dtype:
-        return DTYPE[native]
-
-    def native_of(self, d: dtype) -> Any:
-        return NATIVE[d]
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
         shape = value.shape if hasattr(value, "shape") else np.shape(value)
@@ -228,11 +206,8 @@ class MetaBackend(Backend):
 
         return made
 
-    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        found = self._bound.get(function)
-        if found is None:
-            found = self._bound[function] = without_data(NUMPY.bind(function))
-        return found
+    def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return without_data(NUMPY.bind(function))
 
 
 def bring() -> Exception | None:
@@ -241,7 +216,6 @@ def bring() -> Exception | None:
         made = MetaBackend()
         register_backend(made)
         place_backend("meta", made)
-        KINDS.add("meta")
     return None
 
 
@@ -251,4 +225,3 @@ def forget() -> None:
     if made is not None:
         forget_backend(made, {})
         unplace_backend("meta")
-        KINDS.discard("meta")

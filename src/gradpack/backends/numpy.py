@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from itertools import repeat
 from typing import Any
@@ -185,6 +186,26 @@ class NumPyBackend(Backend):
 
     def number(self, array: Any) -> Any:
         return (unpaired(array) if array.dtype.char == "V" and array.dtype == PAIR else array).item()
+
+
+class WrappingBackend(Backend):
+    """Base class of backends whose dtypes are NumPy's, and for which functions are wrapped."""
+
+    def dtype_of(self, native: Any) -> dtype:
+        return NUMPY.dtype_of(native)
+
+    def native_of(self, d: dtype) -> Any:
+        return NATIVE[d]
+
+    def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that works on arrays of this library. `bind` keeps it."""
+        raise NotImplementedError
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        found = self._bound.get(function)
+        if found is None:
+            found = self._bound[function] = self.wrapped(function)
+        return found
 
 
 # Torch never warns of 1/0 and the like, so NumPy must not while it works for a tensor.

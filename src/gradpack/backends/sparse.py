@@ -12,10 +12,10 @@ from ..base.dtypes import dtype
 from ..base.layouts import sparse_coo
 from .base import Backend, Spec, register_backend
 from .coo import CooArray, unsupported
-from .numpy import NATIVE, NUMPY
+from .numpy import NATIVE, NUMPY, WrappingBackend
 
 
-class SparseBackend(Backend):
+class SparseBackend(WrappingBackend):
     """Works on sparse arrays, and on dense ones beside them."""
 
     name = "sparse"
@@ -27,24 +27,12 @@ class SparseBackend(Backend):
     def __init__(self) -> None:
         super().__init__()
         self.kernels: dict[str, Callable[..., Any]] = {}  # by operation: its body, where an operand is sparse
-        self._by_dtype: dict[dtype, Spec] = {}
-
-    def dtype_of(self, native: Any) -> dtype:
-        return NUMPY.dtype_of(native) if native not in NUMPY.by_native else NUMPY.by_native[native].dtype
-
-    def native_of(self, d: dtype) -> Any:
-        return NATIVE[d]
 
     def spec(self, array: Any) -> Spec:
-        if not isinstance(array, CooArray):
-            return NUMPY.spec(array)
-        return self.spec_for(self.dtype_of(array.dtype), CPU)
+        return super().spec(array) if isinstance(array, CooArray) else NUMPY.spec(array)
 
     def spec_for(self, d: dtype, where: device) -> Spec:
-        found = self._by_dtype.get(d)
-        if found is None:
-            found = self._by_dtype[d] = Spec(self, d, CPU, NATIVE[d])
-        return found
+        return super().spec_for(d, CPU)
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
         return np.array(value, dtype=NATIVE[d])
@@ -103,7 +91,7 @@ class SparseBackend(Backend):
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
         op = getattr(function, "op", None)
-        return super().bind(function) if op is None else self.body(op)
+        return Backend.bind(self, function) if op is None else self.body(op)
 
 
 SPARSE = SparseBackend()

@@ -40,6 +40,15 @@ class Autocast:
     def dtype_of(self, kind: str) -> dtype:
         return self.dtypes.get(kind) or DEFAULTS[kind]
 
+    def changed(self, kind: str, enabled: bool | None = None, dtype: dtype | None = None, **changes: Any) -> Autocast:
+        """Return this state with changes for a kind of device, and others."""
+        if enabled is not None:
+            changes["enabled"] = self.enabled | {kind} if enabled else self.enabled - {kind}
+        if dtype is not None:
+            others = {k: d for k, d in self.dtypes.items() if k != kind}
+            changes["dtypes"] = others if DEFAULTS.get(kind) is dtype else {**others, kind: dtype}
+        return self.replaced(**changes)
+
     def replaced(self, **changes: Any) -> Autocast:
         return Autocast(**{name: changes.get(name, getattr(self, name)) for name in self.__slots__})
 

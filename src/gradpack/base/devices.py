@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
 from contextvars import ContextVar
+from importlib import import_module
 from typing import Any
 
 from .exits import Exit
 
 KINDS = {"cpu"}  # where tensors can be: backends add the kinds that they bring
-# Kinds whose backend is loaded on first use, and the function that loads it: returns an exception if it cannot.
-BRINGS: dict[str, Callable[[], Exception | None]] = {}
+# Kinds whose backend is loaded at first use: the module whose `bring` does it, or returns an exception.
+_BRINGS = {"cuda": "gradpack.backends.cupy_loading", "meta": "gradpack.backends.meta"}
 # Valid names of kinds of device. Those that are not in KINDS are known by name only.
-_NAMES = (
+NAMES = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, "
     "mtia, privateuseone"
 )
-_KNOWN = frozenset(_NAMES.split(", "))
+_KNOWN = frozenset(NAMES.split(", "))
 
 # The devices of `with device: ...` and `set_default_device`, innermost last.
 _DEFAULTS: ContextVar[tuple[device, ...]] = ContextVar("gradpack default device", default=())
@@ -56,7 +56,7 @@ class device:  # noqa: N801 - torch's name
             type, index = type.type, own if index is None else index
         if not isinstance(type, str):
             if isinstance(type, bytes):
-                raise RuntimeError(f"Expected one of {_NAMES} device type at start of device string: {type!r}")
+                raise RuntimeError(f"Expected one of {NAMES} device type at start of device string: {type!r}")
             if type.__class__ is not int:
                 raise TypeError(f"device(): argument 'type' must be a str or a device, not {type.__class__.__name__}")
             index, type = type, _accelerator()
@@ -69,7 +69,7 @@ class device:  # noqa: N801 - torch's name
             index = int(number)
         if kind not in _KNOWN and kind not in KINDS:
             more = "".join(f", {k}" for k in sorted(KINDS - _KNOWN))
-            raise RuntimeError(f"Expected one of {_NAMES}{more} device type at start of device string: {kind}")
+            raise RuntimeError(f"Expected one of {NAMES}{more} device type at start of device string: {kind}")
         if index is not None and index < 0:
             raise RuntimeError(f"Device index must not be negative, got {index}")
         object.__setattr__(self, "type", kind)
@@ -118,7 +118,7 @@ class device:  # noqa: N801 - torch's name
 def _accelerator() -> str:
     """The kind of device that an index alone refers to."""
     for kind in ("cuda", "xpu", "mps"):
-        if kind in KINDS or (kind in BRINGS and BRINGS[kind]() is None):
+        if bring(kind) is None:
             return kind
     raise RuntimeError("Cannot access accelerator device when none is available.")
 
@@ -153,18 +153,26 @@ def as_device(value: Any) -> device:
 
 
 def placeable(wanted: device) -> device:
-    if wanted.type in KINDS:
-        return wanted
-    if wanted.type in BRINGS:
-        error = BRINGS[wanted.type]()
+    """Return a device that tensors can be on, with its backend loaded; raise for others."""
+    if wanted.type not in KINDS:
+        error = bring(wanted.type, str(wanted))
         if error is not None:
             raise error
-        return wanted
-    if wanted.type in ("cuda", "xpu"):
-        raise AssertionError(f"Torch not compiled with {wanted.type.upper()} enabled")
-    raise RuntimeError(
-        f"no installed array library brings the device {str(wanted)!r}: tensors are on the CPU. gradpack.extend.device "
-        "adds others"
+    return wanted
+
+
+def bring(kind: str, name: str | None = None) -> Exception | None:
+    """Load the backend of a kind of device. Return what to raise if tensors cannot be there, else None."""
+    if kind in KINDS:
+        return None
+    if kind in _BRINGS:
+        error: Exception | None = import_module(_BRINGS[kind]).bring()
+        return error
+    if kind == "xpu":
+        return AssertionError("Torch not compiled with XPU enabled")
+    return RuntimeError(
+        f"no installed array library brings the device {name or kind!r}: tensors are on the CPU. "
+        "gradpack.extend.device adds others"
     )
 
 

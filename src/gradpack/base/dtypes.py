@@ -89,13 +89,7 @@ complex32 = dtype("complex32", 4, COMPLEX, low=True)
 complex64 = dtype("complex64", 8, COMPLEX)
 complex128 = dtype("complex128", 16, COMPLEX)
 
-DTYPES: dict[str, dtype] = {
-    d.name: d
-    for d in (
-        *(bool_, uint8, int8, int16, int32, int64, uint16, uint32, uint64),
-        *(float16, bfloat16, float32, float64, complex32, complex64, complex128),
-    )
-}
+DTYPES: dict[str, dtype] = {d.name: d for d in list(globals().values()) if isinstance(d, dtype)}
 ALIASES: dict[str, dtype] = {
     "half": float16,
     "float": float32,

@@ -118,7 +118,7 @@ def scalar_type(dtype: Any) -> str:
 
 def not_implemented_for(op: str, dtype: Any) -> NotImplementedError:
     """The error for a dtype that an operation does not support."""
-    name = _SCALAR_TYPES.get(dtype.name, dtype.name)
+    name = scalar_type(dtype)
     return NotImplementedError(
         f"\"{op.strip('_')}\" not implemented for '{name}': convert to a dtype that it takes with .to(dtype)"
     )
@@ -184,7 +184,7 @@ def saved_was_modified(
     hint = _ENABLE if MODE.get().anomaly is None else _IN_SIGHT
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        f"[torch.{_SCALAR_TYPES.get(dtype.name, dtype.name)}Tensor {list(shape)}]{whose} is at version {version}; "
+        f"[torch.{scalar_type(dtype)}Tensor {list(shape)}]{whose} is at version {version}; "
         f"expected version {seen} instead. {hint} ({node} had saved it as "
         f"{slot!r}: clone() it before the in-place operation, or use the out-of-place form.)"
     )

@@ -6,7 +6,7 @@ from . import dtypes
 from .dtypes import dtype
 
 # name: (bits, significand bits stored, smallest exponent, largest exponent, resolution digits)
-_FLOATS = {
+FLOATS = {
     "float16": (16, 10, -14, 15, 3),
     "bfloat16": (16, 7, -126, 127, 2),
     "float32": (32, 23, -126, 127, 6),
@@ -31,7 +31,7 @@ class finfo:  # noqa: N801 - torch's name
         if not isinstance(type, dtype) or type.category < dtypes.FLOATING:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle {type!r}")
         name = type.to_real().name
-        self.bits, significand, low, high, digits = _FLOATS[name]
+        self.bits, significand, low, high, digits = FLOATS[name]
         self.dtype = name
         self.eps = 2.0**-significand
         self.max = (2.0 - self.eps) * 2.0**high

@@ -12,45 +12,9 @@ from weakref import ref
 
 from .exits import Exit
 
-_FIELDS = (
-    "grad",
-    "hooks",
-    "blocks",
-    "forbidden",
-    "inference",
-    "dual",
-    "tangents",
-    "anomaly",
-    "recorder",
-    "profiler",
-    "levels",
-    "mutation",
-    "threads",
-    "ops",
-    "autocast",
-    "functions",
-)
-
 
 class Mode:
     """The settings that the operations of this thread or task run under. Immutable: `replace` makes another one."""
-
-    __slots__ = (
-        *_FIELDS,
-        "__weakref__",
-        "below",
-        "busy",
-        "forward",
-        "note",
-        "primal",
-        "special",
-        "traced",
-        "unwatched",
-        "watched",
-        "with_grad",
-        "within",
-        "without_grad",
-    )
 
     grad: bool  # record a graph?
     hooks: tuple[Any, ...] | None  # (pack, unpack) hooks for saved tensors; with a third, informed: core/packed.py
@@ -80,6 +44,8 @@ class Mode:
     watched: bool  # is `busy` due only to modes that observe: see `OpMode.observes`
     unwatched: Mode | None  # cache: the same mode without those
     traced: bool  # do modules record that they are called?
+
+    __slots__ = ("__weakref__", *__annotations__)
 
     def __init__(
         self,
@@ -139,6 +105,9 @@ class Mode:
         fields = {name: getattr(self, name) for name in _FIELDS}
         fields.update(changes)
         return Mode(**fields)
+
+
+_FIELDS = tuple(Mode.__init__.__annotations__)[:-1]  # without that of the result
 
 
 MODE: ContextVar[Mode] = ContextVar("gradpack mode", default=Mode())  # noqa: B039 - a Mode never changes

@@ -8,16 +8,16 @@ from typing import Any
 from . import dtypes
 from .dtypes import BOOL, COMPLEX, FLOATING, INTEGRAL, dtype
 from .errors import does_not_fit, too_big
+from .info import FLOATS, finfo, iinfo
 
 LEAST, MOST = -(1 << 63), (1 << 64) - 1  # the range of signed and unsigned 64-bit integers together
 
 
 def _range(d: dtype) -> tuple[float, float]:
     if d.category == INTEGRAL:
-        bits = 8 * d.itemsize
-        return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if d.is_signed else (1 - 2**bits, 2**bits - 1)
-    largest = {dtypes.float16: 65504.0, dtypes.bfloat16: 2.0**128 - 2.0**120, dtypes.float32: 2.0**128 - 2.0**104}
-    high = largest.get(d.to_real(), 1.7976931348623157e308)
+        high: float = iinfo(d).max
+        return -high - d.is_signed, high
+    high = finfo(d if d.to_real().name in FLOATS else dtypes.float64).max
     return -high, high
 
 

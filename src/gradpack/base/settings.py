@@ -1,20 +1,10 @@
-"""Process-wide settings of torch. The alternatives behave alike here: each setting is only stored."""
+"""Process-wide settings: determinism, which fills the memory that `empty` gives, and whether warnings repeat."""
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
-from .threads import check_count, get_num_threads
-
-_state: dict[str, Any] = {
-    "deterministic": False,
-    "warn_only": False,
-    "precision": "highest",
-    "warn_always": False,
-    "interop": None,
-    "fill": True,
-}
+_state: dict[str, bool] = {"deterministic": False, "warn_only": False, "warn_always": False, "fill": True}
 FILLING = [False]  # does `empty` fill memory now? In a list of its own, for `empty` checks it on each call
 _MODES = {"default": 0, "warn": 1, "error": 2}
 
@@ -32,22 +22,20 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
         True
         >>> torch.use_deterministic_algorithms(False)
     """
-    if not isinstance(mode, bool):
-        raise TypeError(
-            f"_set_deterministic_algorithms(): argument 'mode' (position 1) must be bool, not {type(mode).__name__}"
-        )
-    if not isinstance(warn_only, bool):
-        raise TypeError(
-            f"_set_deterministic_algorithms(): argument 'warn_only' must be bool, not {type(warn_only).__name__}"
-        )
+    _check_bool("_set_deterministic_algorithms(): argument 'mode' (position 1)", mode)
+    _check_bool("_set_deterministic_algorithms(): argument 'warn_only'", warn_only)
     _state["deterministic"], _state["warn_only"] = mode, warn_only
     FILLING[0] = mode and _state["fill"]
 
 
+def _check_bool(what: str, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise TypeError(f"{what} must be bool, not {type(value).__name__}")
+
+
 def fill_memory(mode: bool) -> None:
     """Set whether uninitialised memory is filled while deterministic algorithms are on."""
-    if not isinstance(mode, bool):
-        raise TypeError(f"fill_uninitialized_memory must be bool, not {type(mode).__name__}")
+    _check_bool("fill_uninitialized_memory", mode)
     _state["fill"] = mode
     FILLING[0] = mode and _state["deterministic"]
 
@@ -122,37 +110,6 @@ def set_deterministic_debug_mode(debug_mode: int | str) -> None:
     use_deterministic_algorithms(debug_mode > 0, warn_only=debug_mode == 1)
 
 
-def get_float32_matmul_precision() -> str:
-    """Return "highest", "high" or "medium". Products of float32 are always computed in float32.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.get_float32_matmul_precision()
-        'highest'
-    """
-    return str(_state["precision"])
-
-
-def set_float32_matmul_precision(precision: str) -> None:
-    """Set the value that `get_float32_matmul_precision` returns.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.set_float32_matmul_precision("highest")
-    """
-    if precision not in ("highest", "high", "medium"):
-        warnings.warn(
-            f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has "
-            "no effect.",
-            UserWarning,
-            stacklevel=2,
-        )
-        return
-    _state["precision"] = precision
-
-
 def is_warn_always_enabled() -> bool:
     """Return the setting of `set_warn_always`. Python's warning filters apply as well.
 
@@ -176,54 +133,3 @@ def set_warn_always(b: bool, /) -> None:
     if not isinstance(b, bool):
         raise RuntimeError(f"setWarnOnlyOnce expects a bool, but got {type(b).__name__}")
     _state["warn_always"] = b
-
-
-def get_num_interop_threads() -> int:
-    """Return the number set by `set_num_interop_threads`, else `get_num_threads()`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.get_num_interop_threads() >= 1
-        True
-    """
-    return int(_state["interop"] or get_num_threads())
-
-
-def set_num_interop_threads(threads: int, /) -> None:
-    """Set the number that `get_num_interop_threads` returns. It has no effect: operations do not run in parallel here.
-
-    Raises:
-        RuntimeError: if the number is not positive.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.set_num_interop_threads(1)
-    """
-    check_count("set_num_interop_threads", threads)
-    _state["interop"] = threads
-
-
-def set_flush_denormal(mode: bool, /) -> bool:
-    """Set whether denormal numbers are flushed to zero. Not supported by NumPy: returns False if `mode` is True.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.set_flush_denormal(False)
-        True
-    """
-    return not mode
-
-
-def profiler_allow_cudagraph_cupti_lazy_reinit_cuda12() -> bool:
-    """Always True, as in torch: a setting of CUDA's profiling library, which is not used here.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.profiler_allow_cudagraph_cupti_lazy_reinit_cuda12()
-        True
-    """
-    return True

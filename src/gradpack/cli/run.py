@@ -10,7 +10,7 @@ import importlib.util
 import sys
 from collections.abc import Sequence
 
-from ..as_torch import install_as_torch
+from ..compat.as_torch import install_as_torch
 from .script import Program, find_code, find_module, find_script, start
 
 _USAGE = "gradpack run [-h] [--force] (SCRIPT | -m MODULE | -c CODE) [args ...]"

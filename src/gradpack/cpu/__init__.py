@@ -1,6 +1,9 @@
 """`torch.cpu`: `amp`, queries about the one CPU device, and statistics of the memory held by tensors."""
 
-from . import amp, memory
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from . import memory
 from .memory import (
     empty_cache,
     max_memory_allocated,
@@ -14,6 +17,9 @@ from .memory import (
     reset_max_memory_allocated,
     reset_peak_memory_stats,
 )
+
+if TYPE_CHECKING:  # imported when it is first asked for
+    from . import amp as amp
 
 
 def is_available() -> bool:
@@ -65,3 +71,9 @@ __all__ = [
     "set_device",
     "synchronize",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "amp":
+        return import_module(f"{__name__}.amp")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

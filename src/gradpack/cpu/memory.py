@@ -208,14 +208,19 @@ def memory_stats(device: Device = None) -> OrderedDict[str, Any]:
 
 def memory_stats_as_nested_dict(device: Device = None) -> dict[str, Any]:
     """The numbers of `memory_stats`, in dicts: `["allocated_bytes"]["all"]["current"]`."""
-    nested: dict[str, Any] = {}
-    for name, value in memory_stats(device).items():
+    return nested(memory_stats(device))
+
+
+def nested(stats: dict[str, Any]) -> dict[str, Any]:
+    """Return statistics as a dict for each part of their names."""
+    found: dict[str, Any] = {}
+    for name, value in stats.items():
         *path, last = name.split(".")
-        inner = nested
+        inner = found
         for part in path:
             inner = inner.setdefault(part, {})
         inner[last] = value
-    return nested
+    return found
 
 
 def memory_summary(device: Device = None, abbreviated: bool = False) -> str:

@@ -89,11 +89,5 @@ def device(kind: str, made: Backend) -> None:
         raise ValueError(f"extend.device(): {kind!r} is no Python identifier")
     if kind in devices.KINDS:
         added.refuse("device", kind, "the table of devices")
-    devices.KINDS.add(kind)
     place_backend(kind, made)
-
-    def undo() -> None:
-        devices.KINDS.discard(kind)
-        unplace_backend(kind)
-
-    added.note(f"device {kind}", undo)
+    added.note(f"device {kind}", lambda: unplace_backend(kind))

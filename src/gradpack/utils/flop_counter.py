@@ -19,7 +19,6 @@ from ..core.tensor import Tensor
 from ..declare.op import Op
 from ..graph.node import OutputSlot
 from ..nn._module.global_hooks import register_module_forward_hook, register_module_forward_pre_hook
-from ..nn.global_hooks import register_module_forward_hook, register_module_forward_pre_hook
 from ..ops.aten import arguments_of, overload_of
 from ._flop_formulas import KNOWN, Part, by_shapes, flop_registry, parts, register_flop_formula, shapes_of
 

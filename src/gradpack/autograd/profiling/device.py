@@ -13,7 +13,7 @@ from time import perf_counter_ns
 from typing import Any, NamedTuple
 
 from ...backends import backend_on
-from ...base.devices import BRINGS
+from ...base.devices import bring
 from ...base.modes import Mode
 from ...declare.generate.profiling import OP
 from ...graph.node import Node
@@ -24,8 +24,7 @@ from .recorder import PassObserver, Recorder
 
 def clock_of(kind: str) -> Any:
     """The clock of a kind of device; None if it has none."""
-    if kind in BRINGS:
-        BRINGS[kind]()
+    bring(kind)
     backend = backend_on(kind)
     return None if backend is None else backend.clock()
 

@@ -15,14 +15,8 @@ from ...base.modes import MODE
 from ...core.hooks import _replaced
 from ...core.tensor import Tensor, alias, raw, wrap
 from ...core.views import FUNCTION, mark_view
-from ...graph.node import Gradient, Node, next_seq
+from ...graph.node import Gradient, Node, OutputSlot, PartialGrads, next_seq
 from ...ops.create.fill import zeros
-from ..base.modes import MODE
-from ..core.hooks import _replaced
-from ..core.tensor import Tensor, alias, raw, wrap
-from ..core.views import FUNCTION, mark_view
-from ..graph.node import Gradient, Node, OutputSlot, PartialGrads, next_seq
-from ..ops.create.fill import zeros
 
 if TYPE_CHECKING:
     from ..modules.module import Module

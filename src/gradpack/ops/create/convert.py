@@ -8,7 +8,7 @@ import numpy as np
 
 from ...backends import backend_of, backend_on
 from ...base import dtypes
-from ...base.devices import BRINGS, KINDS, as_device, cuda_device, device
+from ...base.devices import as_device, bring, cuda_device, device
 from ...base.devices import device as Device
 from ...base.dtypes import dtype
 from ...base.errors import too_big
@@ -173,8 +173,8 @@ def _method_pin_memory(self: Tensor, device: Any = None) -> Tensor:
         RuntimeError: if there is no such device, or the tensor is not on the CPU.
     """
     place = Device("cuda" if device is None else device)
-    if place.type == "cuda" and "cuda" not in KINDS and "cuda" in BRINGS:
-        BRINGS["cuda"]()
+    if place.type == "cuda":
+        bring("cuda")
     backend = backend_on(place.type)
     if backend is None:
         raise RuntimeError("Cannot access accelerator device when none is available.")

@@ -8,27 +8,20 @@ from typing import Any
 import numpy as np
 
 from ...backends import NUMPY
-from ...backends.base import Backend
-from ...backends.numpy import NATIVE
+from ...backends.numpy import NATIVE, WrappingBackend
 from ...base.devices import device
 from ...base.dtypes import dtype
 from .array import DEVICES, SimArray, asarray, kernel, moved, write
 from .copies import SimStreams
 
 
-class SimBackend(Backend):
+class SimBackend(WrappingBackend):
     name = "sim"
     array_types = (SimArray,)
     xp = np  # whose functions dispatch to arrays of the device
 
     def device_of(self, array: Any) -> device:
         return device("sim", array.device.index)
-
-    def dtype_of(self, native: Any) -> dtype:
-        return NUMPY.dtype_of(native)
-
-    def native_of(self, d: dtype) -> Any:
-        return NATIVE[d]
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
         place = DEVICES[chosen(where)]
@@ -59,11 +52,8 @@ class SimBackend(Backend):
         found: int = array.address
         return found
 
-    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        found = self._bound.get(function)
-        if found is None:
-            found = self._bound[function] = kernel(NUMPY.bind(function))
-        return found
+    def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        return kernel(NUMPY.bind(function))
 
 
 def chosen(where: device) -> int:

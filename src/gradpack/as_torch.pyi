@@ -1,0 +1,1 @@
+from .compat.as_torch.install import *

@@ -1,0 +1,168 @@
+"""The tables of which gradpack module stands for which torch module, and of reasons for missing ones.
+
+Without an entry here `torch.a.b` is `gradpack.a.b`, where that exists.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from functools import cache
+from types import ModuleType
+
+from ..moved_modules import MOVED
+
+LIBRARY = __name__.partition(".")[0]
+VERSION = f"2.13.0+{LIBRARY}"
+
+# Folders of gradpack that stand for no module of torch, even one of the same name.
+_OURS = frozenset("as_torch base cli compat declare examples extend graph kernels saved core ops".split())
+# Files of gradpack whose names mean something else in torch, or nothing.
+_NOT_MODULES = frozenset(
+    "autograd.api autograd.arguments backends.array_api backends.base backends.coo backends.numpy "
+    "backends.sparse backends.windows func.arguments func.sources".split()
+)
+
+# What is asked for names, in this order. `+` is the folder `stand_ins` beside this file, `=` a module of Python's.
+_SOURCES: dict[str, str] = {
+    "": "+top .",
+    "_C._autograd": "_C",
+    "_dynamo": "+dynamo",
+    "_dynamo.config": "+anything",
+    "_jit_internal": "+jit",
+    "_subclasses": "+fake_tensor",
+    "_subclasses.fake_tensor": "+fake_tensor",
+    "_tensor": ".",
+    "_utils": "+utils",
+    "compiler": "+compiler",
+    "cuda": "+cuda cuda",
+    "cuda.amp": "+cuda_amp amp",
+    "cuda.amp.autocast_mode": "+cuda_amp amp",
+    "cuda.amp.grad_scaler": "+cuda_amp",
+    "cuda.random": "cuda",
+    "distributed": "+distributed",
+    "distributed.nn": "+distributed",
+    "functional": ".",
+    "fx": "+fx",
+    "fx.experimental": "+fx",
+    "fx.experimental.proxy_tensor": "+proxy_tensor",
+    "hub": "+hub",
+    "_functorch": "func",
+    "_functorch.apis": "func",
+    "_functorch.eager_transforms": "func +functorch",
+    "_functorch.functional_call": "func",
+    "_functorch.make_functional": "+make_functional",
+    "_functorch.vmap": "func base.tree",
+    "_inductor": "+anything",
+    "_inductor.config": "+anything",
+    "jit": "+jit",
+    "jit.annotations": "+jit",
+    "multiprocessing": "+multiprocessing =multiprocessing",
+    "nn": "nn +nn",
+    "nn.attention": "+nn_attention",
+    "nn.functional.grad": "nn.grad",
+    "nn.common_types": "nn.modules.utils",
+    "nn.modules": "nn.modules nn +nn",
+    "nn.parallel": "+nn_parallel",
+    "nn.parallel.distributed": "+nn_parallel",
+    "nn.parallel.data_parallel": "+nn_parallel",
+    "nn.parameter": "nn.parameter +nn",
+    "onnx": "+onnx",
+    "ops": "ops",
+    "ops.aten": "ops.aten",
+    "optim.optimizer": "optim.optimizer +optim",
+    "serialization": "serialization +serialization",
+    "storage": "+top types",
+    "torch_version": "+version",
+    "utils._foreach_utils": "+foreach",
+    "utils._pytree": "base.tree",
+    "utils.model_zoo": "+hub",
+    "version": "+version version",
+    # Packages beside `torch` that come with it.
+    ".functorch": "+functorch",
+    ".functorch.experimental": "func +functorch",
+}
+PACKAGES = ("torch", "functorch")
+
+
+def path_of(name: str) -> str | None:
+    """How the tables write a module: what is below `torch`, or the full name after a dot. None for other packages."""
+    package, _, below = name.partition(".")
+    return None if package not in PACKAGES else below if package == "torch" else f".{name}"
+
+
+def name_of(path: str) -> str:
+    """The name of a module that the tables write so."""
+    return path[1:] if path[:1] == "." else f"torch.{path}" if path else "torch"
+
+
+# What is said of paths that no module answers for, and of all below them.
+_REASONS: dict[str, str] = {
+    "ao": "models are not quantised here",
+    "quantization": "models are not quantised here",
+    "distributed": "a program runs in one process: torch.distributed.is_available() is False",
+    "export": "there is no compiler: operations run one by one",
+    "fx": "there is no compiler: operations run one by one",
+    ".functorch": "there is no compiler: operations run one by one",
+    "_inductor": "there is no compiler: operations run one by one",
+    "_subclasses": "there is no compiler: operations run one by one",
+    "_dynamo": "there is no compiler: operations run one by one",
+    "jit": "there is no compiler: torch.jit.script and torch.jit.trace give back what they are given",
+    "onnx": "models are not exported",
+    "cuda": "there is no CUDA device",
+    "hub": "nothing is downloaded",
+    "profiler": "this gradpack has no profiler of that form",
+    "package": "files hold data only; save a state_dict() instead",
+    "utils.bottleneck": "Python's cProfile does this",
+    "utils.cpp_extension": "extensions in C++ need PyTorch's own headers",
+    "utils.data.datapipes": "torch.utils.data has datasets, samplers and DataLoader",
+    "utils.tensorboard": "event files are not written; print the numbers, or write them to a file of your own",
+    "nn.quantized": "models are not quantised here",
+    "nn.intrinsic": "models are not quantised here",
+    "nn.parallel": "a program runs in one process on one device",
+    "testing._internal": "this is a part of PyTorch's own tests",
+}
+
+
+def _full(word: str) -> str:
+    """The name of a module of ours, from how the tables write it."""
+    if word == ".":
+        return LIBRARY
+    if word[0] == "=":
+        return word[1:]
+    return f"{__package__}.stand_ins.{word[1:]}" if word[0] == "+" else f"{LIBRARY}.{word}"
+
+
+@cache
+def sources(path: str) -> tuple[str, ...] | None:
+    """Return the gradpack modules behind `torch.<path>`; None if there is none."""
+    if path in _SOURCES:
+        return tuple(_full(word) for word in _SOURCES[path].split())
+    if path[:1] == ".":
+        return None
+    if path.partition(".")[0] in _OURS or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
+        return None
+    if path in MOVED:
+        return None
+    parent, _, name = path.rpartition(".")
+    above = sources(parent)
+    if above is None:
+        return None
+    full = f"{LIBRARY}.{path}"
+    try:
+        if full in sys.modules or importlib.util.find_spec(full) is not None:
+            return (full,)
+    except ModuleNotFoundError:  # the parent is not a package
+        return None
+    made = getattr(importlib.import_module(above[-1]), name, None)  # a module that has no file
+    return (full,) if isinstance(made, ModuleType) and made.__name__ == full else None
+
+
+def reason(path: str) -> str:
+    """Why `torch.<path>` is not there, as half a sentence; empty where there is nothing to say."""
+    while path:
+        if path in _REASONS:
+            return _REASONS[path]
+        path = path.rpartition(".")[0]
+    return ""

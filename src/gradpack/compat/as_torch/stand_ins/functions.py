@@ -1,0 +1,118 @@
+"""Functions and classes of stand-ins that do a little: `table` says where torch has them."""
+
+from __future__ import annotations
+
+import builtins
+import os
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
+from itertools import accumulate
+from typing import Any, TypeAlias
+
+from ....core.tensor import Tensor
+from ....nn import Module
+from ....ops.shape.join import cat
+
+_folder = os.path.join(os.environ.get("TORCH_HOME", os.path.join("~", ".cache", "torch")), "hub")
+ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+_params_t = ParamsT
+
+
+class ScriptModule(Module):
+    """A module; none is compiled."""
+
+
+class RecursiveScriptModule(ScriptModule):
+    """Type of a scripted module, for `isinstance`; here `torch.jit.script` returns the module itself."""
+
+
+class ScriptFunction:
+    """Type of a scripted function, for `isinstance`; here `torch.jit.script` returns the function itself."""
+
+
+def annotate(the_type: Any, the_value: Any) -> Any:
+    """Return the value unchanged."""
+    return the_value
+
+
+def isinstance(obj: Any, target_type: Any) -> bool:
+    """As Python's, for types that it has."""
+    return builtins.isinstance(obj, target_type)
+
+
+def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    """Call `func` synchronously and return its result in place of a future."""
+    return func(*args, **kwargs)
+
+
+def boolean_dispatch(
+    arg_name: str, arg_index: int, default: bool, if_true: Any, if_false: Any, module_name: str, func_name: str
+) -> Any:
+    """Return a function that calls one of two, chosen by a boolean argument."""
+
+    def chosen(*args: Any, **kwargs: Any) -> Any:
+        flag = kwargs.get(arg_name, args[arg_index] if len(args) > arg_index else default)
+        return (if_true if flag else if_false)(*args, **kwargs)
+
+    return chosen
+
+
+class DataParallel(Module):
+    """Calls the module: there is one device. The module is at `module`, as in torch."""
+
+    def __init__(self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0) -> None:
+        super().__init__()
+        self.module = module
+        self.device_ids: list[Any] = []
+
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        return self.module(*inputs, **kwargs)
+
+
+class SDPBackend(IntEnum):
+    """Backends of scaled dot product attention."""
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+    CUDNN_ATTENTION = 3
+    OVERRIDEABLE = 4
+
+
+def get_dir() -> str:
+    """The folder in which downloads are looked for."""
+    return os.path.expanduser(_folder)
+
+
+def set_dir(d: str) -> None:
+    """Set the result of `get_dir`."""
+    global _folder
+    _folder = d
+
+
+def set_sharing_strategy(new_strategy: str) -> None:
+    """Choose how memory is shared: there is one way, whatever its name."""
+    if new_strategy not in ("file_descriptor", "file_system"):
+        raise AssertionError(f"unknown sharing strategy {new_strategy!r}")
+
+
+def _accumulate(iterable: Iterable[Any], fn: Any = lambda x, y: x + y) -> Iterator[Any]:
+    """Running totals."""
+    return accumulate(iterable, fn)
+
+
+def _element_size(dtype: Any) -> int:
+    """The size of an element in bytes."""
+    return int(dtype.itemsize)
+
+
+def _flatten_dense_tensors(tensors: Any) -> Any:
+    """All elements one after the other."""
+    return cat([t.reshape(-1) for t in tensors])
+
+
+def _unflatten_dense_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
+    """The elements again in the shapes of `tensors`."""
+    parts = flat.split([t.numel() for t in tensors])
+    return tuple(part.view(t.shape) for part, t in zip(parts, tensors, strict=True))

@@ -1,0 +1,63 @@
+"""Names of `torch` itself."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from ....core.storage import UntypedStorage
+from ...facades import identity
+from .foreach import named
+from .version import __version__
+
+
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: Any = "inductor",
+    mode: str | None = None,
+    options: Any = None,
+    disable: bool = False,
+) -> Any:
+    """Return the function or module uncompiled; a decorator if none is given."""
+    return identity if model is None else model
+
+
+TypedStorage = UntypedStorage
+SymInt, SymFloat, SymBool = int, float, bool
+
+
+def _check(cond: bool, message: Any = None) -> None:
+    """Raise RuntimeError unless `cond` holds.
+
+    Raises:
+        RuntimeError: with what `message()` says.
+    """
+    if not cond:
+        raise RuntimeError("Expected cond to be True, but got False." if message is None else message())
+
+
+def _assert(condition: Any, message: str) -> None:
+    """Raise AssertionError unless `condition` holds."""
+    assert condition, message
+
+
+def _assert_async(input: Any, assert_msg: str | None = None) -> None:
+    """Raise RuntimeError if the one element of a tensor is zero."""
+    if not bool(input):
+        raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_foreach_"):
+        found = named(name)
+        if found is not None:
+            return found
+    if name == "torch":  # as torch has it
+        return import_module("torch")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+__all__ = ["SymBool", "SymFloat", "SymInt", "TypedStorage", "UntypedStorage", "__version__", "compile"]

@@ -1,0 +1,176 @@
+"""Modules that only answer: constants, functions with a constant result, settings without effect, refusals."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+from .. import __version__
+from ..base.exits import block
+
+_NONE: dict[str, Any] = {}
+
+
+class Facade(NamedTuple):
+    """The contents of such a module.
+
+    Attributes:
+        doc: its docstring.
+        answers: functions of any arguments, with what they return.
+        values: other attributes.
+        settings: attributes that programs set, without effect; `flags(...)` sets them for a block.
+        errors: functions that raise.
+        given: names of functions that return their first argument; without one, a decorator that does.
+        blocks: names of context managers and decorators without effect.
+        refused: a module of torch, and names of classes in it that raise when they are made or called.
+    """
+
+    doc: str
+    answers: Mapping[str, Any] = _NONE
+    values: Mapping[str, Any] = _NONE
+    settings: Mapping[str, Any] = _NONE
+    errors: Mapping[str, Exception] = _NONE
+    given: str = ""
+    blocks: str = ""
+    refused: tuple[str, str] = ("", "")
+
+
+def _unavailable(name: str, **others: Any) -> Facade:
+    return Facade(f"`torch.backends.{name}`: not there.", {"is_available": False}, **others)
+
+
+def _device(kind: str) -> Facade:
+    return Facade(
+        f"`torch.{kind}`: reported as unavailable.",
+        {"is_available": False, "device_count": 0, "empty_cache": None, "manual_seed": None},
+        errors={"synchronize": AssertionError(f"Torch not compiled with {kind.upper()} enabled")},
+    )
+
+
+_MATMUL = "allow_tf32 allow_fp16_reduced_precision_reduction allow_bf16_reduced_precision_reduction"
+FACADES: dict[str, Facade] = {
+    "mps": _device("mps"),
+    "xpu": _device("xpu"),
+    "version": Facade(
+        "`torch.version`: which version this is, and what it was built with.",
+        values={"__version__": __version__, "debug": False} | dict.fromkeys(("cuda", "hip", "xpu", "git_version")),
+    ),
+    "backends.cpu": Facade("`torch.backends.cpu`: not there.", {"get_cpu_capability": "DEFAULT"}),
+    "backends.cuda": Facade(
+        "`torch.backends.cuda`: not there.",
+        {
+            "is_built": False,
+            "is_flash_attention_available": False,
+            "flash_sdp_enabled": False,
+            "mem_efficient_sdp_enabled": False,
+            "cudnn_sdp_enabled": False,
+            "math_sdp_enabled": True,  # attention has only one implementation, the plain one
+            "enable_flash_sdp": None,
+            "enable_mem_efficient_sdp": None,
+            "enable_cudnn_sdp": None,
+            "enable_math_sdp": None,
+            "sdp_kernel": nullcontext(),
+        },
+        settings={"matmul": SimpleNamespace(**dict.fromkeys(_MATMUL.split(), False))},
+    ),
+    "backends.cudnn": Facade(
+        "`torch.backends.cudnn`: not there.",
+        {"is_available": False, "version": None, "is_acceptable": False},
+        settings={
+            "enabled": True,
+            "deterministic": False,
+            "benchmark": False,
+            "benchmark_limit": None,
+            "allow_tf32": True,
+        },
+    ),
+    "backends.mkl": _unavailable("mkl"),
+    "backends.mkldnn": _unavailable("mkldnn", settings={"enabled": True, "deterministic": False}),
+    "backends.mps": Facade("`torch.backends.mps`: not there.", {"is_available": False, "is_built": False}),
+    "backends.nnpack": _unavailable("nnpack"),
+    "backends.openmp": _unavailable("openmp"),
+}
+
+
+def fill(module: ModuleType, facade: Facade) -> None:
+    """Give a module what its facade lists."""
+    kinds: list[tuple[Any, Any]] = [(_answer, facade.answers), (_raise, facade.errors)]
+    kinds += [(_given, dict.fromkeys(facade.given.split())), (_block, dict.fromkeys(facade.blocks.split()))]
+    held = vars(module)
+    for make, listed in kinds:
+        for name, value in listed.items():
+            function = held[name] = make(value)
+            function.__name__ = function.__qualname__ = name
+            function.__module__ = module.__name__
+    held.update(facade.values)
+    module_of_torch, names = facade.refused
+    held.update((name, _refused(module_of_torch, name)) for name in names.split())
+    held.update(__doc__=facade.doc, __all__=sorted(n for n in held if n[:2] != "__" or n in facade.values))
+    held.update(facade.settings)
+    if facade.settings:
+        held["flags"] = _flags(held, frozenset(facade.settings))
+
+
+def _answer(value: Any) -> Callable[..., Any]:
+    def answer(*args: Any, **kwargs: Any) -> Any:
+        return value
+
+    answer.__doc__ = f"Always {value!r}."
+    return answer
+
+
+def _raise(error: Exception) -> Callable[..., Any]:
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        raise type(error)(*error.args)
+
+    refuse.__doc__ = f"Raises:\n    {type(error).__name__}: always."
+    return refuse
+
+
+def _given(_: None) -> Callable[..., Any]:
+    def given(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
+        """Return the argument unchanged; a decorator if there is none."""
+        return identity if obj is None else obj
+
+    return given
+
+
+def identity(obj: Any) -> Any:
+    """Return the argument."""
+    return obj
+
+
+def _block(_: None) -> Callable[..., Any]:
+    def enter(*args: Any, **kwargs: Any) -> Iterator[None]:
+        """Do nothing."""
+        yield
+
+    return block(enter)
+
+
+def _refused(module: str, name: str) -> type:
+    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
+        from .as_torch.missing import sentence
+
+        raise RuntimeError(sentence(f"{module}.{name}"))
+
+    return type(name, (), {"__init__": refuse, "__module__": f"torch.{module}"})
+
+
+def _flags(held: dict[str, Any], settings: frozenset[str]) -> Callable[..., Any]:
+    @block
+    def flags(**wanted: Any) -> Iterator[None]:
+        """Set settings for a block."""
+        unknown = set(wanted) - settings
+        if unknown:
+            raise TypeError(f"flags() got an unexpected keyword argument {min(unknown)!r}")
+        before = {n: held[n] for n in wanted}
+        try:
+            held.update(wanted)
+            yield
+        finally:
+            held.update(before)
+
+    return flags

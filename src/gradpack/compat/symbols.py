@@ -1,0 +1,109 @@
+"""`sym_int` and its kin, which torch has for symbolic numbers in tracing. Here they take plain numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+__name__ = "gradpack"  # as torch has it
+
+
+def sym_int(a: Any) -> int:
+    """`a` as an int, rounded towards zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sym_int(-3.7)
+        -3
+    """
+    return math.floor(a) if a >= 0 else math.ceil(a)
+
+
+def sym_float(a: Any) -> float:
+    """`a` as a float.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sym_float(3)
+        3.0
+    """
+    return float(a)
+
+
+def sym_not(a: Any) -> bool:
+    """`not a`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sym_not(True)
+        False
+    """
+    return not a
+
+
+def sym_max(a: Any, b: Any) -> Any:
+    """The larger number, a float if one of the two is.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sym_max(3, 2.5)
+        3.0
+    """
+    return _common(max(a, b), a, b)
+
+
+def sym_min(a: Any, b: Any) -> Any:
+    """The smaller number, a float if one of the two is.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sym_min(1, 2)
+        1
+    """
+    return _common(min(a, b), a, b)
+
+
+def _common(value: Any, a: Any, b: Any) -> Any:
+    return float(value) if isinstance(a, float) or isinstance(b, float) else value
+
+
+def sym_ite(b: Any, t: Any, f: Any) -> Any:
+    """`t if b else f`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sym_ite(True, 1, 2)
+        1
+    """
+    return t if b else f
+
+
+def sym_sqrt(a: Any) -> float:
+    """The square root of a number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sym_sqrt(4)
+        2.0
+    """
+    return math.sqrt(a)
+
+
+def sym_sum(args: Iterable[Any]) -> Any:
+    """The sum of numbers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sym_sum([1, 2])
+        3
+    """
+    return sum(args)

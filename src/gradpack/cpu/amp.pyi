@@ -1,0 +1,1 @@
+from ..compat.cpu_amp import *

@@ -1,7 +1,0 @@
-"""`torch.xpu`: reported as unavailable."""
-
-from .backends.absent import device_count, empty_cache, is_available, manual_seed, not_compiled
-
-synchronize = not_compiled("XPU")
-
-__all__ = ["device_count", "empty_cache", "is_available", "manual_seed", "synchronize"]
