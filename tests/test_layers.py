@@ -25,7 +25,7 @@ LAYERS = [
     "kernels",
     "backends",
     "graph",
-    "tensor",
+    "core",
     "declare",
     "ops",
     "kernels/blocks",
@@ -292,8 +292,8 @@ def test_the_check_sees_imports_inside_functions(tmp_path, monkeypatch):
     monkeypatch.setattr("tests.test_layers.ROOT", tmp_path)
     (tmp_path / "base").mkdir()
     path = tmp_path / "base" / "modes.py"
-    path.write_text("from ..ops.fill import zeros\ndef f():\n    from ..tensor import leaf\n    import gradpack.nn\n")
-    assert reached(path) == [("ops", False, 1), ("tensor", True, 3), ("nn", True, 4)]
+    path.write_text("from ..ops.fill import zeros\ndef f():\n    from ..core import leaf\n    import gradpack.nn\n")
+    assert reached(path) == [("ops", False, 1), ("core", True, 3), ("nn", True, 4)]
 
 
 def test_docstrings_say_what_is_returned_or_done():

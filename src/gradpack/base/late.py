@@ -27,7 +27,6 @@ PLACES = {
     "ops.linalg.triangular": "_solve_triangular",
     "ops.index.masked": "_masked_fill",
     "ops.create.numbers": "is_array is_sequence",
-    "ops.index.accumulate": "spread vector_along",
     "ops.index.scatter": "_gather_backward _scatter_add _scatter_value",
     "ops.index.scatter_reduce": "_scatter_prod",
     "ops.shape.shape": "_method_view",

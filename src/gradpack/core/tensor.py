@@ -59,7 +59,7 @@ class View:
 class Tensor(TensorBase):
     """A multi-dimensional array with automatic differentiation.
 
-    Make one with `gradpack.core`, `zeros`, `randn`, `from_numpy` and so on.
+    Make one with `gradpack.tensor`, `zeros`, `randn`, `from_numpy` and so on.
 
     Example::
 

@@ -41,7 +41,6 @@ from ..core.tensor import Tensor, View
 from ..core.views import leads_somewhere, refresh
 from ..graph.node import OutputSlot, PartialGrads, next_seq
 from .dispatch import subclass  # noqa: F401 - attaches its method
-from .dispatch.interpreted_node import InterpretedNode
 from .dispatch.interpreter import Output, apply
 from .dispatch.nodes import OpNode, constant, name_node
 from .dispatch.unbroadcast import fit_arrays
@@ -221,6 +220,8 @@ def _materialise(op: Op) -> None:
 
 
 def _install_node(op: Op, node_class: Any, filename: str) -> None:
+    from .dispatch.interpreted_node import InterpretedNode
+
     general = type(
         op.node_name,
         (InterpretedNode, node_class),

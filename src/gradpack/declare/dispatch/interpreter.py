@@ -30,7 +30,6 @@ from .autocast import cast_arguments
 from .body_errors import explain, public_of
 from .dtype_plan import DtypePlan, OpLayout, as_cast, key_of, layout_of, plan_of, wrapped_int
 from .make_node import keep_tangents, record
-from .operands import element, normalise, operand
 from .tangents import carry, tangent_of
 
 _PLAIN = PLAIN - {list, tuple}  # those may hold values that override `__torch_function__`
@@ -87,6 +86,8 @@ def interpret(op: Op, values: Any, mode: Mode) -> Any:
     arrays = list(values)
     key = key_of(layout, values, arrays)
     if key is None:
+        from .operands import normalise
+
         values = list(values)
         if not normalise(op, values):
             return raw_forward(op, values)
@@ -222,6 +223,8 @@ def raw_forward(op: Op, values: list[Any]) -> Any:
             except Exception:
                 refuse_numbers(op, public_of(op)[1], values)
                 raise
+    from .operands import element, operand
+
     name = op.inputs[0] if op.inputs else op.params[0]
     position = op.params.index(name)
     if name in op.lists and values[position]:

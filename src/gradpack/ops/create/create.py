@@ -73,7 +73,7 @@ def tensor(
 
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.core(sourceTensor).",
+            "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.tensor(sourceTensor).",
             UserWarning,
             stacklevel=depth_of_user(),
         )
