@@ -363,7 +363,7 @@ def backend_of(kind: type) -> Backend | None:
 
 
 def spec_of(array: Any) -> Spec:
-    backend = backend_of(type(array))
+    backend = _BY_TYPE.get(type(array)) or backend_of(type(array))
     if backend is None:
         raise TypeError(f"{type(array).__name__} is not an array of a library that gradpack knows")
     return backend.spec(array)

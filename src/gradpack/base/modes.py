@@ -102,9 +102,10 @@ class Mode:
         self.unwatched = None
 
     def replace(self, **changes: Any) -> Mode:
-        fields = {name: getattr(self, name) for name in _FIELDS}
-        fields.update(changes)
-        return Mode(**fields)
+        for name in _FIELDS:
+            if name not in changes:
+                changes[name] = getattr(self, name)
+        return Mode(**changes)
 
 
 _FIELDS = tuple(Mode.__init__.__annotations__)[:-1]  # without that of the result

@@ -23,7 +23,9 @@ class TreeSpec:
 
     def __init__(self, kind: Any, context: Any, children: list[TreeSpec]) -> None:
         self.type, self.context, self.children = kind, context, children
-        self.num_leaves: int = sum(c.num_leaves for c in children) if kind is not None else 1
+        self.num_leaves = 1 if kind is None else 0
+        for child in children:
+            self.num_leaves += child.num_leaves
 
     def is_leaf(self) -> bool:
         return self.type is None
@@ -54,6 +56,8 @@ LEAF = TreeSpec(None, None, [])
 
 def tree_flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
     """Return the leaves of nested containers from left to right, and their structure."""
+    if not isinstance(value, _NODES):
+        return [value], LEAF
     leaves: list[Any] = []
     return leaves, _flatten(value, leaves, is_leaf)
 
@@ -64,7 +68,14 @@ def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | Non
         leaves.append(value)
         return LEAF
     kind, context, items = parts
-    return TreeSpec(kind, context, [_flatten(item, leaves, is_leaf) for item in items])
+    children = []
+    for item in items:
+        if isinstance(item, _NODES):
+            children.append(_flatten(item, leaves, is_leaf))
+        else:
+            leaves.append(item)
+            children.append(LEAF)
+    return TreeSpec(kind, context, children)
 
 
 def _parts(value: Any) -> tuple[Any, Any, list[Any]] | None:
@@ -88,14 +99,13 @@ def tree_unflatten(leaves: Any, spec: TreeSpec) -> Any:
             f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
             f"holds {spec.num_leaves} items ({spec})."
         )
-    return _build(iter(leaves), spec)
+    return leaves[0] if spec.type is None else _build(iter(leaves), spec)
 
 
 def _build(leaves: Any, spec: TreeSpec) -> Any:
-    kind = spec.type
-    if kind is None:
-        return next(leaves)
-    items = [_build(leaves, c) for c in spec.children]
+    kind, items = spec.type, []
+    for child in spec.children:
+        items.append(next(leaves) if child.type is None else _build(leaves, child))  # noqa: PERF401 - called often
     if kind in (tuple, list):
         return kind(items)
     if kind in (dict, OrderedDict):
@@ -119,6 +129,8 @@ def tree_leaves(value: Any) -> list[Any]:
 
 def broadcast_to(tree: Any, spec: TreeSpec) -> list[Any] | None:
     """One value for each leaf of `spec`, from a tree that may stop early; None if the two do not match."""
+    if not isinstance(tree, _NODES):
+        return [tree] * spec.num_leaves
     found: list[Any] = []
     return found if _broadcast(tree, spec, found) else None
 

@@ -17,6 +17,8 @@ def selected(argnums: Any, count: int) -> int | tuple[int, ...]:
     """
     if not isinstance(argnums, int | tuple):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
+    if type(argnums) is int and -count <= argnums < count:
+        return argnums % count
     if isinstance(argnums, int):
         return _one(argnums, count)
     found = tuple(_one(n, count) for n in argnums)
@@ -44,8 +46,10 @@ def pick(args: tuple[Any, ...], argnums: Any) -> Any:
 def replaced(args: tuple[Any, ...], argnums: Any, new: Any) -> tuple[Any, ...]:
     """Return the arguments with those at `argnums` replaced by `new`."""
     chosen = selected(argnums, len(args))
-    places = {chosen: new} if isinstance(chosen, int) else dict(zip(chosen, new, strict=True))
-    return tuple(places.get(i, a) for i, a in enumerate(args))
+    found = list(args)
+    for place, value in ((chosen, new),) if isinstance(chosen, int) else zip(chosen, new, strict=True):
+        found[place] = value
+    return tuple(found)
 
 
 def only_tensors(leaves: list[Any]) -> list[Tensor]:

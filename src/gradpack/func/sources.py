@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
+from operator import attrgetter
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.backward_pass import captured
 from ..base.dtypes import FLOATING
 from ..base.exits import surely
-from ..base.modes import MODE, TRANSFORMS, Transform, using
+from ..base.modes import MODE, TRANSFORMS, Transform, changed, using
 from ..base.tree import tree_map
 from ..core import printing
 from ..core.tensor import InferenceCounter, Tensor, alias
@@ -26,6 +27,9 @@ from ..ops.shape.shape import reshape
 
 if TYPE_CHECKING:
     from ..declare.batching.level import VmapLevel
+
+
+_EDGE = attrgetter("_edge")
 
 
 class Sources:
@@ -47,14 +51,16 @@ class Sources:
         self.levels: tuple[VmapLevel, ...] = mode.levels
         self.grad = mode.grad
         self.own = Transform(function)
-        self.whole = [self._source(t) for t in self.given]
-        self.inside = [
-            with_same(lifted(t, self.levels), same_of(value, self.levels))
-            for t, value in zip(self.whole, self.given, strict=True)
-        ]
-        for t, inner, value in zip(self.whole, self.inside, self.given, strict=True):
-            inner._edge = t._edge
-            keep_source(inner, value)
+        self.whole: list[Tensor] = []
+        self.inside: list[Tensor] = []
+        for value in self.given:
+            whole = inner = self._source(value)
+            if self.levels:
+                inner = with_same(lifted(whole, self.levels), same_of(value, self.levels))
+                inner._edge = whole._edge
+                keep_source(inner, value)
+            self.whole.append(whole)
+            self.inside.append(inner)
 
     def _source(self, value: Tensor) -> Tensor:
         if value._spec.dtype.category < FLOATING:
@@ -79,10 +85,16 @@ class Sources:
 
     def run(self, function: Callable[[], Any]) -> Any:
         """Call the function with grad mode on, whatever the mode outside."""
-        transforms = TRANSFORMS.get()
-        with using(grad=True, inference=False, tangents=True), surely(partial(TRANSFORMS.set, transforms)):
+        mode, transforms = MODE.get(), TRANSFORMS.get()
+        try:
+            MODE.set(changed(mode, {"grad": True, "inference": False, "tangents": True}))
             TRANSFORMS.set((*transforms, self.own))
             return function()
+        finally:
+            try:
+                TRANSFORMS.set(transforms)
+            finally:
+                MODE.set(mode)
 
     def results(self, tree: Any) -> Any:
         """Return nested results for the code outside: they require grad only if tensors there do."""
@@ -107,7 +119,6 @@ class Sources:
 
         mode = MODE.get()
         inner = mode.levels[len(self.levels) :]
-        wanted = [t._edge for t in self.whole]
         edges: list[Node] = []
         grads: list[Tensor] = []
         for out, seed in zip(outputs, seeds, strict=True):
@@ -123,21 +134,28 @@ class Sources:
         create = mode.grad and create_graph is not False
         if create and create_graph is None:
             create = any(map(is_followed, grads)) or reaches(edges, self.own)
-        with using(levels=inner):
-            found: list[Any] = [None] * len(wanted)
+        found: list[Any] = [None] * len(self.whole)
+        try:
+            MODE.set(changed(mode, {"levels": inner}))
             if edges:
-                found = captured(edges, grads, wanted, keep, create)  # type: ignore[arg-type]
-            found = [zeros_like(t.detach()) if g is None else g for g, t in zip(found, self.whole, strict=True)]
+                wanted: list[Any] = list(map(_EDGE, self.whole))
+                found = captured(edges, grads, wanted, keep, create)
+            for i, whole in enumerate(self.whole):
+                if found[i] is None:
+                    found[i] = zeros_like(whole.detach())
+        finally:
+            MODE.set(mode)
         if not mode.levels:
             return found
-        lifted_back = [lifted(g, self.levels, inner) for g in found]
-        if inner:
-            return lifted_back
-        of_outputs = [same_of(t, self.levels) for t in (*outputs, *seeds) if t is not None]
-        return [
-            with_same(g, map(all, zip(same_of(t, self.levels), *of_outputs, strict=True)))
-            for g, t in zip(lifted_back, self.given, strict=True)
-        ]
+        of_outputs = [] if inner else list(map(self._same, filter(None.__ne__, (*outputs, *seeds))))
+        for i, value in enumerate(self.given):
+            found[i] = lifted(found[i], self.levels, inner)
+            if not inner:
+                with_same(found[i], map(all, zip(self._same(value), *of_outputs, strict=True)))
+        return found
+
+    def _same(self, value: Any) -> list[bool]:
+        return same_of(value, self.levels)
 
 
 def is_followed(value: Tensor) -> bool:

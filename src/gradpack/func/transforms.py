@@ -86,7 +86,7 @@ def _grad_and_value(
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
     if has_aux:
         _tensors(aux)
-    slopes = sources.pull([output], [ones_like(output.detach())], keep=sources.grad)
+    slopes = sources.pull([output], [ones_like(output)], keep=sources.grad)
     slope = tree_unflatten(slopes, form)
     aux = sources.results(aux) if has_aux else None
     if not with_value:

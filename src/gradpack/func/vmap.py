@@ -164,10 +164,10 @@ def _run(
 ) -> Any:
     mode = MODE.get()
     level = VmapLevel(size, randomness)
-    given = [
-        v if d is None else batched(v.movedim(d, 0), level, (v, d)) if d else batched(v, level)
-        for v, d in zip(flat, dims, strict=True)
-    ]
+    given = list(flat)
+    for i, d in enumerate(dims):
+        if d is not None:
+            given[i] = batched(flat[i].movedim(d, 0), level, (flat[i], d)) if d else batched(flat[i], level)
     try:
         try:
             MODE.set(entered(mode, level))
@@ -181,13 +181,17 @@ def _run(
 
 def _results(func: Any, result: Any, out_dims: Any, level: VmapLevel, arguments: Any) -> Any:
     """Unwrap results; `arguments` are triples of a batched argument, the original one and its batch dimension."""
+    if isinstance(result, Tensor) and type(out_dims) is int:
+        for inner, value, dim in arguments:
+            if inner is result and dim == out_dims:
+                return value
+        return _out(func, result, out_dims, level)
     leaves, form = tree_flatten(result)
     places = _places(func, result, out_dims, form)
-    name = name_of(func)
     untouched = {(id(g), d): v for g, v, d in arguments if d is not None}
     made = [untouched.get((id(v), d)) for v, d in zip(leaves, places, strict=True)]
     return tree_unflatten(
-        [_out(name, v, d, level) if m is None else m for m, v, d in zip(made, leaves, places, strict=True)], form
+        [_out(func, v, d, level) if m is None else m for m, v, d in zip(made, leaves, places, strict=True)], form
     )
 
 
@@ -207,12 +211,14 @@ def _places(func: Any, result: Any, out_dims: Any, form: TreeSpec) -> list[Any]:
     return broadcast_to(out_dims, form) or (refuse() if form.num_leaves else [])
 
 
-def _out(name: str, value: Any, dim: Any, level: VmapLevel) -> Any:
+def _out(func: Any, value: Any, dim: Any, level: VmapLevel) -> Any:
     if dim is None:
         if level.has(value):
+            name = name_of(func)
             raise ValueError(f"vmap({name}, ...): `{name}` can not return a BatchedTensor when out_dim is None")
         return value
     if not isinstance(value, Tensor):
+        name = name_of(func)
         raise ValueError(
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did you mean to set "
             "out_dims= to None for output?"

@@ -37,7 +37,7 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
         values.append(value)
         flags.append(False)
     try:
-        MODE.set(below(mode))
+        MODE.set(mode.below or below(mode))
         if not some:
             if op.draws is None or not values[op.params.index(op.draws)]:
                 return run(op, values)

@@ -174,7 +174,9 @@ register_backend(BATCHED)
 
 def batched(value: Tensor, level: VmapLevel, source: tuple[Tensor, int] | None = None) -> Tensor:
     """Wrap a tensor of all examples as a batched tensor, which hides the batch dimension."""
-    out: Tensor = alias(BatchedData(value, level, source), _spec(value._spec), value._shape[1:])
+    out: Tensor = alias(
+        BatchedData(value, level, source), _SPECS.get(value._spec) or _spec(value._spec), value._shape[1:]
+    )
     out._counter = value._counter
     if TRANSFORMS.get():
         out._edge = value._current_edge()
