@@ -147,15 +147,15 @@ class Sources:
             MODE.set(mode)
         if not mode.levels:
             return found
-        of_outputs = [] if inner else list(map(self._same, filter(None.__ne__, (*outputs, *seeds))))
+        of_outputs = []
+        for t in () if inner else (*outputs, *seeds):
+            if t is not None:
+                of_outputs.append(same_of(t, self.levels))  # noqa: PERF401 - called often
         for i, value in enumerate(self.given):
             found[i] = lifted(found[i], self.levels, inner)
             if not inner:
-                with_same(found[i], map(all, zip(self._same(value), *of_outputs, strict=True)))
+                with_same(found[i], map(all, zip(same_of(value, self.levels), *of_outputs, strict=True)))
         return found
-
-    def _same(self, value: Any) -> list[bool]:
-        return same_of(value, self.levels)
 
 
 def is_followed(value: Tensor) -> bool:
