@@ -6,9 +6,9 @@ import math
 from typing import Any, ClassVar
 
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.random.floats import rand
-from ..tensor.tensor import Tensor
 from . import constraints
 from ._parametrized import Half, LocationScale
 from .distribution import Distribution

@@ -6,10 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from ..base.size import Size
+from ..core.tensor import Tensor
 from ..ops.create.create import as_tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.rounding import where
-from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution

@@ -6,8 +6,8 @@ import math
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..ops.random.floats import normal
-from ..tensor.tensor import Tensor
 from . import constraints
 from ._parametrized import Half, LocationScale
 from .exp_family import ExponentialFamily

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..base.info import finfo
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from ._formula_optimizer import PerParameterOptimizer, State, lerped
 from ._options import as_number, check_one_element, compute_dtype, options_of
 

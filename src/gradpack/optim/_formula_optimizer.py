@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.modes import using
+from ..core.tensor import Tensor
 from ..nn.utils.direct import may_write
 from ..ops.create.create import tensor
 from ..ops.create.fill_like import full_like, zeros_like
 from ..ops.pointwise.complex_from_parts import complex
-from ..tensor.tensor import Tensor
 from ._options import as_scalar, compute_dtype, loss_of
 from .optimizer import Optimizer
 

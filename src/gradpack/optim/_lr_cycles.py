@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from ._lr_base import LRScheduler, _values, check_optimizer
 from .optimizer import Optimizer
 

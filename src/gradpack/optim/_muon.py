@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..base.dtypes import bfloat16
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.linalg.addmm import addmm
-from ..tensor.tensor import Tensor
 from ._formula_optimizer import PerParameterOptimizer, State
 from ._options import as_number, check_one_element, options_of
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor
 from ..ops.sparse.coordinates import sparse_coo_tensor
-from ..tensor.tensor import Tensor
 from ._formula_optimizer import FormulaOptimizer, State, decayed, filled
 from ._options import as_number, check_implementation, check_options, options_of
 
@@ -75,7 +75,7 @@ class Adagrad(FormulaOptimizer):
 
     def share_memory(self) -> None:
         """Move the sums to where processes share them: see `Tensor.share_memory_`."""
-        from ..tensor.sharing import share
+        from ..core.shared_memory import share
 
         share([state["sum"] for state in self.state.values()])
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..backends.numpy import quiet
+from ..core.tensor import Tensor
 from ..ops.pointwise.pairwise import maximum
-from ..tensor.tensor import Tensor
 from . import _kernels as kernels
 from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
 from ._options import as_number, as_scalar, check_implementation, check_option, options_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor
-from ..tensor.tensor import Tensor
 from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
 from ._options import check_betas, check_options, options_of
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
 from ._options import as_number, check_betas, check_options, options_of
 

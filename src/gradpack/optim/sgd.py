@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..backends.numpy import quiet
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from . import _kernels as kernels
 from ._formula_optimizer import PerParameterOptimizer, State
 from ._options import as_number, as_scalar, check_implementation, check_option, compute_dtype, options_of

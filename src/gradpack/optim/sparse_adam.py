@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.sparse.coordinates import sparse_coo_tensor
-from ..tensor.tensor import Tensor
 from ._formula_optimizer import PerParameterOptimizer, State, zeros_beside
 from ._options import as_number, check_betas, check_one_element, options_of
 

@@ -7,10 +7,10 @@ from copy import deepcopy
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..nn import Module
 from ..nn.batch_norm import _BatchNorm
 from ..ops.create.create import tensor
-from ..tensor.tensor import Tensor
 from ._lr_cycles import annealed, check_strategy, for_each
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..backends.numpy import quiet
 from ..base.dtypes import FLOATING, computed_in, promote_types
-from ..tensor.tensor import Tensor, wrap
+from ..core.tensor import Tensor, wrap
 
 # dtype -> (relative, absolute) tolerance; all others are to be equal
 _TOLERANCES = {

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..base.dtypes import DTYPES, FLOATING, dtype
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..ops.pointwise.complex_from_parts import complex as complex_of
 from ..ops.random.floats import rand
-from ..tensor.tensor import Tensor
 
 _RANGES = {"bool": (0, 2), "uint8": (0, 10), "float": (-9.0, 9.0)}  # others: (-9, 10)
 

@@ -27,8 +27,8 @@ from typing import Any
 from ..autograd.graph import saved_tensors_hooks
 from ..base.modes import MODE, using
 from ..base.parts import adopt_parts
+from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
-from ..tensor.tensor import Tensor
 from ._checkpoint.frame import DETERMINISM, Argument, Frame
 from ._checkpoint.log import debug_contexts
 from ._checkpoint.parts import (
