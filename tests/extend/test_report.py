@@ -9,7 +9,7 @@ import pytest
 
 from gradpack import extend
 from gradpack.cli import main
-from gradpack.extend import names
+from tests.extend.names_page import others, page
 
 
 def test_every_operation_has_an_entry():
@@ -37,13 +37,13 @@ def test_an_entry():
 def test_the_list_of_names():
     found = extend.coverage()
     assert len(found) == 415 and found["torch.add"] and found["torch.autograd.Function.apply"]
-    assert len(names.others()) == 519
-    assert names.others()["EyeOptions"] == "keyword arguments of `eye`"
+    assert len(others()) == 519
+    assert others()["EyeOptions"] == "keyword arguments of `eye`"
 
 
 def test_the_page_is_that_of_the_list():
-    page = Path(__file__).parents[2] / "docs" / "names.md"
-    assert page.read_text(encoding="utf-8") == names.page(), "python -m gradpack.extend.names > docs/names.md"
+    there = Path(__file__).parents[2] / "docs" / "names.md"
+    assert there.read_text(encoding="utf-8") == page(), "python -m tests.extend.names_page > docs/names.md"
 
 
 def test_the_command(capsys):

@@ -18,7 +18,7 @@ from .categorical import Categorical, OneHotCategorical
 from .dirichlet import Beta, Dirichlet
 from .gamma import Exponential, Gamma
 from .kl import register_kl
-from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal, _batch_mahalanobis, half_log_det
+from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal
 from .normal import HalfNormal, Normal
 from .pareto import Pareto
 from .utils import euler_constant
@@ -151,20 +151,8 @@ def _normal_vectors(p: Any, q: Any) -> Tensor:
             f"{tuple(q.event_shape)}"
         )
     trace = sum(_trace(q, root) for root in _roots(p))
-    apart = q.loc - p.loc
-    distance = _distance(q, apart)
-    return _half_log_det(q) - _half_log_det(p) + 0.5 * (trace + distance - p.event_shape[0])
-
-
-def _half_log_det(d: Any) -> Tensor:
-    return d.half_log_det() if isinstance(d, LowRankMultivariateNormal) else half_log_det(d._unbroadcasted_scale_tril)
-
-
-def _distance(d: Any, x: Tensor) -> Tensor:
-    """`x^T C^-1 x` for the covariance C."""
-    if isinstance(d, LowRankMultivariateNormal):
-        return d.distance(x)
-    return _batch_mahalanobis(d._unbroadcasted_scale_tril, x)
+    log_dets = q._half_log_det() - p._half_log_det()
+    return log_dets + 0.5 * (trace + q._distance(q.loc - p.loc) - p.event_shape[0])
 
 
 def _roots(d: Any) -> tuple[Tensor, ...]:

@@ -10,9 +10,8 @@ from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.random.floats import rand
 from . import constraints
-from ._parametrized import LocationScale
+from ._parametrized import Half, LocationScale
 from .distribution import Distribution
-from .normal import Half
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, AffineTransform, ExpTransform
 from .utils import broadcast_all, euler_constant, same_as

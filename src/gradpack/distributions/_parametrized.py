@@ -1,13 +1,18 @@
-"""Base classes by parameters: of `probs` or `logits`, one of which is given; of `loc` and `scale`."""
+"""Base classes by parameters: of `probs` or `logits`, one of which is given; of `loc` and `scale`; of `scale`."""
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 from ..base.size import Size
 from ..core.tensor import Tensor
+from ..ops.create.create import as_tensor
+from ..ops.create.fill_like import zeros_like
+from ..ops.pointwise.rounding import where
 from . import constraints
 from .distribution import Distribution
+from .transformed_distribution import TransformedDistribution
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits, same_as
 
 
@@ -65,3 +70,31 @@ class LocationScale(Distribution):
     def __init__(self, loc: Any, scale: Any, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
         super().__init__(self.loc.shape, validate_args=validate_args)
+
+
+class Half(TransformedDistribution):
+    """Base class of distributions of absolute values of numbers that are symmetric about 0."""
+
+    arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive}
+    support = constraints.nonnegative
+    has_rsample = True
+    scale = same_as("base_dist.scale")
+
+    @property
+    def mode(self) -> Tensor:
+        return zeros_like(self.scale)
+
+    def log_prob(self, value: Any) -> Tensor:
+        self._check(value)
+        value = as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
+        return where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
+
+    def cdf(self, value: Any) -> Tensor:
+        self._check(value)
+        return 2 * self.base_dist.cdf(value) - 1
+
+    def icdf(self, value: Any) -> Tensor:
+        return self.base_dist.icdf((value + 1) / 2)
+
+    def entropy(self) -> Tensor:
+        return self.base_dist.entropy() - math.log(2)

@@ -96,7 +96,32 @@ class Covariance(Distribution):
         self._unbroadcasted_scale_tril = make[self._given](matrix)
 
 
-class MultivariateNormal(Covariance):
+class NormalVectors(Distribution):
+    """Base class of distributions of normal vectors."""
+
+    support = constraints.real_vector
+    has_rsample = True
+    loc: Tensor
+    mean = mode = same_as("loc")
+
+    def _half_log_det(self) -> Tensor:
+        """Return half of the logarithm of the determinant of the covariance."""
+        raise NotImplementedError
+
+    def _distance(self, x: Tensor) -> Tensor:
+        """Return `x^T C^-1 x` for the covariance C."""
+        raise NotImplementedError
+
+    def log_prob(self, value: Any) -> Tensor:
+        self._check(value)
+        return -0.5 * (self._event_shape[0] * _LOG_2PI + self._distance(value - self.loc)) - self._half_log_det()
+
+    def entropy(self) -> Tensor:
+        each = 0.5 * self._event_shape[0] * (1.0 + _LOG_2PI) + self._half_log_det()
+        return each.expand(self._batch_shape)
+
+
+class MultivariateNormal(NormalVectors, Covariance):
     """Normal vectors with mean `loc` and a covariance.
 
     Args:
@@ -119,8 +144,6 @@ class MultivariateNormal(Covariance):
         "precision_matrix": constraints.positive_definite,
         "scale_tril": constraints.lower_cholesky,
     }
-    support = constraints.real_vector
-    has_rsample = True
     _kept = ("_unbroadcasted_scale_tril", "_given")
 
     def __init__(
@@ -142,9 +165,6 @@ class MultivariateNormal(Covariance):
         super().__init__(batch_shape, (n,), validate_args=validate_args)
         self._factorize()
 
-    mean = same_as("loc")
-    mode = same_as("loc")
-
     @property
     def variance(self) -> Tensor:
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
@@ -153,14 +173,11 @@ class MultivariateNormal(Covariance):
         drawn = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, drawn)
 
-    def log_prob(self, value: Any) -> Tensor:
-        self._check(value)
-        distance = _batch_mahalanobis(self._unbroadcasted_scale_tril, value - self.loc)
-        return -0.5 * (self._event_shape[0] * _LOG_2PI + distance) - half_log_det(self._unbroadcasted_scale_tril)
+    def _half_log_det(self) -> Tensor:
+        return half_log_det(self._unbroadcasted_scale_tril)
 
-    def entropy(self) -> Tensor:
-        each = 0.5 * self._event_shape[0] * (1.0 + _LOG_2PI) + half_log_det(self._unbroadcasted_scale_tril)
-        return each.expand(self._batch_shape)
+    def _distance(self, x: Tensor) -> Tensor:
+        return _batch_mahalanobis(self._unbroadcasted_scale_tril, x)
 
 
 def _batch_capacitance_tril(W: Tensor, D: Tensor) -> Tensor:
@@ -180,7 +197,7 @@ def _batch_lowrank_mahalanobis(W: Tensor, D: Tensor, x: Tensor, capacitance_tril
     return (x * scaled).sum(-1) - _batch_mahalanobis(capacitance_tril, _batch_mv(W.mT, scaled))
 
 
-class LowRankMultivariateNormal(Distribution):
+class LowRankMultivariateNormal(NormalVectors):
     """Normal vectors whose covariance is `W W^T + D`, with few columns in W and a diagonal D.
 
     All goes by the matrix `I + W^T D^-1 W` of as many rows as W has columns (Woodbury's identity).
@@ -205,8 +222,6 @@ class LowRankMultivariateNormal(Distribution):
         "cov_factor": constraints.independent(constraints.real, 2),
         "cov_diag": constraints.independent(constraints.positive, 1),
     }
-    support = constraints.real_vector
-    has_rsample = True
     _parts: ClassVar[dict[str, int]] = {"covariance_matrix": 2, "precision_matrix": 2, "scale_tril": 2}
     _kept = ("_unbroadcasted_cov_factor", "_unbroadcasted_cov_diag", "_capacitance_tril")
 
@@ -232,9 +247,6 @@ class LowRankMultivariateNormal(Distribution):
         self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag = cov_factor, cov_diag
         self._capacitance_tril = _batch_capacitance_tril(cov_factor, cov_diag)
         super().__init__(batch_shape, (n,), validate_args=validate_args)
-
-    mean = same_as("loc")
-    mode = same_as("loc")
 
     @lazy_property
     def variance(self) -> Tensor:
@@ -271,20 +283,9 @@ class LowRankMultivariateNormal(Distribution):
         own = _standard_normal(shape, self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_cov_factor, low) + self._unbroadcasted_cov_diag.sqrt() * own
 
-    def half_log_det(self) -> Tensor:
-        """Half of the logarithm of the determinant of the covariance."""
+    def _half_log_det(self) -> Tensor:
         return 0.5 * _batch_lowrank_logdet(None, self._unbroadcasted_cov_diag, self._capacitance_tril)
 
-    def distance(self, x: Tensor) -> Tensor:
-        """`x^T C^-1 x` for the covariance C."""
+    def _distance(self, x: Tensor) -> Tensor:
         W, D = self._unbroadcasted_cov_factor, self._unbroadcasted_cov_diag
         return _batch_lowrank_mahalanobis(W, D, x, self._capacitance_tril)
-
-    def log_prob(self, value: Any) -> Tensor:
-        self._check(value)
-        distance = self.distance(value - self.loc)
-        return -0.5 * (self._event_shape[0] * _LOG_2PI + distance) - self.half_log_det()
-
-    def entropy(self) -> Tensor:
-        each = 0.5 * self._event_shape[0] * (1.0 + _LOG_2PI) + self.half_log_det()
-        return each.expand(self._batch_shape)

@@ -7,12 +7,9 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
-from ..ops.create.create import as_tensor
-from ..ops.create.fill_like import zeros_like
-from ..ops.pointwise.rounding import where
 from ..ops.random.floats import normal
 from . import constraints
-from ._parametrized import LocationScale
+from ._parametrized import Half, LocationScale
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, ExpTransform, StickBreakingTransform
@@ -114,34 +111,6 @@ class LogNormal(TransformedDistribution):
 
     def entropy(self) -> Tensor:
         return self.base_dist.entropy() + self.loc
-
-
-class Half(TransformedDistribution):
-    """Base class of distributions of absolute values of numbers that are symmetric about 0."""
-
-    arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive}
-    support = constraints.nonnegative
-    has_rsample = True
-    scale = same_as("base_dist.scale")
-
-    @property
-    def mode(self) -> Tensor:
-        return zeros_like(self.scale)
-
-    def log_prob(self, value: Any) -> Tensor:
-        self._check(value)
-        value = as_tensor(value, dtype=self.scale.dtype, device=self.scale.device)
-        return where(value >= 0, self.base_dist.log_prob(value) + math.log(2), -math.inf)
-
-    def cdf(self, value: Any) -> Tensor:
-        self._check(value)
-        return 2 * self.base_dist.cdf(value) - 1
-
-    def icdf(self, value: Any) -> Tensor:
-        return self.base_dist.icdf((value + 1) / 2)
-
-    def entropy(self) -> Tensor:
-        return self.base_dist.entropy() - math.log(2)
 
 
 class HalfNormal(Half):

@@ -1,22 +1,16 @@
-"""The names that this project has set out to provide: a list, and the page docs/names.md made from it.
-
-`python -m gradpack.extend.names` prints the page.
-"""
+"""The names of torch that this project has set out to provide."""
 
 from __future__ import annotations
 
 from functools import cache
 from pathlib import Path
 
-_OTHERS = "what became of others"
 
-
-@cache
-def _sections() -> dict[str, list[str]]:
-    """The entries of the list: lines with their continuations, by section."""
+def sections(file: Path) -> dict[str, list[str]]:
+    """Return the entries of a list of names by section; continuation lines belong to the entry before."""
     found: dict[str, list[str]] = {}
     entries: list[str] = []
-    for line in Path(__file__).with_name("names.txt").read_text(encoding="utf-8").splitlines():
+    for line in file.read_text(encoding="utf-8").splitlines():
         if line.startswith("#") or not line:
             continue
         if line.startswith("["):
@@ -28,63 +22,11 @@ def _sections() -> dict[str, list[str]]:
     return found
 
 
-def paths() -> list[str]:
-    """Every path of torch that is to exist here."""
-    return sorted(
-        {
-            f"{place}.{word.partition('=')[0]}"
-            for place, entries in _sections().items()
-            if place != _OTHERS
-            for entry in entries
-            for word in entry.split()
-        }
+@cache
+def paths() -> tuple[str, ...]:
+    """Return every path of torch that is to exist here, sorted."""
+    listed = sections(Path(__file__).with_name("names.txt")).items()
+    names = (
+        (place, word.partition("=")[0]) for place, entries in listed for entry in entries for word in entry.split()
     )
-
-
-def others() -> dict[str, str]:
-    """Names of a TypeScript library of the same kind, with what each became here."""
-    found = {}
-    for entry in _sections()[_OTHERS]:
-        became, _, names = entry.rpartition(": ")
-        for word in names.split():
-            name, given, function = word.partition("=")
-            found[name] = f"keyword arguments of `{function}`" if given else became
-    return found
-
-
-def page() -> str:
-    """docs/names.md."""
-    by_place: dict[str, list[str]] = {}
-    for path in paths():
-        place, _, name = path.rpartition(".")
-        by_place.setdefault(place, []).append(name)
-    lines = [
-        "# Names",
-        "",
-        f"gradpack has these {len(paths())} names of torch where torch has them, under `gradpack` instead of `torch`.",
-        "`gradpack ops` says what is there, `gradpack ops NAME` what is known of one operation.",
-        "",
-        "| Where | Names |",
-        "|---|---|",
-        *(f"| `{place}` | {' '.join(f'`{n}`' for n in names)} |" for place, names in sorted(by_place.items())),
-        "",
-        "## Names of a TypeScript library of the same kind",
-        "",
-        "What has their purpose in Python, where anything has. Static types of shapes and dtypes have no counterpart:",
-        "what they say is checked when an operation runs, and `jaxtyping` can write it in annotations.",
-        "",
-        "| Name | In Python |",
-        "|---|---|",
-    ]
-    by_became: dict[str, list[str]] = {}
-    for name, became in others().items():
-        by_became.setdefault(became, []).append(name)
-    lines += [
-        f"| {' '.join(f'`{n}`' for n in names)} | {became.replace('|', '/')} |"
-        for became, names in sorted(by_became.items(), key=lambda item: (-len(item[1]), item[0].lower()))
-    ]
-    return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    print(page(), end="")  # noqa: T201 - that is the command
+    return tuple(sorted({f"{place}.{name}" for place, name in names}))

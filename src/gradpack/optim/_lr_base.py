@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
@@ -111,14 +112,18 @@ class LRScheduler:
 
     def _update_lr(self, epoch: int | None = None) -> None:
         """Go to the next epoch, or to a given one, and set the learning rates."""
+        if epoch is None:
+            self.last_epoch += 1
+            self._set_from(self.get_lr)
+        else:
+            self.last_epoch = epoch
+            self._set_from(getattr(self, "_get_closed_form_lr", self.get_lr))
+
+    def _set_from(self, get_lr: Callable[[], list[Any]]) -> None:
+        """Set the rates that `get_lr` returns, without its warning that it is called by a user."""
         self._get_lr_called_within_step = True
         try:
-            if epoch is None:
-                self.last_epoch += 1
-                rates = self.get_lr()
-            else:
-                self.last_epoch = epoch
-                rates = getattr(self, "_get_closed_form_lr", self.get_lr)()
+            rates = get_lr()
         finally:
             self._get_lr_called_within_step = False
         self._set(rates)

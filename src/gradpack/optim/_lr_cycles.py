@@ -117,12 +117,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
             self.T_cur = epoch - self.T_0 * (self.T_mult**done - 1) / (self.T_mult - 1)
             self.T_i = self.T_0 * self.T_mult**done
         self.last_epoch = math.floor(epoch)
-        self._get_lr_called_within_step = True
-        try:
-            rates = self.get_lr()
-        finally:
-            self._get_lr_called_within_step = False
-        self._set(rates)
+        self._set_from(self.get_lr)
 
 
 def for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:

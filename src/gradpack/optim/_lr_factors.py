@@ -195,7 +195,7 @@ class ExponentialLR(_Factors):
         return [base * self.gamma**self.last_epoch for base in self.base_lrs]
 
 
-class StepLR(LRScheduler):
+class StepLR(_Factors):
     """Multiplies the rate by `gamma` every `step_size` epochs.
 
     Example::
@@ -217,10 +217,8 @@ class StepLR(LRScheduler):
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
-    def get_lr(self) -> list[Any]:
-        self._warn_outside_step()
-        factor = self.gamma if self.last_epoch and self.last_epoch % self.step_size == 0 else 1
-        return [rate * factor if factor != 1 else rate for rate in _values(self.optimizer, "lr")]
+    def factor_now(self) -> float | None:
+        return self.gamma if self.last_epoch and self.last_epoch % self.step_size == 0 else None
 
     def _get_closed_form_lr(self) -> list[Any]:
         return [base * self.gamma ** (self.last_epoch // self.step_size) for base in self.base_lrs]

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
-from .comparing import assert_close, make_tensor
+from ._comparison import assert_close
+from ._creation import make_tensor
 
 __all__ = ["assert_close", "make_tensor"]
