@@ -129,6 +129,14 @@ def test_no_module_stands_where_the_table_says_that_it_has_moved() -> None:
             importlib.import_module(f"gradpack.{place}".rstrip("."))
 
 
+def test_a_folder_that_had_the_name_of_a_function() -> None:
+    assert pickle.loads(b"cgradpack.tensor.parameter\nParameter\n.") is torch.nn.Parameter
+    assert torch.tensor([1.0]).item() == 1.0
+    from gradpack.tensor.tensor import Tensor  # type: ignore[import-not-found]
+
+    assert Tensor is torch.Tensor
+
+
 def test_names_that_there_never_were() -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("gradpack.nn.nonsense")

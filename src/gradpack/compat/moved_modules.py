@@ -12,6 +12,7 @@ Example::
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
@@ -23,6 +24,17 @@ _LIBRARY = __name__.partition(".")[0]
 _TABLE = """
     autograd.profiler_events autograd.profiling.events
     autograd.profiler_kineto autograd.profiling.kineto
+    distributions.constraint      distributions.constraints
+    distributions.counts        distributions._counts
+    distributions.kl_by_moments distributions._kl_by_moments
+    distributions.kl_same_family    distributions._kl_same_family
+    distributions.location_scale    distributions._location_scale
+    distributions.matrices      distributions._matrices
+    distributions.odds          distributions._parametrized
+    distributions.transform     distributions.transforms distributions._transform
+    distributions.transforms_joined     distributions.transforms distributions._transforms_joined
+    distributions.transforms_pointwise  distributions.transforms distributions._transforms_pointwise
+    distributions.transforms_vectors    distributions.transforms
     nn.activations          nn.modules.activation
     nn.adaptive             nn.modules.adaptive
     nn.adaptive_pooling     nn.modules.pooling
@@ -62,6 +74,53 @@ _TABLE = """
     nn.transformer_layers   nn.modules.transformer
     nn.uninitialized        nn.parameter
     ops.generator           ops.random.generator
+    optim.adafactor         optim._adafactor
+    optim.adaptive          optim.adagrad optim.adadelta optim.rmsprop optim.rprop
+    optim.averaging         optim.adamax optim.nadam optim.radam optim.asgd
+    optim.by_formula        optim._formula_optimizer optim._options
+    optim.kernels           optim._kernels
+    optim.lr_base           optim.lr_scheduler
+    optim.lr_cycles         optim.lr_scheduler
+    optim.lr_factors        optim.lr_scheduler
+    optim.lr_plateau        optim.lr_scheduler
+    optim.lr_together       optim.lr_scheduler
+    optim.muon              optim._muon
+    optim.options           optim._options
+    profiler.files          profiler.profiler
+    profiler.schedules      profiler.profiler
+    testing.comparing       testing testing._comparison
+    utils.checkpoint_frame  utils._checkpoint.frame
+    utils.checkpoint_log    utils._checkpoint.log
+    utils.checkpoint_parts  utils.checkpoint utils._checkpoint.parts
+    utils.data.collate      utils.data._utils.collate
+    utils.flop_formulas     utils._flop_formulas
+    utils.reentrant_checkpoint  utils.checkpoint
+    utils.selective_checkpoint  utils.checkpoint
+    tensor.leaf             core.accumulate_grad
+    tensor.mutation         core.copy_on_write
+    tensor.copying          core.copying
+    tensor.data             core.data
+    tensor.detached         core.detached
+    tensor.grad_dtype       core.grad_dtype
+    tensor.hooks            core.hooks
+    tensor.dropped          core.leaf_lifetime
+    tensor.construct        core.legacy_constructors
+    tensor.typed            compat.legacy_types compat.top_level
+    tensor.memory           core.memory_tracking
+    tensor.node_methods     core.node_methods
+    tensor.packed           core.packed
+    tensor.reach            core.packed_aliases
+    tensor.parameter        core.parameter
+    tensor.printing         core.printing
+    tensor.described        core.properties
+    tensor.again            core.rematerialize
+    tensor.saved            core.saved
+    tensor.sharing          core.shared_memory
+    tensor.storage          core.storage
+    tensor.swap             core.swap
+    tensor.tensor           core.tensor
+    tensor.torch_function   core.torch_function
+    tensor.views            core.views
 """
 # Modules of operations that had no folders: their functions are asked of `gradpack` and `gradpack.nn.functional`.
 _OPERATIONS = """
@@ -79,6 +138,7 @@ _OPERATIONS = """
     truth unique variance windows
 """
 MOVED = {f"ops.{old}": [".", "nn.functional"] for old in _OPERATIONS.split()}
+MOVED["tensor"] = ["core"]
 MOVED |= {old: new for old, *new in map(str.split, _TABLE.strip().splitlines())}
 
 
@@ -101,7 +161,11 @@ class _Loader:  # duck-typed: importing importlib.abc takes as long as all of `b
         return MovedModule(spec.name, "Names that have moved.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Do nothing: the module holds nothing."""
+        """Put the public function of the same name, if there is one, in the place of an old folder."""
+        if module.__name__ == f"{_LIBRARY}.tensor":
+            function: Any = import_module(_LIBRARY).tensor
+            function.__path__ = []  # so that the modules that were in the folder are asked for
+            sys.modules[module.__name__] = function
 
 
 def find_spec(fullname: str) -> ModuleSpec | None:
