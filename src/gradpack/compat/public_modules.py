@@ -11,7 +11,6 @@ import sys
 from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import Any, cast
 
 from .facades import FACADES, Facade, fill
 
@@ -53,7 +52,7 @@ class _Loader:
 def find_spec(fullname: str) -> ModuleSpec | None:
     """Return the spec of a module of the two tables; None for other names."""
     name = fullname.removeprefix(f"{_LIBRARY}.")
-    return ModuleSpec(fullname, cast("Any", _Loader)) if name in MODULES or _facade(name) else None
+    return ModuleSpec(fullname, _Loader) if name in MODULES or _facade(name) else None  # type: ignore[arg-type]
 
 
 def _facade(name: str) -> Facade | None:
