@@ -28,8 +28,8 @@ from .base.size import Size  # noqa: E402
 from .base.threads import get_num_threads, set_num_threads  # noqa: E402
 from .base.when_imported import find_last as _find_last  # noqa: E402
 from .base.when_imported import when_imported as _when_imported  # noqa: E402
+from .core.tensor import Tensor  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
-from .tensor.tensor import Tensor  # noqa: E402
 
 if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
@@ -57,11 +57,11 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .compat.legacy_types import set_default_tensor_type as set_default_tensor_type
     from .compat.top_level import is_storage as is_storage
     from .compat.top_level import typename as typename
+    from .core.printing import set_printoptions as set_printoptions
     from .func import vmap as vmap
     from .ops.create.create import tensor as tensor
     from .serialization import load as load
     from .serialization import save as save
-    from .tensor.printing import set_printoptions as set_printoptions
 
 _methods.attach()
 globals()["tensor"] = _methods.exported("tensor")  # the function, not the subpackage of that name

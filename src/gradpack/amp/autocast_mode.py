@@ -13,7 +13,7 @@ from ..base.devices import KINDS, NAMES
 from ..base.dtypes import dtype as dtype_type
 from ..base.exits import Exit
 from ..base.modes import MODE
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 
 def _check_type(device_type: Any) -> None:

@@ -17,7 +17,7 @@ class Mode:
     """The settings that the operations of this thread or task run under. Immutable: `replace` makes another one."""
 
     grad: bool  # record a graph?
-    hooks: tuple[Any, ...] | None  # (pack, unpack) hooks for saved tensors; with a third, informed: tensor/packed.py
+    hooks: tuple[Any, ...] | None  # (pack, unpack) hooks for saved tensors; with a third, informed: core/packed.py
     blocks: tuple[Any, ...]  # of hooks that are active, innermost last: see scopes.py
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?

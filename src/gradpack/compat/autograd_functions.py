@@ -6,7 +6,7 @@ from math import prod
 from typing import Any
 
 from ..autograd.function import Function
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 __name__ = "gradpack.autograd._functions"
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..base import dtypes
 from ..base.dtypes import dtype
-from ..tensor.construct import legacy
-from ..tensor.tensor import Tensor
+from ..core.legacy_constructors import legacy
+from ..core.tensor import Tensor
 
 __name__ = "gradpack"  # as torch has it
 

@@ -19,8 +19,8 @@ from typing import Any
 from ..autograd.function import Function
 from ..base.exits import block
 from ..base.modes import MODE, using
+from ..core.tensor import Tensor
 from ..ops import NAMESPACES
-from ..tensor.tensor import Tensor
 from .library_schemas import hints_of, infer_schema
 
 __name__ = "gradpack.library"

@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from ..base.threads import check_count, get_num_threads
-from ..tensor.storage import UntypedStorage
-from ..tensor.tensor import Tensor
+from ..core.storage import UntypedStorage
+from ..core.tensor import Tensor
 
 __name__ = "gradpack"  # so torch has it
 

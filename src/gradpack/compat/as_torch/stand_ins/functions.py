@@ -9,9 +9,9 @@ from enum import IntEnum
 from itertools import accumulate
 from typing import Any, TypeAlias
 
+from ....core.tensor import Tensor
 from ....nn import Module
 from ....ops.shape.join import cat
-from ....tensor.tensor import Tensor
 
 _folder = os.path.join(os.environ.get("TORCH_HOME", os.path.join("~", ".cache", "torch")), "hub")
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
