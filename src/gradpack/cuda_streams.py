@@ -184,14 +184,19 @@ def _place(device: Any) -> device_type:
     return device_type("cuda", device) if isinstance(device, int) else device_type(device)
 
 
+def _chosen(device: Any) -> tuple[Any, int]:
+    """The backend of `cuda`, and the index of a device; by default of the one in use."""
+    backend = cupy_loading.loaded()
+    return backend, backend.chosen(None if device is None else _place(device))
+
+
 def current_stream(device: Any = None) -> Stream:
     """The stream that work of this thread goes to.
 
     Raises:
         AssertionError: if CuPy is not installed, in torch's words.
     """
-    backend = cupy_loading.loaded()
-    index = backend.chosen(None if device is None else _place(device))
+    backend, index = _chosen(device)
     with backend.on(index):
         return Stream(index, _own=backend.library.cuda.get_current_stream())
 
@@ -202,8 +207,7 @@ def default_stream(device: Any = None) -> Stream:
     Raises:
         AssertionError: if CuPy is not installed, in torch's words.
     """
-    backend = cupy_loading.loaded()
-    index = backend.chosen(None if device is None else _place(device))
+    backend, index = _chosen(device)
     return Stream(index, _own=backend.library.cuda.Stream.null)
 
 

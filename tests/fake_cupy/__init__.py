@@ -90,11 +90,12 @@ def installed(count=2, capacity=1 << 30):
 def on_cuda(count=2, capacity=1 << 30):
     """The stand-in, and `cuda` as a device of gradpack's, for the block."""
     from gradpack.backends import cupy_loading
+    from gradpack.backends.base import forget_kind
 
     with installed(count, capacity) as cupy:
-        cupy_loading.forget()
+        forget_kind("cuda")
         cupy_loading.bring()
         try:
             yield cupy
         finally:
-            cupy_loading.forget()
+            forget_kind("cuda")

@@ -16,6 +16,11 @@ from ..base.modes import MODE
 from ..core.tensor import Tensor
 
 
+def _check_type(device_type: Any) -> None:
+    if not isinstance(device_type, str):
+        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+
+
 def _kind(name: Any, function: str) -> str:
     if not isinstance(name, str):
         raise TypeError(f"{function}(): argument 'device_type' (position 1) must be str, not {type(name).__name__}")
@@ -194,8 +199,7 @@ class autocast:  # noqa: N801 - torch's name
     def __init__(
         self, device_type: str, dtype: dtype_type | None = None, enabled: bool = True, cache_enabled: bool | None = None
     ) -> None:
-        if not isinstance(device_type, str):
-            raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+        _check_type(device_type)
         if dtype is not None and not isinstance(dtype, dtype_type):
             raise TypeError(f"autocast(): argument 'dtype' must be torch.dtype, not {type(dtype).__name__}")
         self.fast_dtype = get_autocast_dtype(device_type) if dtype is None else dtype
@@ -290,8 +294,7 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype_type | N
     Raises:
         ValueError: if `device_type` is no str.
     """
-    if not isinstance(device_type, str):
-        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    _check_type(device_type)
     if fwd is None:
         return functools.partial(custom_fwd, device_type=device_type, cast_inputs=cast_inputs)
 
@@ -317,8 +320,7 @@ def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
     Raises:
         ValueError: if `device_type` is no str.
     """
-    if not isinstance(device_type, str):
-        raise ValueError(f"Expected `device_type` of type `str`, got: `{type(device_type)}`")
+    _check_type(device_type)
     if bwd is None:
         return functools.partial(custom_bwd, device_type=device_type)
 

@@ -220,13 +220,13 @@ def add(a: Any, b: Any) -> Any:
         )
     if a.values.flags.c_contiguous and b.values.flags.c_contiguous:
         return _merged(a, b)
-    return _joined(a, b, a.coalesced and b.coalesced)
+    return _joined([a, b], a.coalesced and b.coalesced)
 
 
-def _joined(a: CooArray, b: CooArray, ordered: bool) -> CooArray:
-    made = CooArray(
-        np.concatenate((a.indices, b.indices), axis=1), np.concatenate((a.values, b.values)), a.shape, False
-    )
+def _joined(parts: list[CooArray], ordered: bool) -> CooArray:
+    """The entries of several arrays, one after another, or added up in order."""
+    indices, values = np.concatenate([p.indices for p in parts], axis=1), np.concatenate([p.values for p in parts])
+    made = CooArray(indices, values, parts[0].shape, False)
     return made.coalesce() if ordered else made
 
 
@@ -239,13 +239,10 @@ def _merged(a: CooArray, b: CooArray) -> CooArray:
     rest = [CooArray(x.indices[:, count:], x.values[count:], a.shape, x.coalesced) for x in (a, b)]
     if rest[0].nnz or rest[1].nnz:
         ordered = all(x.nnz < 2 or bool(np.all(np.diff(x.keys()) > 0)) for x in rest)
-        parts.append(_joined(rest[0], rest[1], ordered))
-    return CooArray(
-        np.concatenate([p.indices for p in parts], axis=1),
-        np.concatenate([p.values for p in parts]),
-        a.shape,
-        a.coalesced and b.coalesced,
-    )
+        parts.append(_joined(rest, ordered))
+    made = _joined(parts, False)
+    made.coalesced = (a.coalesced and b.coalesced) or made.coalesced
+    return made
 
 
 def _add_into(out: Any, a: Any, b: Any) -> Any:

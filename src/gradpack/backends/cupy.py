@@ -26,16 +26,6 @@ from .numpy import NATIVE, NUMPY, WrappingBackend
 HERE = nullcontext()
 
 
-class _Inside(Backend):
-    """Binds functions to CuPy's namespace, as they are called by other functions that are."""
-
-    name = "cuda"
-
-    def __init__(self, xp: Namespace) -> None:
-        super().__init__()
-        self.xp = xp
-
-
 class CuPyBackend(WrappingBackend):
     """The backend of `cuda`.
 
@@ -53,7 +43,8 @@ class CuPyBackend(WrappingBackend):
         self.array_types = (library.ndarray,)
         self.on_host: dict[str, int] = {}
         self.xp = Namespace(library)
-        self._inside = _Inside(self.xp)
+        self._inside = Backend()  # binds functions to CuPy's namespace, as functions that are bound call them
+        self._inside.name, self._inside.xp = self.name, self.xp
         self._streams: dict[int, CuPyStreams] = {}
         self._copying: deque[tuple[Any, Any]] = deque()  # (event, host memory to keep until it passes)
         self._refusals = _refusals(library)

@@ -7,15 +7,13 @@ from importlib.util import find_spec
 from typing import Any
 
 from ..base.devices import KINDS, device
-from .base import Backend, backend_on, forget_backend, place_backend, register_backend, unplace_backend
+from .base import Backend, backend_on, bring_backend
 
 NOT_BUILT = "Torch not compiled with CUDA enabled"  # torch's words where it was built for the CPU only
 NO_DRIVER = (
     "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and installed a driver from "
     "http://www.nvidia.com/Download/index.aspx"
 )
-
-_before: dict[type, Backend | None] = {}
 
 
 def library() -> Any:
@@ -49,19 +47,8 @@ def bring() -> Exception | None:
         return RuntimeError(NO_DRIVER)
     from .cupy import CuPyBackend
 
-    made = CuPyBackend(cupy)
-    _before.update(register_backend(made))
-    place_backend("cuda", made)
+    bring_backend("cuda", CuPyBackend(cupy))
     return None
-
-
-def forget() -> None:
-    """Undo `bring`."""
-    found = backend_on("cuda")
-    if found is not None:
-        unplace_backend("cuda")
-        forget_backend(found, _before)
-        _before.clear()
 
 
 def loaded() -> Any:

@@ -16,7 +16,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..base.devices import KINDS, device
 from ..base.dtypes import dtype
-from .base import backend_on, forget_backend, nested, place_backend, register_backend, unplace_backend
+from .base import bring_backend, nested
 from .numpy import NATIVE, NUMPY, WrappingBackend
 
 NO_DATA = "Cannot copy out of meta tensor; no data!"
@@ -213,15 +213,5 @@ class MetaBackend(WrappingBackend):
 def bring() -> Exception | None:
     """Make `meta` a kind of device that tensors can be on. There is nothing that could be missing: returns None."""
     if "meta" not in KINDS:
-        made = MetaBackend()
-        register_backend(made)
-        place_backend("meta", made)
+        bring_backend("meta", MetaBackend())
     return None
-
-
-def forget() -> None:
-    """The inverse of `bring`."""
-    made = backend_on("meta")
-    if made is not None:
-        forget_backend(made, {})
-        unplace_backend("meta")

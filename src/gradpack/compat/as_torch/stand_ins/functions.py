@@ -30,6 +30,11 @@ class ScriptFunction:
     """Type of a scripted function, for `isinstance`; here `torch.jit.script` returns the function itself."""
 
 
+def Attribute(value: Any, type: Any) -> Any:  # noqa: N802 - torch's name
+    """Return the value unchanged."""
+    return value
+
+
 def annotate(the_type: Any, the_value: Any) -> Any:
     """Return the value unchanged."""
     return the_value

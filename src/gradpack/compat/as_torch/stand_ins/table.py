@@ -76,11 +76,13 @@ STAND_INS: dict[str, Facade] = {
         "`torch.jit` without a compiler: what is scripted or traced is the function or module itself.",
         {"enable_onednn_fusion": None, "is_scripting": False, "is_tracing": False},
         values=_functions(
-            "RecursiveScriptModule ScriptFunction ScriptModule annotate boolean_dispatch fork isinstance", Final=Final
+            "Attribute RecursiveScriptModule ScriptFunction ScriptModule annotate boolean_dispatch fork isinstance",
+            Final=Final,
+            wait=identity,
         ),
         given=(
-            "Attribute _overload _overload_method export freeze ignore interface optimize_for_inference script "
-            "script_if_tracing script_method set_module trace trace_module unused wait"
+            "_overload _overload_method export freeze ignore interface optimize_for_inference script "
+            "script_if_tracing script_method set_module trace trace_module unused"
         ),
         blocks="fuser optimized_execution",
         refused=("jit", "load save"),
