@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..declare.generate.profiling import noted as _noted
 from ..declare.signature.wrapper import open_doors as _open_doors
 from ..ops.nn.embedding import embedding as _embedding
 from ..ops.nn.embedding import one_hot_of_few as _one_hot_of_few
 from ..ops.pointwise.division import div as _div
-from ..tensor.tensor import Tensor
 from . import _functional
 from . import grad as _grad
 from ._functional import *

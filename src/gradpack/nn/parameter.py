@@ -7,10 +7,10 @@ from inspect import getattr_static
 from typing import Any, NoReturn
 
 from ..base.errors import NotATensorError
+from ..core.parameter import Parameter
+from ..core.tensor import Tensor, alias
+from ..core.torch_function import DisableTorchFunctionSubclass, disabled_torch_function_impl
 from ..ops.create.fill import empty
-from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor, alias
-from ..tensor.torch_function import DisableTorchFunctionSubclass, disabled_torch_function_impl
 
 __all__ = [
     "Buffer",

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from ...base.callers import depth_of_user
 from ...base.dtypes import int64
+from ...core.tensor import Tensor
 from ...ops.nn.affine import linear
 from ...ops.nn.loss import cross_entropy
 from ...ops.nn.loss_linear import chunked_cross_entropy
-from ...tensor.tensor import Tensor
 from .._public import give_all
 
 if TYPE_CHECKING:

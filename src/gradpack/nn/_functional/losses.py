@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from ...base.callers import depth_of_user
+from ...core.tensor import Tensor
 from ...ops.nn import loss, loss_pointwise
 from ...ops.nn.reduction import check_name, legacy, number_of, reduced, refuse_gradient, same_size
 from ...ops.pointwise.activation import logsigmoid
 from ...ops.shape.broadcasting import broadcast_shapes, broadcast_tensors
-from ...tensor.tensor import Tensor
 from .._public import give_all
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.nn import loss_margin
 from ...ops.nn.ctc import ctc_loss as _ctc_loss
 from ...ops.nn.reduction import legacy, number_of
-from ...tensor.tensor import Tensor
 from .._public import give_all
 
 

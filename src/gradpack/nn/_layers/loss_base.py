@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...core.tensor import Tensor
 from ...ops.nn.reduction import legacy
-from ...tensor.tensor import Tensor
 from ..modules.module import Module
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .. import functional as F
 from .._public import give_all
 from ..modules.distance import PairwiseDistance

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .._module.entries import pairs, position
 from .._public import give_all
 from ..modules.module import Module

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
-from ...tensor.hooks import RemovableHandle
+from ...core.hooks import RemovableHandle
 from .registration import add
 
 MIXED = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import ClassVar
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .. import _layers
 from .. import functional as F
 from .._layers.activations import *

@@ -6,7 +6,7 @@ import warnings
 from math import prod
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .. import _layers
 from .. import functional as F
 from .._layers import loss_base

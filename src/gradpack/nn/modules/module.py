@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 from ...base.modes import MODE
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .._module import conversion, global_hooks, hooks, traversal
 from .._module import state_dict as state
 from .._module.calls import CALLS, Call

@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ...core.tensor import Tensor
 from ...ops.create.fill import full
 from ...ops.shape.diagonal import triu
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from .. import init
 from .._functional.attention import _canonical_mask

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...base.exits import block
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .._public import give_all
 from ..modules.container import ModuleDict, ModuleList
 from ..modules.module import Module
