@@ -17,7 +17,7 @@ MAKERS = set(
 ANYWHERE = {
     "autograd/variable": "an empty `Variable`",
     "distributions/utils": "numbers only: there is no tensor to follow",
-    "nn/batch_norm": "a count that an old state does not have",
+    "nn/modules/batchnorm": "a count that an old state does not have",
     "nn/init": "indices, from the generator of the host",
     "nn/parameter": "an empty `Parameter`",
     "ops/create/create": "what another library made says where it is",

@@ -4,9 +4,9 @@ from typing import Any
 
 
 def adopt(namespace: dict[str, Any], parts: str) -> None:
-    """Make what a module has from a package of its parts say that it is defined in that module, as in torch."""
+    """Make what a module has from another, or from a package, say that it is defined in that module, as in torch."""
     for value in namespace.values():
-        if str(getattr(value, "__module__", None)).startswith(f"{parts}."):
+        if f"{getattr(value, '__module__', None)}.".startswith(f"{parts}."):
             value.__module__ = namespace["__name__"]
 
 

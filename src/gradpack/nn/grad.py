@@ -43,20 +43,17 @@ def _made(ndim: int) -> tuple[Callable[..., Tensor], Callable[..., Tensor]]:
 
     ones = ", ".join(["1", "1", *["3"] * ndim])
     small = ", ".join(["1", "1", *["2"] * ndim])
-    by_input.__name__ = by_input.__qualname__ = f"conv{ndim}d_input"
-    by_input.__doc__ = (
-        f"The gradient of `conv{ndim}d` by its input of size `input_size`.\n\nExample::\n\n"
-        "    >>> import gradpack as torch\n    >>> import gradpack.nn.grad\n"
-        f"    >>> g = torch.nn.grad.conv{ndim}d_input(({ones}), torch.ones({small}), torch.ones({small}))\n"
-        f"    >>> g.shape\n    gradpack.Size([{ones}])\n"
-    )
-    by_weight.__name__ = by_weight.__qualname__ = f"conv{ndim}d_weight"
-    by_weight.__doc__ = (
-        f"The gradient of `conv{ndim}d` by its weight of size `weight_size`.\n\nExample::\n\n"
-        "    >>> import gradpack as torch\n    >>> import gradpack.nn.grad\n"
-        f"    >>> g = torch.nn.grad.conv{ndim}d_weight(torch.ones({ones}), ({small}), torch.ones({small}))\n"
-        f"    >>> g.shape\n    gradpack.Size([{small}])\n"
-    )
+    for function, by, size, sizes in (
+        (by_input, "input", ones, f"({ones}), torch.ones({small})"),
+        (by_weight, "weight", small, f"torch.ones({ones}), ({small})"),
+    ):
+        function.__name__ = function.__qualname__ = f"conv{ndim}d_{by}"
+        function.__doc__ = (
+            f"The gradient of `conv{ndim}d` by its {by} of size `{by}_size`.\n\nExample::\n\n"
+            "    >>> import gradpack as torch\n    >>> import gradpack.nn.grad\n"
+            f"    >>> g = torch.nn.grad.conv{ndim}d_{by}({sizes}, torch.ones({small}))\n"
+            f"    >>> g.shape\n    gradpack.Size([{size}])\n"
+        )
     return by_input, by_weight
 
 

@@ -127,6 +127,18 @@ class UninitializedTensorMixin:
             "before calling `module.share_memory()`."
         )
 
+    def _settings(self) -> tuple[Any, ...]:
+        """Return the arguments that make such a parameter or buffer."""
+        raise NotImplementedError
+
+    def __deepcopy__(self: Any, memo: dict[int, Any]) -> Any:
+        if id(self) not in memo:
+            memo[id(self)] = type(self)(*self._settings())
+        return memo[id(self)]
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self), self._settings()
+
     def _shown(self) -> str:
         return f"<{type(self).__name__}>"
 
@@ -195,13 +207,8 @@ class UninitializedParameter(UninitializedTensorMixin, Parameter):
     def __new__(cls, requires_grad: bool = True, device: Any = None, dtype: Any = None) -> Any:
         return Parameter.__new__(cls, empty(0, device=device, dtype=dtype), requires_grad)
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype)
-        return memo[id(self)]
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (self.requires_grad, self.device, self.dtype)
+    def _settings(self) -> tuple[Any, ...]:
+        return self.requires_grad, self.device, self.dtype
 
 
 @_without_methods
@@ -234,13 +241,8 @@ class UninitializedBuffer(UninitializedTensorMixin, Buffer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         pass  # nothing left to do: `__new__` has made it
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        if id(self) not in memo:
-            memo[id(self)] = type(self)(self.requires_grad, self.device, self.dtype, self.persistent)
-        return memo[id(self)]
-
-    def __reduce_ex__(self, protocol: Any) -> Any:
-        return type(self), (self.requires_grad, self.device, self.dtype, self.persistent)
+    def _settings(self) -> tuple[Any, ...]:
+        return self.requires_grad, self.device, self.dtype, self.persistent
 
 
 def is_lazy(param: Any) -> bool:

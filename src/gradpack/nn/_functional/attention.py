@@ -107,6 +107,29 @@ def _static(name: str, given: Tensor, count: int, size: int) -> Tensor:
     return given
 
 
+def _with_batch(query: Tensor, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Return the three with a batch of one, where they are the same tensor still the same."""
+    same, shared = query is key, key is value
+    query = query.unsqueeze(1)
+    key = query if same else key.unsqueeze(1)
+    return query, key, key if shared else value.unsqueeze(1)
+
+
+def _masks(
+    padding: Tensor | None, mask: Tensor | None, dtype: Any, is_causal: bool, need_weights: bool
+) -> tuple[Tensor | None, Tensor | None]:
+    """Return both masks as numbers to add, and None for a causal one that is computed without a mask."""
+    padding = _canonical_mask(padding, "key_padding_mask", dtype, mask, "attn_mask")
+    if is_causal and mask is None:
+        raise RuntimeError(
+            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
+            "`generate_square_subsequent_mask` to create this mask."
+        )
+    if is_causal and padding is None and not need_weights:
+        return padding, None
+    return padding, _canonical_mask(mask, "attn_mask", dtype)
+
+
 def _size_of_head(features: int, wanted: int, heads: int) -> int:
     if features != wanted:
         raise AssertionError(f"was expecting embedding dimension of {wanted}, but got {features}")
@@ -249,20 +272,11 @@ def multi_head_attention_forward(
     """
     batched = _check(query, key, value, key_padding_mask, attn_mask, num_heads)
     if not batched:
-        same, shared = query is key, key is value
-        query = query.unsqueeze(1)
-        key = query if same else key.unsqueeze(1)
-        value = key if shared else value.unsqueeze(1)
+        query, key, value = _with_batch(query, key, value)
         key_padding_mask = None if key_padding_mask is None else key_padding_mask.unsqueeze(0)
     length, batch, features = query._shape
-    padding = _canonical_mask(key_padding_mask, "key_padding_mask", query.dtype, attn_mask, "attn_mask")
-    if is_causal and attn_mask is None:
-        raise RuntimeError(
-            "Need attn_mask if specifying the is_causal hint. You may use the Transformer module method "
-            "`generate_square_subsequent_mask` to create this mask."
-        )
+    padding, mask = _masks(key_padding_mask, attn_mask, query.dtype, is_causal, need_weights)
     is_causal = is_causal and padding is None and not need_weights
-    mask = None if is_causal else _canonical_mask(attn_mask, "attn_mask", query.dtype)
     size = _size_of_head(features, embed_dim_to_check, num_heads)
     separate = (q_proj_weight, k_proj_weight, v_proj_weight) if use_separate_proj_weight else None
     weights = _checked_weights(key, value, in_proj_weight, separate)

@@ -16,18 +16,12 @@ if TYPE_CHECKING:
     from ..modules.module import Module
 
 
-HOOKS = (
-    "_forward_pre_hooks",
-    "_forward_hooks",
-    "_backward_pre_hooks",
-    "_backward_hooks",
-    "_state_dict_pre_hooks",
-    "_state_dict_hooks",
-    "_load_state_dict_pre_hooks",
-    "_load_state_dict_post_hooks",
+HOOKS = tuple(
+    (
+        "_forward_pre_hooks _forward_hooks _backward_pre_hooks _backward_hooks _state_dict_pre_hooks _state_dict_hooks "
+        "_load_state_dict_pre_hooks _load_state_dict_post_hooks"
+    ).split()
 )
-
-
 FLAGS = ("_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
 
 

@@ -11,8 +11,8 @@ from ...ops.create.fill import empty, ones, zeros
 from .. import functional as F
 from .. import init
 from .._public import give_all
-from ..parameter import Parameter, UninitializedBuffer, UninitializedParameter
-from .lazy import LazyModuleMixin, _materialize, _named
+from ..parameter import Parameter, UninitializedBuffer
+from .lazy import _LazyLayer, _named
 from .module import Module
 
 
@@ -241,21 +241,15 @@ class SyncBatchNorm(_BatchNorm):
         return made
 
 
-class _LazyNormBase(LazyModuleMixin, _NormBase):
+class _LazyNormBase(_LazyLayer, _NormBase):
     """Base class of the lazy normalisation layers: `num_features` is taken from the first input."""
 
-    def reset_parameters(self: Any) -> None:
-        """Reset weight, bias and running statistics, if they are initialized."""
-        if not self.has_uninitialized_params() and self.num_features:
-            super().reset_parameters()
+    sized_by = "num_features"
 
     def initialize_parameters(self: Any, input: Tensor) -> None:
         """Weight, bias and statistics for the features of `input`."""
-        fresh, features = self.has_uninitialized_params(), tuple(input.shape)[1]
-        self.num_features = features
-        if fresh:
-            shape = (features,)
-            _materialize(self, weight=shape, bias=shape, running_mean=shape, running_var=shape)
+        shape = (tuple(input.shape)[1],)
+        self._materialize(*shape, weight=shape, bias=shape, running_mean=shape, running_var=shape)
 
 
 def _lazy_norm(base: Any) -> Any:
@@ -279,9 +273,7 @@ def _lazy_norm(base: Any) -> Any:
             super().__init__(0, eps, momentum, False, False)
             self.affine, self.track_running_stats = affine, track_running_stats
             if affine:
-                self.weight = UninitializedParameter(device=device, dtype=dtype)
-                if bias:
-                    self.bias = UninitializedParameter(device=device, dtype=dtype)
+                self._later(bias, device, dtype)
             if track_running_stats:
                 self.running_mean = UninitializedBuffer(device=device, dtype=dtype)
                 self.running_var = UninitializedBuffer(device=device, dtype=dtype)

@@ -13,8 +13,8 @@ from ...ops.create.fill import empty
 from .. import functional as F
 from .. import init
 from .._public import give_all
-from ..parameter import Parameter, UninitializedParameter
-from .lazy import LazyModuleMixin, _materialize, _named
+from ..parameter import Parameter
+from .lazy import _LazyLayer, _named
 from .module import Module
 from .utils import _reverse_repeat_tuple
 
@@ -279,19 +279,10 @@ class ConvTranspose3d(_ConvTransposeNd):
     ndim = 3
 
 
-class _LazyConvXdMixin(LazyModuleMixin):
+class _LazyConvXdMixin(_LazyLayer):
     """Base class of the lazy convolutions: `in_channels` is taken from the first input."""
 
-    def _later(self: Any, out_channels: int, bias: bool, device: Any, dtype: Any) -> None:
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
-        self.out_channels = out_channels
-        if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
-
-    def reset_parameters(self: Any) -> None:
-        """Draw weight and bias anew, if they are there."""
-        if not self.has_uninitialized_params() and self.in_channels:
-            super().reset_parameters()  # type: ignore[misc]
+    sized_by = "in_channels"
 
     def initialize_parameters(self: Any, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Weight and bias for the channels of `input`.
@@ -300,7 +291,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
             RuntimeError: for another number of dimensions.
             ValueError: for channels that cannot be put into groups.
         """
-        fresh, n = self.has_uninitialized_params(), self.ndim
+        n, out = self.ndim, self.out_channels
         if input.ndim not in (n + 1, n + 2):
             raise RuntimeError(
                 f"Expected {n + 1}D (unbatched) or {n + 2}D (batched) input to {type(self).__name__}, but got input of "
@@ -309,11 +300,8 @@ class _LazyConvXdMixin(LazyModuleMixin):
         channels = input.shape[input.ndim - n - 1]
         if channels % self.groups:
             raise ValueError("in_channels must be divisible by groups")
-        self.in_channels = channels
-        if fresh:
-            first, second = (channels, self.out_channels) if self.transposed else (self.out_channels, channels)
-            weight = (first, second // self.groups, *self.kernel_size)
-            _materialize(self, weight=weight, bias=(self.out_channels,))
+        first, second = (channels, out) if self.transposed else (out, channels)
+        self._materialize(channels, weight=(first, second // self.groups, *self.kernel_size), bias=(out,))
 
 
 def _lazy_conv(base: Any) -> Any:
@@ -334,7 +322,8 @@ def _lazy_conv(base: Any) -> Any:
             dtype: Any = None,
         ) -> None:
             super().__init__(0, 0, kernel_size, stride, padding, dilation, groups, False, padding_mode)
-            self._later(out_channels, bias, device, dtype)
+            self.out_channels = out_channels
+            self._later(bias, device, dtype)
 
     return _named(Lazy, base, "a convolution whose `in_channels` is that of the first input", "(2, 3)")
 
@@ -358,7 +347,8 @@ def _lazy_conv_transpose(base: Any) -> Any:
             dtype: Any = None,
         ) -> None:
             super().__init__(0, 0, kernel_size, stride, padding, output_padding, groups, False, dilation, padding_mode)
-            self._later(out_channels, bias, device, dtype)
+            self.out_channels = out_channels
+            self._later(bias, device, dtype)
 
     return _named(Lazy, base, "a transposed convolution whose `in_channels` is that of the first input", "(2, 3)")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
-from ..parameter import is_lazy
+from ..parameter import UninitializedParameter, is_lazy
 
 __all__ = ["LazyModuleMixin"]
 
@@ -88,13 +88,32 @@ def _take_shapes(module: Any, state_dict: Any, prefix: str, *rest: Any) -> None:
                 value.materialize(given.shape)
 
 
-def _materialize(module: Any, **shapes: tuple[int, ...]) -> None:
-    with no_grad():
-        for name, shape in shapes.items():
-            value = getattr(module, name)
-            if value is not None:
-                value.materialize(shape)
-        module.reset_parameters()
+class _LazyLayer(LazyModuleMixin):
+    """Base class of the lazy layers: the size `sized_by` is taken from the first input."""
+
+    sized_by: str
+
+    def _later(self: Any, bias: bool, device: Any, dtype: Any) -> None:
+        self.weight = UninitializedParameter(device=device, dtype=dtype)
+        if bias:
+            self.bias = UninitializedParameter(device=device, dtype=dtype)
+
+    def reset_parameters(self: Any) -> None:
+        """Initialize parameters and statistics, if their sizes are known."""
+        if not self.has_uninitialized_params() and getattr(self, self.sized_by):
+            super().reset_parameters()  # type: ignore[misc]
+
+    def _materialize(self: Any, size: int, **shapes: tuple[int, ...]) -> None:
+        """Set the size, and give shapes to parameters and buffers, unless loading has done it."""
+        fresh = self.has_uninitialized_params()
+        setattr(self, self.sized_by, size)
+        if fresh:
+            with no_grad():
+                for name, shape in shapes.items():
+                    value = getattr(self, name)
+                    if value is not None:
+                        value.materialize(shape)
+                self.reset_parameters()
 
 
 def _named(made: Any, base: Any, words: str, arguments: str) -> Any:

@@ -9,8 +9,8 @@ from ...core.tensor import Tensor
 from ...ops.create.fill import empty
 from .. import functional as F
 from .. import init
-from ..parameter import Parameter, UninitializedParameter
-from .lazy import LazyModuleMixin, _materialize
+from ..parameter import Parameter
+from .lazy import _LazyLayer
 from .module import Module
 
 __all__ = ["Bilinear", "Identity", "LazyLinear", "Linear"]
@@ -136,7 +136,7 @@ class Bilinear(Module):
         )
 
 
-class LazyLinear(LazyModuleMixin, Linear):
+class LazyLinear(_LazyLayer, Linear):
     """A `Linear` whose `in_features` is the last size of the first input.
 
     Args:
@@ -154,21 +154,14 @@ class LazyLinear(LazyModuleMixin, Linear):
     """
 
     cls_to_become = Linear
+    sized_by = "in_features"
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
         super().__init__(0, 0, False)
-        self.weight = UninitializedParameter(device=device, dtype=dtype)
         self.out_features = out_features
-        if bias:
-            self.bias = UninitializedParameter(device=device, dtype=dtype)
-
-    def reset_parameters(self) -> None:
-        """Draw weight and bias anew, if they are there."""
-        if not self.has_uninitialized_params() and self.in_features:
-            super().reset_parameters()
+        self._later(bias, device, dtype)
 
     def initialize_parameters(self, input: Tensor) -> None:
         """Weight and bias for the features of `input`."""
-        fresh, self.in_features = self.has_uninitialized_params(), input.shape[-1]
-        if fresh:
-            _materialize(self, weight=(self.out_features, self.in_features), bias=(self.out_features,))
+        features = input.shape[-1]
+        self._materialize(features, weight=(self.out_features, features), bias=(self.out_features,))

@@ -13,6 +13,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
 from ...ops.shape.join import cat
+from .._public import adopt
 from ..modules.module import Module
 from . import pruning_methods
 from .convert_parameters import parameters_to_vector
@@ -253,6 +254,8 @@ __all__ = [
     "random_unstructured",
     "remove",
 ]
+
+adopt(globals(), pruning_methods.__name__)
 
 
 def __getattr__(name: str) -> Any:
