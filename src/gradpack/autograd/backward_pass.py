@@ -75,9 +75,7 @@ def run(
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
     mode, outer = MODE.get(), RUN.get()
-    tensors = create_graph or mode.forward or bool(mode.levels)
-    if mode.ops:
-        tensors = tensors or any(m.backward for m in mode.ops)
+    tensors = create_graph or mode.forward or bool(mode.levels or (mode.ops and any(m.backward for m in mode.ops)))
     if mode.anomaly is not None:
         mode.anomaly.watch(roots)
     observer = None if mode.profiler is None else mode.profiler.nodes()
