@@ -13,7 +13,7 @@ from ..graph import engine
 from ..graph.engine import GraphTask
 from ..graph.node import Node, OutputSlot
 from ..tensor.hooks import registered
-from ..tensor.tensor import InferenceCounter, Tensor, wrap
+from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 from . import node_log
 from .arguments import flag
 
@@ -158,7 +158,11 @@ def captured(
                     g = seed
                     break
             else:
-                g = wrap(g)
+                data, spec = seeds[0]._data, seeds[0]._spec
+                if spec.plain and type(g) is type(data) and g.dtype is spec.native:
+                    g = alias(g, spec, g.shape)  # the usual case of `wrap`
+                else:
+                    g = wrap(g)
                 if MODE.get().inference:
                     g._counter = InferenceCounter([0])
         found[node, nr] = g
