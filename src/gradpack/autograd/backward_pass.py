@@ -9,11 +9,11 @@ from typing import Any
 from ..backends.numpy import hushed, unhush
 from ..base.modes import MODE, RUN, without_grad
 from ..base.threads import start
+from ..core.hooks import registered
+from ..core.tensor import InferenceCounter, Tensor, alias, wrap
 from ..graph import engine
 from ..graph.engine import GraphTask
 from ..graph.node import Node, OutputSlot
-from ..tensor.hooks import registered
-from ..tensor.tensor import InferenceCounter, Tensor, alias, wrap
 from . import node_log
 from .arguments import flag
 

@@ -6,8 +6,8 @@ import sys
 from typing import Any
 
 from ..backends import spec_of
+from ..core.tensor import Tensor
 from ..graph.node import Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
-from ..tensor.tensor import Tensor
 
 _DEBUG = 10
 _HIDDEN = (OutputSlot, NoGradEdge, TransformInput)  # represent edges, hidden from users

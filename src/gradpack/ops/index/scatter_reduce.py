@@ -15,10 +15,10 @@ from ...base import late
 from ...base.dtypes import INTEGRAL, bool_
 from ...base.errors import not_implemented_for
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear, nondifferentiable
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from .accumulate import flat_of, fresh, narrowed, set_flat, size_of, store, widened
 from .repeated_index import vector_along
 from .scatter import add_places, places_in, set_value, source_for
