@@ -149,3 +149,27 @@ def test_threads_that_reach_a_new_leaf_at_once_lose_nothing(create_graph):
             t.join()
         assert w.grad.tolist() == [4.0] * 10
         w.grad = None
+
+
+def test_a_gradient_that_a_hook_replaced_does_not_outlive_it():
+    class Watching(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 1
+
+        @staticmethod
+        def backward(ctx, g):
+            gone.append(old[0]() is None)
+            return g
+
+    gone, old = [], []
+
+    def replace(g):
+        old.append(weakref.ref(g._data))
+        return g * 2
+
+    x = torch.ones(3, requires_grad=True)
+    y = Watching.apply(x)
+    y.register_hook(replace)
+    y.exp().sum().backward()
+    assert gone == [True] and x.grad is not None

@@ -10,7 +10,7 @@ from ..backends.numpy import hushed, unhush
 from ..base.modes import MODE, RUN, without_grad
 from ..base.threads import start
 from ..core.hooks import registered
-from ..core.tensor import InferenceCounter, Tensor, wrap
+from ..core.tensor import InferenceCounter, Tensor, alias, wrap
 from ..graph import engine
 from ..graph.engine import GraphTask
 from ..graph.node import Node, OutputSlot
@@ -75,12 +75,11 @@ def run(
     if type(keep) is not bool or type(create_graph) is not bool:
         keep, create_graph = flag("retain_graph", keep), flag("create_graph", create_graph)
     mode, outer = MODE.get(), RUN.get()
-    tensors = create_graph or mode.forward or bool(mode.levels) or any(m.backward for m in mode.ops)
+    tensors = create_graph or mode.forward or bool(mode.levels or (mode.ops and any(m.backward for m in mode.ops)))
     if mode.anomaly is not None:
         mode.anomaly.watch(roots)
     observer = None if mode.profiler is None else mode.profiler.nodes()
-    logged = node_log.is_wanted()
-    if logged:
+    if logged := node_log.is_wanted():
         observer = node_log.LoggingObserver(observer)
     task = GraphTask(roots, keep, tensors, 0 if outer is None else outer.depth + 1, observer)
     if like is not None:
@@ -159,7 +158,11 @@ def captured(
                     g = seed
                     break
             else:
-                g = wrap(g)
+                data, spec = seeds[0]._data, seeds[0]._spec
+                if spec.plain and type(g) is type(data) and g.dtype is spec.native:
+                    g = alias(g, spec, g.shape)  # the usual case of `wrap`
+                else:
+                    g = wrap(g)
                 if MODE.get().inference:
                     g._counter = InferenceCounter([0])
         found[node, nr] = g

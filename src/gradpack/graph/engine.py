@@ -34,6 +34,7 @@ class GraphTask:
         needed: the nodes to run; None for all that can be reached.
         captured: the gradients of the named inputs, by node.
         capture: whether these gradients are captured only, and nothing is accumulated.
+        incoming: the gradient of the node to visit.
         observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after. Nodes of the types in
             `named` (None for no such types) may be reported after they ran, as `note((type, start, end, seq))`, times
             in nanoseconds.
@@ -53,6 +54,7 @@ class GraphTask:
         "captured",
         "create_graph",
         "depth",
+        "incoming",
         "keep",
         "needed",
         "number",
@@ -68,6 +70,7 @@ class GraphTask:
         self.needed: set[Node] | None = None
         self.captured: dict[Node, Gradient] = {}
         self.capture = False
+        self.incoming: Gradient = None
         self._seen: set[Node] | None = None
         self._counts: dict[Node, int] | None = None  # of each leaf, the consumers that are still to run
         self._pending: dict[Node, Gradient] = {}  # of the next node and of those in `_ready`
@@ -120,8 +123,9 @@ class GraphTask:
             )
         return wanted
 
-    def _visit(self, node: Node, g: Gradient) -> Iterable[Gradient]:
-        """Run a node and its hooks; return the gradients for its edges."""
+    def _visit(self, node: Node) -> Iterable[Gradient]:
+        """Run a node and its hooks on the incoming gradient; return the gradients for its edges."""
+        g, self.incoming = self.incoming, None
         extras, observer = node.extras, self.observer
         captured = self.capture and node in self.captured
         if captured:
@@ -144,18 +148,19 @@ class GraphTask:
             observer.end(grads)
         return grads
 
-    def _visit_timed(self, node: Node, g: Gradient) -> Iterable[Gradient]:
+    def _visit_timed(self, node: Node) -> Iterable[Gradient]:
         """Run a node of which the observer needs to know the times only, else like `_visit`."""
         kind, observer = type(node), self.observer
-        if g is None or node.extras is not None or kind not in observer.named:
-            return self._visit(node, g)
+        if self.incoming is None or node.extras is not None or kind not in observer.named:
+            return self._visit(node)
+        g, self.incoming = self.incoming, None
         begun = perf_counter_ns()
         try:
             return node.backward(g, self.keep)
         finally:
             observer.note((kind, begun, perf_counter_ns(), node.seq))
 
-    def begin(self, grads: list[Gradient]) -> tuple[bool, Callable[[Node, Gradient], Iterable[Gradient]]]:
+    def begin(self, grads: list[Gradient]) -> tuple[bool, Callable[[Node], Iterable[Gradient]]]:
         """Queue the roots with their gradients, and empty the list.
 
         Returns:
@@ -270,7 +275,8 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
             if direct and node.extras is None and g is not None:
                 gradients = node.backward(g, keep)
             else:
-                gradients = visit(node, g)
+                task.incoming, g = g, None  # a hook may replace it: then it is not to live on here
+                gradients = visit(node)
             g = None
             for edge, ge in zip(node.edges, gradients):  # noqa: B905 - a node returns one gradient for each edge
                 if edge is None or (needed is not None and edge not in needed):

@@ -41,6 +41,15 @@ def _whole(t: Tensor) -> Tensor:
     return t
 
 
+_Twice = tuple[list[Tensor], list[Tensor]]
+_OF_COMPLEX: tuple[tuple[str, Component], ...] = (
+    ("While considering the imaginary part of complex outputs only, ", _imaginary),
+    ("While considering the real part of complex outputs only, ", real),
+)
+_TITLE = "{}Jacobian mismatch for output {:d} with respect to input {},\n"
+_FORWARD_TITLE = "{}Jacobian computed with forward mode mismatch for output {:d} with respect to input {:d},\n"
+
+
 class Comparison:
     """The checks of one function at one point, with their tolerances."""
 
@@ -71,34 +80,21 @@ class Comparison:
     # -- backward --
 
     def backward(self, outputs: Sequence[Tensor], nondet_tol: float, check_dtypes: bool) -> None:
+        check = self._backward_fast if self.fast else self._backward_slow
         for nr, output in enumerate(outputs):
-            parts: list[tuple[str, Component]] = [("", _whole)]
-            if output.is_complex():
-                parts = [
-                    ("While considering the imaginary part of complex outputs only, ", _imaginary),
-                    ("While considering the real part of complex outputs only, ", real),
-                ]
-            for prefix, component in parts:
-                if self.fast:
-                    self._backward_fast(nr, output, component, prefix, nondet_tol, check_dtypes)
-                else:
-                    self._backward_slow(nr, output, component, prefix, nondet_tol, check_dtypes)
+            for prefix, component in _OF_COMPLEX if output.is_complex() else (("", _whole),):
+                first, again = check(nr, output, component, _TITLE.format(prefix, nr, "{}"))
+                if check_dtypes:
+                    _check_dtypes(component(output), self.sources)
+                _check_determinism(first, again, nondet_tol)
 
-    def _backward_slow(
-        self, nr: int, output: Tensor, component: Component, prefix: str, nondet_tol: float, check_dtypes: bool
-    ) -> None:
+    def _backward_slow(self, nr: int, output: Tensor, component: Component, title: str) -> _Twice:
         analytical = backward_jacobians(output, self.sources, component)
         for i, a in enumerate(analytical):
-            n = along_axes(self.numerical()[i][nr], component)
-            self._compare(n, a, f"{prefix}Jacobian mismatch for output {nr:d} with respect to input {i:d},\n")
-        if check_dtypes:
-            _check_dtypes(component(output), self.sources)
-        again = backward_jacobians(output, self.sources, component)
-        _check_determinism(analytical, again, nondet_tol)
+            self._compare(along_axes(self.numerical()[i][nr], component), a, title.format(i))
+        return analytical, backward_jacobians(output, self.sources, component)
 
-    def _backward_fast(
-        self, nr: int, output: Tensor, component: Component, prefix: str, nondet_tol: float, check_dtypes: bool
-    ) -> None:
+    def _backward_fast(self, nr: int, output: Tensor, component: Component, title: str) -> _Twice:
         value = component(output)
         v = direction(value)
         gradients = self._gradients(value, v)
@@ -108,15 +104,11 @@ class Comparison:
             if x.is_complex():
                 analytical = analytical + 1j * (_imaginary(g) * u).sum()
                 numerical = numerical + 1j * self._moved(x, 1j * u, nr, component, v)
-            atol = self.atol * float(u.sum()) * float(v.sum())
-            if not _close(numerical, analytical, self.rtol, atol):
+            if not _close(numerical, analytical, self.rtol, self.atol * float(u.sum()) * float(v.sum())):
                 slow_a = backward_jacobians(output, self.sources, component)[i]
                 slow_n = along_axes(self.numerical()[i][nr], component)
-                title = f"{prefix}Jacobian mismatch for output {nr:d} with respect to input {i:d},\n"
-                raise GradcheckError(_told_fast(title, numerical, analytical, slow_n, slow_a))
-        if check_dtypes:
-            _check_dtypes(value, self.sources)
-        _check_determinism(gradients, self._gradients(value, v), nondet_tol)
+                raise GradcheckError(_told_fast(title.format(i), numerical, analytical, slow_n, slow_a))
+        return gradients, self._gradients(value, v)
 
     def _gradients(self, value: Tensor, v: Tensor) -> list[Tensor]:
         """The gradients of the inner product of `v` and `value`; zeros for inputs that are independent."""
@@ -136,31 +128,28 @@ class Comparison:
     # -- forward --
 
     def forward(self) -> None:
-        axes_of = ("real", "imaginary")
-        complex_inputs = any(x.is_complex() for x in self.sources)
         if self.fast:
             for i, x in enumerate(self.sources):
                 for axis in range(2 if x.is_complex() else 1):
-                    self._forward_fast(i, x, axis, self._prefix(axes_of[axis], complex_inputs))
+                    self._forward_fast(i, x, axis)
             return
-        analytical = forward_jacobians(self.outputs_of_duals, self.inputs)
-        for i, by_output in enumerate(analytical):
+        for i, by_output in enumerate(forward_jacobians(self.outputs_of_duals, self.inputs)):
             for nr, axes in enumerate(by_output):
                 for axis, a in enumerate(axes):
-                    prefix = self._prefix(axes_of[axis], complex_inputs)
-                    title = f"{prefix}Jacobian computed with forward mode mismatch for output {nr:d} with respect to input {i:d},\n"  # noqa: E501
-                    self._compare(self.numerical()[i][nr][axis], a, title)
+                    self._compare(self.numerical()[i][nr][axis], a, self._title(axis, nr, i))
 
-    @staticmethod
-    def _prefix(axis: str, complex_inputs: bool) -> str:
-        return f"While considering the {axis} part of complex inputs only, " if complex_inputs else ""
+    def _title(self, axis: int, nr: int, i: int) -> str:
+        prefix = ""
+        if any(x.is_complex() for x in self.sources):
+            prefix = f"While considering the {'imaginary' if axis else 'real'} part of complex inputs only, "
+        return _FORWARD_TITLE.format(prefix, nr, i)
 
     def outputs_of_duals(self, *inputs: Any) -> tuple[Tensor, ...]:
         """The outputs at the same positions as in `outputs`: those of detached duals may not require grad."""
         returned = as_tuple(self.func(*inputs))
         return tuple(returned[i] for i in self._places)
 
-    def _forward_fast(self, i: int, x: Tensor, axis: int, prefix: str) -> None:
+    def _forward_fast(self, i: int, x: Tensor, axis: int) -> None:
         u = direction(real(x)) * (1j if axis else 1.0)
         tangents = forward_directions(self.outputs_of_duals, self.inputs, i, u.to(x.dtype))
         differences = quotient(lambda: self.outputs(*self.inputs), x.data, u * self.eps)
@@ -169,10 +158,9 @@ class Comparison:
             analytical, numerical = (tangent * v).sum(), (difference / self.eps * v).sum()
             atol = self.atol * float((u.imag if axis else u).sum()) * float(v.sum())
             if not _close(numerical, analytical, self.rtol, atol):
-                title = f"{prefix}Jacobian computed with forward mode mismatch for output {nr:d} with respect to input {i:d},\n"  # noqa: E501
                 slow_n = self.numerical()[i][nr][axis]
                 slow_a = forward_jacobians(self.outputs_of_duals, self.inputs)[i][nr][axis]
-                raise GradcheckError(_told_fast(title, numerical, analytical, slow_n, slow_a))
+                raise GradcheckError(_told_fast(self._title(axis, nr, i), numerical, analytical, slow_n, slow_a))
 
     # -- batches --
 

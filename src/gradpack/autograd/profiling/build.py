@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from itertools import accumulate
+from typing import Any
 
 from ...declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, MODULE, NODE, OP
 from ..flops import RULES
@@ -129,11 +130,9 @@ def _remember(events: EventList, changes: list[Record], origin: int) -> None:
                     covered[first:last] = b"\1" * (last - first)
         for (when, change), inside in zip(pairs, covered, strict=True):
             if not inside:
-                alone = FunctionEvent(len(events) + 1, "[memory]", thread, when, when)
-                setattr(alone, name, change)
-                alone.stack, alone.input_shapes, alone.flops, alone.fwd_thread = [], [], 0, 0
-                alone.trace_name, alone.overload_name = "[memory]", ""
-                events.append(alone)
+                about: dict[str, Any] = {name: change, "stack": [], "input_shapes": [], "flops": 0, "fwd_thread": 0}
+                about |= {"trace_name": "[memory]", "overload_name": ""}
+                events.append(FunctionEvent(len(events) + 1, "[memory]", thread, when, when, **about))
     places = sorted({place for _, place in groups} - {"cpu"})
     for event in events if places else ():
         event.use_device = event.use_device or places[0]

@@ -6,6 +6,7 @@ Times are in microseconds, counted from the start of the profiler.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import InitVar, dataclass, field
 from enum import Enum
 from typing import Any, NamedTuple
 from warnings import warn
@@ -107,7 +108,71 @@ class FormattedTimesMixin:
         return self.device_time
 
 
-class FunctionEvent(FormattedTimesMixin):
+@dataclass(eq=False, repr=False)
+class _EventData:
+    """The arguments of `FunctionEvent`, and attributes that depend on other events."""
+
+    id: int
+    name: str
+    thread: int
+    start_us: InitVar[float]
+    end_us: InitVar[float]
+    overload_name: str | None = None
+    fwd_thread: int | None = None
+    input_shapes: Any = None
+    stack: Any = None
+    scope: int = 0
+    use_device: str | None = None
+    cpu_memory_usage: int = 0
+    device_memory_usage: int = 0
+    is_async: bool = False
+    is_remote: bool = False
+    sequence_nr: int = -1
+    node_id: int = -1
+    device_type: DeviceType = DeviceType.CPU
+    device_index: int = 0
+    device_resource_id: int | None = None
+    is_legacy: bool = False
+    flops: int | None = None
+    trace_name: str | None = None
+    concrete_inputs: Any = None
+    kwinputs: Any = None
+    is_user_annotation: bool = False
+    is_python_function: bool = False
+    activity_type: str | None = None
+    metadata_json: InitVar[str | None] = None
+    flow_id: int | None = None
+    flow_type: int | None = None
+    flow_start: bool | None = None
+    external_id: int = 0
+    linked_correlation_id: int = 0
+    extra_meta: InitVar[Mapping[str, str] | None] = None
+    structured_input_shapes: Any = None
+    structured_input_strides: Any = None
+    input_dtypes: Any = None
+    python_id: int = -1
+    python_parent_id: int = -1
+    python_module_id: int = -1
+    module_hierarchy: str = field(default="", kw_only=True)
+
+    def __post_init__(
+        self, start_us: float, end_us: float, metadata_json: str | None, extra_meta: Mapping[str, str] | None
+    ) -> None:
+        self.time_range = Interval(start_us, end_us)
+        if self.device_resource_id is None:
+            self.device_resource_id = self.thread
+        self._metadata_json = metadata_json
+        self.event_metadata: EventMetadata | None = metadata_of(extra_meta) if extra_meta else None
+        self.count = 1
+        self.kernels: list[Kernel] = []
+        self.cpu_children: list[FunctionEvent] = []
+        self.cpu_parent: FunctionEvent | None = None
+        self.self_cpu_percent: Any = -1
+        self.total_cpu_percent: Any = -1
+        self.total_device_percent: Any = -1
+
+
+class FunctionEvent(_EventData, FormattedTimesMixin):
     """One call of an operation, a graph node, a module or a labelled block of code.
 
     Attributes:
@@ -134,79 +199,6 @@ class FunctionEvent(FormattedTimesMixin):
         is_python_function, external_id, linked_correlation_id, python_id, python_parent_id, python_module_id: as in
             torch; the external id is the event's own number.
     """
-
-    def __init__(
-        self,
-        id: int,
-        name: str,
-        thread: int,
-        start_us: float,
-        end_us: float,
-        overload_name: str | None = None,
-        fwd_thread: int | None = None,
-        input_shapes: Any = None,
-        stack: Any = None,
-        scope: int = 0,
-        use_device: str | None = None,
-        cpu_memory_usage: int = 0,
-        device_memory_usage: int = 0,
-        is_async: bool = False,
-        is_remote: bool = False,
-        sequence_nr: int = -1,
-        node_id: int = -1,
-        device_type: DeviceType = DeviceType.CPU,
-        device_index: int = 0,
-        device_resource_id: int | None = None,
-        is_legacy: bool = False,
-        flops: int | None = None,
-        trace_name: str | None = None,
-        concrete_inputs: Any = None,
-        kwinputs: Any = None,
-        is_user_annotation: bool = False,
-        is_python_function: bool = False,
-        activity_type: str | None = None,
-        metadata_json: str | None = None,
-        flow_id: int | None = None,
-        flow_type: int | None = None,
-        flow_start: bool | None = None,
-        external_id: int = 0,
-        linked_correlation_id: int = 0,
-        extra_meta: Mapping[str, str] | None = None,
-        structured_input_shapes: Any = None,
-        structured_input_strides: Any = None,
-        input_dtypes: Any = None,
-        python_id: int = -1,
-        python_parent_id: int = -1,
-        python_module_id: int = -1,
-        *,
-        module_hierarchy: str = "",
-    ) -> None:
-        self.id, self.name, self.thread, self.node_id = id, name, thread, node_id
-        self.overload_name, self.trace_name = overload_name, trace_name
-        self.time_range = Interval(start_us, end_us)
-        self.fwd_thread, self.scope, self.sequence_nr = fwd_thread, scope, sequence_nr
-        self.input_shapes, self.concrete_inputs, self.kwinputs = input_shapes, concrete_inputs, kwinputs
-        self.input_dtypes, self.module_hierarchy = input_dtypes, module_hierarchy
-        self.stack, self.flops = stack, flops
-        self.use_device, self.device_type, self.device_index = use_device, device_type, device_index
-        self.device_resource_id = thread if device_resource_id is None else device_resource_id
-        self.cpu_memory_usage, self.device_memory_usage = cpu_memory_usage, device_memory_usage
-        self.is_async, self.is_remote, self.is_legacy = is_async, is_remote, is_legacy
-        self.is_user_annotation, self.is_python_function = is_user_annotation, is_python_function
-        self.activity_type, self._metadata_json = activity_type, metadata_json
-        self.flow_id, self.flow_type, self.flow_start = flow_id, flow_type, flow_start
-        self.external_id, self.linked_correlation_id = external_id, linked_correlation_id
-        self.event_metadata: EventMetadata | None = metadata_of(extra_meta) if extra_meta else None
-        self.structured_input_shapes = structured_input_shapes
-        self.structured_input_strides = structured_input_strides
-        self.python_id, self.python_parent_id, self.python_module_id = python_id, python_parent_id, python_module_id
-        self.count = 1
-        self.kernels: list[Kernel] = []
-        self.cpu_children: list[FunctionEvent] = []
-        self.cpu_parent: FunctionEvent | None = None
-        self.self_cpu_percent: Any = -1
-        self.total_cpu_percent: Any = -1
-        self.total_device_percent: Any = -1
 
     cuda_time_total = _former("cuda_time_total", "device_time_total")
     self_cuda_time_total = _former("self_cuda_time_total", "self_device_time_total")

@@ -56,13 +56,16 @@ class Recorder:
         self.note = self._flat.extend
         self.shapes, self.stack, self.modules, self.outer = shapes, stack, modules, outer
         self.memory: Tracker | None = Tracker(self._changed) if memory else None
-        self.watch: Tracker | None = (
-            None if outer is None else outer.watch
-        )  # counts memory around it: see `MemoryWatch`
+        self.watch: Tracker | None = None if outer is None else outer.watch  # counts memory around: see `MemoryWatch`
         self.running: tuple[str, ...] = ()  # the modules that are running, outermost first
         self.append = None if shapes or stack or memory or modules or self.watch is not None else self._calls.extend
         self._open = False  # has it started, and not yet passed its records to the recorder around it?
         self.start_ns = self.end_ns = perf_counter_ns()
+
+    @property
+    def trackers(self) -> list[Tracker]:
+        """The trackers of memory: its own, and that around it."""
+        return [tracker for tracker in (self.memory, self.watch) if tracker is not None]
 
     @property
     def records(self) -> list[Record]:
@@ -85,10 +88,8 @@ class Recorder:
         """Run an operation, and record it with the requested details."""
         detail = _described(values) if self.shapes else _NOTHING
         detail = detail._replace(stack=callers(2) if self.stack else None, modules=self.running)
-        if self.memory is not None:
-            self.memory.know(values)
-        if self.watch is not None:
-            self.watch.know(values)
+        for tracker in self.trackers:
+            tracker.know(values)
         seq = None
         start = perf_counter_ns()
         try:
@@ -100,10 +101,8 @@ class Recorder:
         if mode.grad:
             seq = sequence_of(out)
         self.note((kind, name, start, end, get_ident(), seq, detail))
-        if self.memory is not None:
-            self.memory.see(out, end)
-        if self.watch is not None:
-            self.watch.see(out, end)
+        for tracker in self.trackers:
+            tracker.see(out, end)
         return out
 
     def _changed(self, change: int, time: int, place: device) -> None:
@@ -222,21 +221,6 @@ def _label(node: Node) -> str:
     return node.name() if known is None else known
 
 
-class Both:
-    """Combines two memory trackers, either of which may be None."""
-
-    def __init__(self, *trackers: Tracker | None) -> None:
-        self.trackers = [t for t in trackers if t is not None]
-
-    def know(self, values: Any) -> None:
-        for tracker in self.trackers:
-            tracker.know(values)
-
-    def see(self, values: Any, time: int) -> None:
-        for tracker in self.trackers:
-            tracker.see(values, time)
-
-
 class PassObserver:
     """Observes the nodes of one backward pass.
 
@@ -244,7 +228,7 @@ class PassObserver:
     hooks) is another event around it, as in torch: so only starts and ends are recorded, and `decoded` does the rest.
     """
 
-    __slots__ = ("began", "detailed", "memory", "named", "node", "note", "shapes", "thread", "what")
+    __slots__ = ("began", "named", "node", "note", "shapes", "thread", "trackers", "what")
 
     def __init__(self, recorder: Recorder) -> None:
         flat: list[Any] = []
@@ -252,19 +236,18 @@ class PassObserver:
         recorder.passes.append((self.thread, flat))
         self.note = flat.extend  # takes `(what, start, end, seq)`: `what` is a label, a node type, or (label, details)
         self.shapes = recorder.shapes
-        self.memory: Any = recorder.memory if recorder.watch is None else Both(recorder.memory, recorder.watch)
-        self.detailed = self.shapes or self.memory is not None
-        self.named: dict[type, str] | None = None if self.detailed else _named
+        self.trackers = recorder.trackers
+        self.named: dict[type, str] | None = None if self.shapes or self.trackers else _named
         self.node: Node | None = None  # the running node
         self.began = 0
         self.what: Detail | None = None  # details of its gradients
 
     def start(self, node: Node, g: Any) -> None:
         """Called before a node runs."""
-        if self.detailed:
-            self.what = gradients_of(g) if self.shapes else None
-            if self.memory is not None and _labels.get(type(node)) != _OURS_ALONE:
-                self.memory.know((g,))
+        if self.shapes:
+            self.what = gradients_of(g)
+        for tracker in self.trackers if _labels.get(type(node)) != _OURS_ALONE else ():
+            tracker.know((g,))
         self.node = node
         self.began = perf_counter_ns()
 
@@ -278,8 +261,8 @@ class PassObserver:
             label = _label(node)
         if label:
             self.note((label if self.what is None else (label, self.what), self.began, now, node.seq))
-            if self.memory is not None:
-                self.memory.see(grads, now)
+            for tracker in self.trackers:
+                tracker.see(grads, now)
 
     def close(self) -> None:
         """Called at the end of the pass, also after a failure."""
