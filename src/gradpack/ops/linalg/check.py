@@ -67,14 +67,14 @@ def floats(name: str, kernel: str = "", whole: str = "") -> Callable[[Any, Any, 
     return check
 
 
-def refuse_dtype(name: str, dtype: Any, kernel: str = "", whole: str = "") -> None:
-    """Raise what torch raises for integers and low precision."""
+def refuse_dtype(name: str, dtype: Any, kernel: str = "", whole: str = "", low: bool = False) -> None:
+    """Raise what torch raises for integers, and for low precision unless the operation takes it (`low`)."""
     given = scalar_type(dtype)
     if dtype.category < FLOATING:
         if whole:
             raise NotImplementedError(f"\"{whole}\" not implemented for '{given}': convert with .to(dtype) first")
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {given}")
-    if dtype.low:
+    if dtype.low and not low:
         if kernel:
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{given}': convert with .to(dtype) first")
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {given}")
@@ -99,6 +99,13 @@ def first_bad(info: Any) -> tuple[str, int] | None:
         return None
     place = f"(Batch element {int(bad[0])}): " if len(info.shape) else ""
     return place, int(flat[bad[0]])
+
+
+def raise_if_bad(info: Any, sentence: str, error: type[Exception] = LinAlgError) -> None:
+    """Raise a sentence about the first matrix with nonzero `info`: `{place}` is torch's prefix, `{info}` that info."""
+    found = first_bad(array_of(info))
+    if found is not None:
+        raise error(sentence.format(place=found[0], info=found[1]))
 
 
 def array_of(value: Any) -> Any:
@@ -182,6 +189,3 @@ def followed(*tensors: Any) -> bool:
     if mode.levels or mode.forward:
         return True
     return bool(mode.grad) and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
-
-
-__all__ = ["LinAlgError", "matrices", "square"]

@@ -17,15 +17,13 @@ from ...declare.decorators import general
 from ...tensor.tensor import Tensor
 from ..reduce.kernels import _add, _array_type
 from .check import (
-    LinAlgError,
     adjoint_of,
-    array_of,
     as_like,
     conjugating_op,
     diagonal_of,
-    first_bad,
     floats,
     matrices,
+    raise_if_bad,
     result_type,
     square,
     with_out,
@@ -119,13 +117,10 @@ def _factored_one_by_one(lower: Any) -> tuple[Any, Any]:
     return np.reshape(out, lower.shape), np.reshape(info, lower.shape[:-2])
 
 
-def _check_positive(name: str, info: Any) -> None:
-    found = first_bad(array_of(info))
-    if found is not None:
-        raise LinAlgError(
-            f"{name}: {found[0]}The factorization could not be completed because the input is not positive-definite "
-            f"(the leading minor of order {found[1]} is not positive-definite)."
-        )
+_NOT_POSITIVE = (
+    ": {place}The factorization could not be completed because the input is not positive-definite (the leading minor "
+    "of order {info} is not positive-definite)."
+)
 
 
 @with_out
@@ -147,7 +142,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Any:
                 [1., 2.]])
     """
     result = _cholesky_ex(input, upper)
-    _check_positive("linalg.cholesky", result.info)
+    raise_if_bad(result.info, "linalg.cholesky" + _NOT_POSITIVE)
     return result.L
 
 
@@ -163,7 +158,7 @@ def linalg_cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool
     """
     result = _cholesky_ex(input, upper)
     if check_errors:
-        _check_positive("torch.linalg.cholesky_ex", result.info)
+        raise_if_bad(result.info, "torch.linalg.cholesky_ex" + _NOT_POSITIVE)
     return result
 
 
@@ -178,7 +173,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Any:
         tensor([[2.]])
     """
     result = _cholesky(input, upper)
-    _check_positive("cholesky", result.info)
+    raise_if_bad(result.info, "cholesky" + _NOT_POSITIVE)
     return result.L
 
 

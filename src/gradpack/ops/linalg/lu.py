@@ -16,11 +16,11 @@ from .check import (
     adjoint_of,
     array_of,
     conjugating_op,
-    first_bad,
     floats,
     identity,
     matrices,
     matrix_op,
+    raise_if_bad,
     result_type,
     square,
     with_out,
@@ -169,18 +169,14 @@ def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """
     _check_pivot(pivot)
     packed, pivots, info = _lu_factor(A)
-    _check_regular("torch.linalg.lu_factor", info)
+    raise_if_bad(info, "torch.linalg.lu_factor" + _ZERO_PIVOT, RuntimeError)
     return _LUFactor(packed, pivots)
 
 
-def _check_regular(name: str, info: Any) -> None:
-    found = first_bad(array_of(info))
-    if found is not None:
-        raise RuntimeError(
-            f"{name}: {found[0]}U[{found[1]},{found[1]}] is zero and using it on lu_solve would result in a division "
-            "by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
-            "linalg.lu_factor_ex(A, pivot)"
-        )
+_ZERO_PIVOT = (
+    ": {place}U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still want "
+    "to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+)
 
 
 @with_out
@@ -196,7 +192,7 @@ def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = F
     _check_pivot(pivot)
     result = _lu_factor(A)
     if check_errors:
-        _check_regular("torch.linalg.lu_factor_ex", result.info)
+        raise_if_bad(result.info, "torch.linalg.lu_factor_ex" + _ZERO_PIVOT, RuntimeError)
     return result
 
 
