@@ -378,8 +378,5 @@ def _method(name: str) -> Any:
     return function
 
 
-fill_ = _method("fill_")
-zero_ = _method("zero_")
-detach_ = _method("detach_")
-as_strided_ = _method("as_strided_")
-resize_as_ = _method("resize_as_")
+fill_, zero_, detach_ = map(_method, ("fill_", "zero_", "detach_"))
+as_strided_, resize_as_ = map(_method, ("as_strided_", "resize_as_"))

@@ -93,7 +93,6 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "linalg.householder": ("geqrf orgqr ormqr", "geqrf orgqr ormqr", "geqrf linalg_householder_product"),
     "linalg.ldl": ("", "", "linalg_ldl_factor_ex linalg_ldl_solve"),
     "linalg.least_squares": ("pinverse", "pinverse", "linalg_lstsq linalg_pinv"),
-    "linalg.lowrank": ("lobpcg pca_lowrank svd_lowrank", "", ""),
     "linalg.lu": ("lu lu_solve lu_unpack", "lu lu_solve", "linalg_lu linalg_lu_factor_ex linalg_lu_solve lu_unpack"),
     "linalg.matrix_functions": (
         "chain_matmul kron matrix_exp matrix_power trace",
@@ -108,7 +107,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     ),
     "linalg.solve": ("inverse", "inverse", "linalg_inv_ex linalg_solve_ex"),
     "linalg.spectral": ("", "", "_eigvals _eigvalsh linalg_eig linalg_eigh"),
-    "linalg.svd": ("svd", "svd", "_svdvals linalg_svd"),
+    "linalg.svd": ("lobpcg pca_lowrank svd svd_lowrank", "svd", "_svdvals linalg_svd"),
     "linalg.triangular": (
         "cholesky_inverse cholesky_solve triangular_solve",
         "cholesky_inverse cholesky_solve triangular_solve",
@@ -208,11 +207,10 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "pointwise.gated": ("celu_ rrelu rrelu_ selu_ threshold_", "", "glu rrelu"),
     "pointwise.gelu_backward": ("", "", "gelu_backward"),
     "pointwise.limits": (
-        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ nan_to_num nan_to_num_",
-        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ nan_to_num nan_to_num_",
-        "clamp clamp_max clamp_min clamp_to_numbers nan_to_num",
+        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fmax fmin maximum minimum nan_to_num nan_to_num_",
+        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fmax fmin maximum minimum nan_to_num nan_to_num_",
+        "clamp clamp_max clamp_min clamp_to_numbers fmax fmin maximum minimum nan_to_num",
     ),
-    "pointwise.pairwise": ("fmax fmin maximum minimum", "fmax fmin maximum minimum", "fmax fmin maximum minimum"),
     "pointwise.power": (
         "float_power float_power_ pow pow_",
         "__ipow__ __pow__ __rpow__ float_power float_power_ pow pow_",

@@ -9,7 +9,7 @@ from ..backends.numpy import quiet
 from ..base.modes import using
 from ..nn.utils.direct import may_write
 from ..ops.pointwise.complex_parts import complex
-from ..ops.pointwise.pairwise import maximum
+from ..ops.pointwise.limits import maximum
 from ..tensor.tensor import Tensor
 from . import kernels
 from .optimizer import Optimizer

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..ops.create.create import tensor as new_tensor
-from ..ops.pointwise.pairwise import maximum
+from ..ops.pointwise.limits import maximum
 from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_betas, check_options, decayed, lerped, zeros_beside
 from .options import as_number

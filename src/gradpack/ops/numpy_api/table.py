@@ -24,7 +24,7 @@ UFUNCS: dict[str, str] = dict(
         "greater:gt greater_equal:ge logical_and:logical_and logical_or:logical_or logical_xor:logical_xor "
         "logical_not:logical_not bitwise_and:bitwise_and bitwise_or:bitwise_or bitwise_xor:bitwise_xor "
         "invert:bitwise_not bitwise_not:bitwise_not left_shift:bitwise_left_shift right_shift:bitwise_right_shift "
-        "gcd:gcd lcm:lcm conjugate:forms.conjugate matmul:products.matmul vecdot:products.vecdot "
+        "gcd:gcd lcm:lcm conjugate:forms.conjugate matmul:forms.matmul vecdot:forms.vecdot "
         "ldexp:ldexp divmod:forms.divmod modf:forms.modf frexp:frexp"
     ).split()
 )
@@ -127,17 +127,17 @@ empty_like: empty_like a dtype
 full_like: full_like a fill_value dtype
 copy: clone a
 isclose: isclose a b:other rtol atol equal_nan
-outer: products.outer a b
-inner: products.inner a b
-dot: products.dot a b
-vdot: products.vdot a b
-tensordot: products.tensordot a b axes
+outer: forms.outer a b
+inner: forms.inner a b
+dot: forms.dot a b
+vdot: forms.vdot a b
+tensordot: forms.tensordot a b axes
 kron: kron a b:other
-cross: products.cross a b axisa:- axisb:- axisc:- axis
-einsum: products.einsum *
+cross: forms.cross a b axisa:- axisb:- axisc:- axis
+einsum: forms.einsum *
 pad: forms.pad array pad_width mode constant_values
-linalg.norm: products.norm x ord axis keepdims
-linalg.vector_norm: products.vector_norm x axis keepdims ord
+linalg.norm: forms.norm x ord axis keepdims
+linalg.vector_norm: forms.vector_norm x axis keepdims ord
 linalg.matrix_norm: linalg.matrix_norm x keepdims:keepdim ord
 linalg.det: linalg.det a
 linalg.slogdet: linalg.slogdet a
@@ -149,7 +149,7 @@ linalg.eigh: linalg.eigh a UPLO
 linalg.eigvalsh: linalg.eigvalsh a UPLO
 linalg.eig: linalg.eig a
 linalg.eigvals: linalg.eigvals a
-linalg.svd: products.svd a full_matrices compute_uv
+linalg.svd: forms.svd a full_matrices compute_uv
 linalg.svdvals: linalg.svdvals x
 linalg.qr: linalg.qr a mode
 linalg.matrix_power: linalg.matrix_power a n
