@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -140,6 +141,12 @@ def as_like(x: Any, other: Any) -> Any:
     if is_complex(other) and not is_complex(x):
         return x * (1 + 0j)
     return x
+
+
+def sum_of(*terms: Any) -> Any:
+    """The sum of those terms that are not None; None of none."""
+    there = [t for t in terms if t is not None]
+    return reduce(add, there) if there else None
 
 
 # -- results --

@@ -26,6 +26,7 @@ from .check import (
     raise_if_bad,
     result_type,
     square,
+    sum_of,
     with_out,
 )
 from .lapack import stacked
@@ -195,27 +196,18 @@ def _qr_gradient(g: Any, Q: Any, R: Any, A_shape: Any, mode: str) -> Any:
     # A = [X, Y] and Q^H @ Y is the right part of R
     wide = None if g_r is None else g_r[..., m:]
     if wide is not None:
-        through = Q @ (R[..., m:] @ adjoint_of(wide))
-        g_q = through if g_q is None else g_q + through
+        g_q = sum_of(g_q, Q @ (R[..., m:] @ adjoint_of(wide)))
     left = _qr_tall(g_q, None if g_r is None else g_r[..., :m], Q, R[..., :m])
     right = late.zeros_as(left, (*left.shape[:-1], n - m)) if wide is None else Q @ wide
     return cat_of([left, right])
 
 
 def _qr_tall(g_q: Any, g_r: Any, Q: Any, R: Any) -> Any:
-    inner = None if g_r is None else g_r @ adjoint_of(R)
-    if g_q is not None:
-        term = adjoint_of(Q) @ g_q
-        inner = -term if inner is None else inner - term
+    inner = sum_of(None if g_r is None else g_r @ adjoint_of(R), None if g_q is None else -(adjoint_of(Q) @ g_q))
     upper = adjoint_of(late.triu(inner))
-    both = (
-        late.tril(upper, -1)
-        + adjoint_of(late.tril(upper, -1))
-        + late.diag_embed(as_like(late.real(diagonal_of(upper)), Q))
-    )
-    whole = Q @ both
-    if g_q is not None:
-        whole = whole + g_q
+    lower = late.tril(upper, -1)
+    both = lower + adjoint_of(lower) + late.diag_embed(as_like(late.real(diagonal_of(upper)), Q))
+    whole = sum_of(Q @ both, g_q)
     return late._solve_triangular(adjoint_of(R), whole, False, False)
 
 

@@ -22,6 +22,7 @@ from .check import (
     matrices,
     matrix_op,
     result_type,
+    sum_of,
     with_out,
 )
 from .factor import linalg_cholesky, linalg_qr
@@ -50,24 +51,17 @@ def _svd_gradient(g: Any, U: Any, S: Any, Vh: Any, A_shape: Any) -> Any:
     if is_complex(U):
         turns = [diagonal_of(s) for s in (skew_u, skew_v) if s is not None]
         no_phase(
-            "svd_backward",
-            "singular vectors",
-            "phase term, making it ill-defined.",
-            late.imag(turns[0] if len(turns) == 1 else turns[0] + turns[1]) / 2,
+            "svd_backward", "singular vectors", "phase term, making it ill-defined.", late.imag(sum_of(*turns)) / 2
         )
         of_u = 0 if skew_u is None else diagonal_of(skew_u)
         of_v = 0 if skew_v is None else diagonal_of(skew_v)
         phase = (of_u - of_v) / (4 * S)
     gaps = gaps_of(S * S)
-    inner = None
-    if skew_u is not None:
-        inner = (_off_diagonal(skew_u) / gaps) * S[..., None, :]
-    if skew_v is not None:
-        term = S[..., None] * (_off_diagonal(skew_v) / gaps)
-        inner = term if inner is None else inner + term
-    middle = None if g_s is None else as_like(g_s, U)
-    if phase is not None:
-        middle = phase if middle is None else middle + phase
+    inner = sum_of(
+        None if skew_u is None else (_off_diagonal(skew_u) / gaps) * S[..., None, :],
+        None if skew_v is None else S[..., None] * (_off_diagonal(skew_v) / gaps),
+    )
+    middle = sum_of(None if g_s is None else as_like(g_s, U), phase)
     if middle is not None:
         inner = inner + late.diag_embed(middle)
     left = U @ inner

@@ -9,7 +9,18 @@ import numpy as np
 from ...base import late
 from ...declare.annotations import Array
 from ...tensor.tensor import Tensor
-from .check import adjoint_of, conjugating_op, floats, matrices, matrix_op, raise_if_bad, same_dtype, square, with_out
+from .check import (
+    adjoint_of,
+    conjugating_op,
+    floats,
+    matrices,
+    matrix_op,
+    raise_if_bad,
+    same_dtype,
+    square,
+    sum_of,
+    with_out,
+)
 from .lapack import solve_triangle
 from .solve import SINGULAR
 
@@ -92,8 +103,7 @@ def _coefficient_gradient(g: Any, A: Any, solution: Any, upper: bool, transpose:
         part = _triangular_gradient(
             g[0], A.mT if transpose else A, solution, upper is not transpose, True, unitriangular
         )
-        part = part.mT if transpose else part
-        total = part if total is None else total + part
+        return sum_of(total, part.mT if transpose else part)
     return total
 
 

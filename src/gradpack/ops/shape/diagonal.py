@@ -58,7 +58,7 @@ def tril(input: Array, diagonal: int = 0) -> Any:
     """
     _check_matrix("tril", input, diagonal)
     if type(input) is _array_type and input.size < SMALL:
-        return np.where(_kept(*input.shape[-2:], diagonal.__index__(), True), input, _zero(input.dtype))
+        return np.where(triangle_mask(*input.shape[-2:], diagonal.__index__(), True), input, _zero(input.dtype))
     return np.tril(input, k=diagonal)
 
 
@@ -84,12 +84,12 @@ def triu(input: Array, diagonal: int = 0) -> Any:
     """
     _check_matrix("triu", input, diagonal)
     if type(input) is _array_type and input.size < SMALL:
-        return np.where(_kept(*input.shape[-2:], diagonal.__index__(), False), input, _zero(input.dtype))
+        return np.where(triangle_mask(*input.shape[-2:], diagonal.__index__(), False), input, _zero(input.dtype))
     return np.triu(input, k=diagonal)
 
 
 @lru_cache(128)
-def _kept(rows: int, columns: int, diagonal: int, lower: bool) -> Any:
+def triangle_mask(rows: int, columns: int, diagonal: int, lower: bool) -> Any:
     """The bool mask of a triangle of a matrix."""
     whole = np.ones((rows, columns), bool)
     made = np.tril(whole, diagonal) if lower else np.triu(whole, diagonal)
