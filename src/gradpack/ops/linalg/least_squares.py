@@ -8,10 +8,10 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.errors import scalar_type
+from ...base.errors import LinAlgError, scalar_type
 from ...declare.annotations import Array
 from ...tensor.tensor import Tensor
-from .check import LinAlgError, adjoint_of, conjugating_op, floats, square, sum_of, with_out
+from .check import adjoint_of, conjugating_op, floats, square, sum_of, with_out
 from .lapack import solve_triangle
 from .norm import tolerances
 from .svd import decompose

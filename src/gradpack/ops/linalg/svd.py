@@ -8,11 +8,11 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING, get_default_dtype
+from ...base.errors import LinAlgError
 from ...declare.annotations import Array
 from ...tensor.tensor import Tensor, wrap
 from ..pointwise.operands import is_complex
 from .check import (
-    LinAlgError,
     adjoint_of,
     as_like,
     conjugating_op,

@@ -54,10 +54,6 @@ def cbrt(x: Tensor) -> Tensor:
     return ours("copysign", root, x)
 
 
-def conjugate(x: Tensor) -> Tensor:
-    return ours("conj", x)
-
-
 def heaviside(x: Tensor, values: Tensor) -> Tensor:
     return ours("heaviside", *in_common_dtype(x, values))
 
@@ -193,10 +189,6 @@ def reshape(a: Tensor, shape: Any) -> Tensor:
     return ours("reshape", a, (shape,) if isinstance(shape, int) else tuple(shape))
 
 
-def ravel(a: Tensor) -> Tensor:
-    return ours("reshape", a, (-1,))
-
-
 def transpose(a: Tensor, axes: Any = None) -> Tensor:
     return ours("permute", a, tuple(range(a.ndim))[::-1] if axes is None else tuple(axes))
 
@@ -270,11 +262,11 @@ def clip(a: Tensor, a_min: Any = None, a_max: Any = None, min: Any = None, max: 
 
 
 def sort(a: Tensor, axis: Any = -1) -> Tensor:
-    return ours("sort", ours("reshape", a, (-1,)) if axis is None else a, -1 if axis is None else axis).values
+    return ours("sort", a if axis is not None else ours("reshape", a, (-1,)), -1 if axis is None else axis).values
 
 
 def argsort(a: Tensor, axis: Any = -1) -> Tensor:
-    return ours("argsort", ours("reshape", a, (-1,)) if axis is None else a, -1 if axis is None else axis)
+    return ours("argsort", a if axis is not None else ours("reshape", a, (-1,)), -1 if axis is None else axis)
 
 
 def nonzero(a: Tensor) -> Any:
