@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -21,7 +22,7 @@ from ...declare.signature.arguments import check, kinds_of
 from ...tensor.parameter import Parameter
 from ...tensor.tensor import Tensor, wrap
 from ..create.making import finish, on_device
-from .drawing import drawing
+from .drawing import TARGET, drawing
 from .floats import host_of, normal_array, uniform_array
 from .generator import Generator, source
 from .integers import _exact, bounds_for
@@ -95,7 +96,7 @@ def _filled(draw: Any) -> Any:
             check_writable(self, name)  # before the state of the generator changes
         return inplace(late._copied.op, name, [self, drawn(self, *args, generator=generator, **kwargs)])
 
-    @drawing
+    @partial(drawing, how=TARGET)
     def drawn(t: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
         if t._spec.numpy:
             return wrap(np.asarray(draw(t, generator, *args, **kwargs)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from ..create.making import (
 )
 from ..pointwise.rounding import where
 from ..shape.memory_formats import as_beside
-from .drawing import drawing
+from .drawing import ELEMENT, SHAPE, SIZE, drawing
 from .generator import Generator, source
 from .integers import randint
 
@@ -103,7 +104,7 @@ def _by_size(kernel: str, method: str) -> Callable[[Callable[..., Any]], Any]:
             made = finish(on_device(array, device)(generator, shape, native), requires_grad, device)
             return filled(name, out, made)
 
-        return noted(drawing(with_parameters_of(array, by_size, given=3)))
+        return noted(drawing(with_parameters_of(array, by_size, given=3), SIZE))
 
     return declare
 
@@ -189,7 +190,7 @@ def normal(
 
 
 @noted
-@drawing
+@partial(drawing, how=ELEMENT)
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
 
@@ -302,7 +303,7 @@ def _like(kernel: str) -> Callable[[Callable[..., Any]], Any]:
             made = on_device(array, where)(generator, input._shape, native)
             return finish(as_beside(made, input._data, memory_format), requires_grad, where)
 
-        return noted(drawing(with_parameters_of(array, like, given=3)))
+        return noted(drawing(with_parameters_of(array, like, given=3), SHAPE))
 
     return declare
 
@@ -334,7 +335,7 @@ def randn_like(generator: Generator | None, shape: Any, native: Any) -> Any:
 
 
 @noted
-@drawing
+@partial(drawing, how=SHAPE)
 def randint_like(
     input: Tensor,
     low: Any = None,
