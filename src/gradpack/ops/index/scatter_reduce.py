@@ -17,12 +17,12 @@ from ...base import dtypes, late
 from ...base.dtypes import INTEGRAL, bool_
 from ...base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for, refuse
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import general, nondifferentiable
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from ..shape.shape import wrap_dim
 from .accumulate import check_bounds, flat_of, fresh, narrowed, set_flat, store, vector_along, widened
 from .scatter import add_places, places_in, set_value, source_for

@@ -16,6 +16,7 @@ from ...backends.windows import overlap, writable
 from ...base.dtypes import dtype
 from ...base.modes import MODE
 from ...base.numbers import number_for
+from ...core.tensor import Tensor, alias, wrap
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import linear
 from ...declare.dispatch.body_errors import explain
@@ -25,7 +26,6 @@ from ...declare.inplace.inplace import History, inplace
 from ...declare.inplace.write_checks import check_overlap, check_writable, tensors_in
 from ...declare.op import Op
 from ...declare.signature.arguments import python_number
-from ...tensor.tensor import Tensor, alias, wrap
 
 # The kind of operations that give `input` with some of its elements replaced, or added to.
 write_op = partial(linear, promote=("input",), structural=True, refuses="unsigned")

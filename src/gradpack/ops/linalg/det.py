@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor
 from ..pointwise.operands import is_complex
 from .check import adjoint_of, array_of, as_like, conjugating_op, floats, matrix_op, result_type, square, with_out
 

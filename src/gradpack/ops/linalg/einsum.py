@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from ...base import late
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 FUNCTIONS = "einsum"
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor
 from ..pointwise.operands import not_implemented
 from .check import adjoint_of, conjugating_op, diagonal_of, floats, identity, matrices, matrix_op, with_out
 

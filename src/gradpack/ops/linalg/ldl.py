@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import missing_extra
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor
 from ..pointwise.operands import no_gradient
 from .check import floats, matrices, matrix_op, raise_if_bad, result_type, square, with_out
 from .lapack import stacked

@@ -9,8 +9,8 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import LinAlgError, scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor
 from .check import adjoint_of, conjugating_op, floats, square, sum_of, with_out
 from .lapack import solve_triangle
 from .norm import tolerances

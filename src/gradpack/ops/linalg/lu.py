@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.dispatch.out_argument import put
-from ...tensor.tensor import Tensor, wrap
 from . import lapack
 from .check import (
     adjoint_of,

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor
 from .check import floats, matrix_op, raise_if_bad, same_dtype, square, with_out
 from .lapack import solve as solve_rows
 

@@ -9,8 +9,8 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import FLOATING, get_default_dtype
 from ...base.errors import LinAlgError
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor, wrap
 from ..pointwise.operands import is_complex
 from .check import (
     adjoint_of,

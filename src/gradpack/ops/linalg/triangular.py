@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...tensor.tensor import Tensor
 from .check import (
     adjoint_of,
     conjugating_op,

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Number
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor, wrap
 from ..reduce.kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, largest
 from .attention_blocks import attend, attend_backward, by_blocks, fits
 from .attention_compiled import attend_backward_compiled, attend_compiled

@@ -15,8 +15,8 @@ import numpy as np
 from ...backends.compiled import ENOUGH, loops
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE
-from ...tensor.again import LEAST, Again, in_place_of
-from ...tensor.tensor import Tensor
+from ...core.rematerialize import LEAST, Again, in_place_of
+from ...core.tensor import Tensor
 from ..reduce.kernels import _array_type
 from ..shape.memory_formats import channels_as_in
 

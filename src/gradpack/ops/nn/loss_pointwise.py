@@ -12,13 +12,13 @@ from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import cpp_name, not_implemented_for, scalar_type
 from ...base.modes import using
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
 from ...declare.generate.buffers import clip
 from ...declare.generate.tiling import looped
-from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.summed_blocks import summed_products
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back

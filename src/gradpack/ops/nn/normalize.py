@@ -11,9 +11,9 @@ from ...backends.compiled import loops
 from ...base import dtypes, late
 from ...base.dtypes import float32
 from ...base.errors import refuse
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import aligned
 from ..reduce.kernels import SMALL, _array_type, add_up, mean_of_rows, reshaped
 from ..reduce.row_products import add_multiples

@@ -12,9 +12,9 @@ from ...backends.compiled import loops
 from ...base.dtypes import BOOL
 from ...base.errors import not_implemented_for
 from ...base.numbers import number_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general, linear
-from ...tensor.tensor import Tensor
 from ..conv.sliding import size_of
 from ..conv.spatial import is_int
 from ..pointwise.blockwise import is_numpy

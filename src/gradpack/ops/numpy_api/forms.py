@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from ...base import dtypes
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 
 def found(name: str) -> Any:

@@ -11,9 +11,9 @@ from ...backends import spec_of
 from ...base import late
 from ...base.dtypes import INTEGRAL
 from ...base.errors import not_implemented_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise, general, linear, nondifferentiable
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import float_kind
 from .operands import zeros_for
 

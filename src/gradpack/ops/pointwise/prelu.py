@@ -9,9 +9,9 @@ import numpy as np
 
 from ...backends.compiled import ENOUGH, loops
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .selection import LARGE, select
 

@@ -14,9 +14,9 @@ from ...base.devices import CPU
 from ...base.dtypes import as_dtype, dtype
 from ...base.errors import not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ...base.modes import MODE
+from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import noted
 from ...declare.inplace.write_checks import refuse_grad
-from ...tensor.tensor import Tensor, alias
 from ..create.fill_like import zeros_like
 from ..create.making import (
     _into_out,

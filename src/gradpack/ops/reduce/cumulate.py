@@ -10,10 +10,10 @@ import numpy as np
 
 from ...base import dtypes, late
 from ...base.errors import cpp_name, not_implemented_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
 from .many_lines import are_many, running, running_extreme, running_sums

@@ -9,8 +9,8 @@ import numpy as np
 
 from ...base import late
 from ...base.callers import depth_of_user
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import _array_type
 from .shape import _ints, view_op, wrap_dim, wrap_dims
 
