@@ -13,7 +13,7 @@ from ..base.exits import Exit
 from ..base.modes import MODE, TRANSFORMS, change
 from ..core.tensor import DUALS, Tensor
 from ..declare.dispatch.tangents import tangent_of
-from ..ops.forward_mode import fw_primal
+from ..ops.shape.strided import fw_primal
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 

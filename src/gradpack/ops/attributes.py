@@ -1,4 +1,4 @@
-"""Tensor attributes and predicates that are constant for dense CPU tensors; and deprecated methods."""
+"""Attributes and predicates of tensors, most of them constant for dense ones on the CPU; old names; in-place forms."""
 
 from __future__ import annotations
 
@@ -13,13 +13,17 @@ from ..base.memory_formats import memory_format
 from ..core.legacy_constructors import legacy
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor
+from ..declare.generate.profiling import noted
 from .shape.memory_formats import is_laid_out
 
-FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig"
+FUNCTIONS = (
+    "get_device eig lstsq matrix_rank solve symeig is_same_size is_nonzero is_conj is_neg is_inference fill_ "
+    "zero_ detach_ as_strided_ resize_as_"
+)
 METHODS = (
-    "is_nonzero is_distributed storage storage_type const_data_ptr dim_order new "
-    "crow_indices col_indices resize resize_as reinforce eig lstsq "
-    "solve symeig dequantize record_stream module_load _is_laid_out ipu xpu"
+    "is_nonzero is_distributed storage storage_type const_data_ptr dim_order new crow_indices col_indices "
+    "resize resize_as reinforce eig lstsq solve symeig dequantize record_stream module_load _is_laid_out ipu "
+    "xpu"
 )
 
 
@@ -290,3 +294,89 @@ def _elsewhere(kind: str) -> Any:
 
 
 _method_ipu, _method_xpu = _elsewhere("ipu"), _elsewhere("xpu")
+
+
+# -- questions about one tensor as a whole --
+
+
+def is_same_size(input: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have the same shape.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_same_size(torch.ones(2), torch.zeros(2))
+        True
+    """
+    return input.is_same_size(other)
+
+
+@noted
+def is_nonzero(input: Tensor) -> bool:
+    """Whether a tensor of one element is not zero.
+
+    Raises:
+        RuntimeError: if there is not exactly one element.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_nonzero(torch.tensor([0.0]))
+        False
+    """
+    return bool(input)
+
+
+def is_conj(input: Tensor) -> bool:
+    """Whether it is a lazily conjugated view: never, conjugates are computed.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_conj(torch.tensor([1j]).conj())
+        False
+    """
+    return input.is_conj()
+
+
+def is_neg(input: Tensor) -> bool:
+    """Whether it is a lazily negated view: never.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_neg(torch.tensor([1j]))
+        False
+    """
+    return input.is_neg()
+
+
+def is_inference(input: Tensor) -> bool:
+    """Whether it was made in inference mode.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_inference(torch.ones(1))
+        False
+    """
+    return input.is_inference()
+
+
+# -- in-place methods as functions: `fill_(x, 1)` beside `x.fill_(1)` --
+
+
+def _method(name: str) -> Any:
+    def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if not isinstance(input, Tensor):
+            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+        changed: Tensor = getattr(input, name)(*args, **kwargs)
+        return changed
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = f"`input.{name}(...)` as a function."
+    return function
+
+
+fill_, zero_, detach_ = map(_method, ("fill_", "zero_", "detach_"))
+as_strided_, resize_as_ = map(_method, ("as_strided_", "resize_as_"))

@@ -4,7 +4,7 @@
 # module: (functions that gradpack exports, attributes of Tensor, operations)
 LAZY: dict[str, tuple[str, str, str]] = {
     "attributes": (
-        "eig get_device lstsq matrix_rank solve symeig",
+        "as_strided_ detach_ eig fill_ get_device is_conj is_inference is_neg is_nonzero is_same_size lstsq matrix_rank resize_as_ solve symeig zero_",
         "_is_laid_out col_indices const_data_ptr crow_indices dequantize dim_order eig ipu is_distributed is_ipu is_maia is_mkldnn is_mps is_mtia is_nonzero is_sparse_csr is_vulkan is_xla is_xpu lstsq module_load new record_stream reinforce resize resize_as solve storage storage_type symeig xpu",
         "",
     ),
@@ -31,7 +31,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     ),
     "conv.products": ("", "", "_conv_input _conv_output _conv_weight convolution"),
     "create.convert": (
-        "can_cast detach_ promote_types result_type",
+        "can_cast promote_types result_type",
         "bfloat16 bool byte cdouble cfloat chalf char cpu cuda detach_ double float half int is_pinned long numpy pin_memory short to type type_as",
         "_to_copy",
     ),
@@ -51,7 +51,6 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "fft.fourier": ("", "", "_fft_c2c _fft_c2r _fft_doubled _fft_r2c _fft_resized"),
     "fft.spectrogram": ("istft stft", "istft stft", ""),
     "fft.windows": ("bartlett_window blackman_window hamming_window hann_window kaiser_window", "", ""),
-    "forward_mode": ("", "", "_fw_primal"),
     "index.getitem": ("", "__getitem__ __setitem__", ""),
     "index.index": (
         "index_put index_put_ narrow select",
@@ -69,7 +68,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "diagonal_scatter masked_fill masked_fill_tensor masked_keep masked_scatter masked_scatter_backward masked_select masked_select_backward nonzero select_scatter slice_scatter",
     ),
     "index.overwrite": (
-        "fill_ put put_",
+        "put put_",
         "copy_ fill_ put put_ zero_",
         "_copied _filled _filled_number _zeroed put put_backward",
     ),
@@ -83,7 +82,6 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "index_reduce index_reduce_ scatter_reduce scatter_reduce_",
         "scatter_extreme scatter_hits scatter_prod scatter_reduce",
     ),
-    "inplace_functions": ("as_strided_ resize_as_ zero_", "", ""),
     "linalg.addmm": (
         "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_",
         "addbmm addbmm_ addmm addmm_ addmv addmv_ addr addr_ baddbmm baddbmm_",
@@ -95,7 +93,6 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "linalg.householder": ("geqrf orgqr ormqr", "geqrf orgqr ormqr", "geqrf linalg_householder_product"),
     "linalg.ldl": ("", "", "linalg_ldl_factor_ex linalg_ldl_solve"),
     "linalg.least_squares": ("pinverse", "pinverse", "linalg_lstsq linalg_pinv"),
-    "linalg.lowrank": ("lobpcg pca_lowrank svd_lowrank", "", ""),
     "linalg.lu": ("lu lu_solve lu_unpack", "lu lu_solve", "linalg_lu linalg_lu_factor_ex linalg_lu_solve lu_unpack"),
     "linalg.matrix_functions": (
         "chain_matmul kron matrix_exp matrix_power trace",
@@ -110,7 +107,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     ),
     "linalg.solve": ("inverse", "inverse", "linalg_inv_ex linalg_solve_ex"),
     "linalg.spectral": ("", "", "_eigvals _eigvalsh linalg_eig linalg_eigh"),
-    "linalg.svd": ("svd", "svd", "_svdvals linalg_svd"),
+    "linalg.svd": ("lobpcg pca_lowrank svd svd_lowrank", "svd", "_svdvals linalg_svd"),
     "linalg.triangular": (
         "cholesky_inverse cholesky_solve triangular_solve",
         "cholesky_inverse cholesky_solve triangular_solve",
@@ -210,11 +207,10 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "pointwise.gated": ("celu_ rrelu rrelu_ selu_ threshold_", "", "glu rrelu"),
     "pointwise.gelu_backward": ("", "", "gelu_backward"),
     "pointwise.limits": (
-        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ nan_to_num nan_to_num_",
-        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ nan_to_num nan_to_num_",
-        "clamp clamp_max clamp_min clamp_to_numbers nan_to_num",
+        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fmax fmin maximum minimum nan_to_num nan_to_num_",
+        "clamp clamp_ clamp_max clamp_max_ clamp_min clamp_min_ clip clip_ fmax fmin maximum minimum nan_to_num nan_to_num_",
+        "clamp clamp_max clamp_min clamp_to_numbers fmax fmin maximum minimum nan_to_num",
     ),
-    "pointwise.pairwise": ("fmax fmin maximum minimum", "fmax fmin maximum minimum", "fmax fmin maximum minimum"),
     "pointwise.power": (
         "float_power float_power_ pow pow_",
         "__ipow__ __pow__ __rpow__ float_power float_power_ pow pow_",
@@ -231,7 +227,6 @@ LAZY: dict[str, tuple[str, str, str]] = {
         "acos acos_ acosh acosh_ arccos arccos_ arccosh arccosh_ arcsin arcsin_ arcsinh arcsinh_ arctan arctan2 arctan2_ arctan_ arctanh arctanh_ asin asin_ asinh asinh_ atan atan2 atan2_ atan_ atanh atanh_ cos cos_ cosh cosh_ deg2rad deg2rad_ hypot hypot_ rad2deg rad2deg_ sin sin_ sinc sinc_ sinh sinh_ tan tan_ tanh tanh_",
         "acos acosh asin asinh atan atan2 atanh cos cosh deg2rad hypot rad2deg sin sinc sinh tan tanh",
     ),
-    "predicates": ("is_conj is_inference is_neg is_nonzero is_same_size", "", ""),
     "random.fill_in_place": (
         "bernoulli_ normal_",
         "bernoulli_ cauchy_ exponential_ geometric_ log_normal_ normal_ random_ uniform_",
@@ -339,7 +334,7 @@ LAZY: dict[str, tuple[str, str, str]] = {
     "shape.strided": (
         "as_strided",
         "as_strided contiguous unfold",
-        "_as_strided _contiguous _part_spread _part_taken _unfold_backward unfold",
+        "_as_strided _contiguous _fw_primal _part_spread _part_taken _unfold_backward unfold",
     ),
     "shape.transpose": (
         "adjoint moveaxis movedim permute swapaxes swapdims t transpose",

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..backends.numpy import quiet
 from ..core.tensor import Tensor
-from ..ops.pointwise.pairwise import maximum
+from ..ops.pointwise.limits import maximum
 from . import _kernels as kernels
 from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
 from ._options import as_number, as_scalar, check_implementation, check_option, options_of

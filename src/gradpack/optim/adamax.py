@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..ops.pointwise.pairwise import maximum
+from ..ops.pointwise.limits import maximum
 from ._formula_optimizer import FormulaOptimizer, State, decayed, lerped, zeros_beside
 from ._options import check_betas, check_options, options_of
 

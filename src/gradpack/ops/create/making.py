@@ -156,17 +156,17 @@ def _native(op: str, d: dtype | None, device: Any) -> Any:
     return NUMPY.spec_for(dtypes.get_default_dtype() if d is None else d, CPU).native
 
 
-def with_parameters_of(body: Any, call: Any) -> Any:
+def with_parameters_of(body: Any, call: Any, given: int = 2) -> Any:
     """Give `call` the name and documentation of `body`, and show the signature of both.
 
     Args:
-        body: takes two arrays or numbers first, and then the parameters that `call` takes as `*args` and `**kwargs`.
+        body: takes `given` arguments first, and then the parameters that `call` takes as `*args` and `**kwargs`.
         call: its own parameters are those that all functions of a family have.
     """
-    own = [*signature(body).parameters.values()][2:]
+    own = [*signature(body).parameters.values()][given:]
     shown = signature(call)
     common = shown.parameters.values()
-    first = [p for p in common if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    first = [p for p in common if p.kind in (Parameter.POSITIONAL_OR_KEYWORD, Parameter.VAR_POSITIONAL)]
     wraps(body)(call)
     named = [p for p in common if p.kind is Parameter.KEYWORD_ONLY]
     body.__signature__ = Signature([*first, *own, *named], return_annotation=shown.return_annotation)

@@ -38,7 +38,7 @@ def _ints_of(op: str, name: str, value: Any) -> tuple[int, ...] | None:
     return tuple(int(v) for v in value)
 
 
-def _dims(op: str, input: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int], bool]:
+def _dims(op: str, input: Tensor, s: Any, dim: Any, least: int = 1) -> tuple[tuple[int, ...], list[int], bool]:
     """The dimensions counted from the front, their sizes, and whether the last one was given."""
     sizes, dims = _ints_of(op, "s", s), _ints_of(op, "dim", dim)
     shape = input._shape
@@ -53,41 +53,40 @@ def _dims(op: str, input: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], li
             raise RuntimeError(f"Got shape with {len(sizes)} values but input tensor only has {len(shape)} dimensions.")
         dims = tuple(range(len(shape) - len(sizes), len(shape))) if dims is None else dims
     dims = tuple(range(len(shape))) if dims is None else dims
+    if len(dims) < least:
+        raise RuntimeError(f"{op} must transform at least one axis")
     asked = [-1] * len(dims) if sizes is None else list(sizes)
     return dims, [shape[d] if n == -1 else n for d, n in zip(dims, asked, strict=True)], bool(asked) and asked[-1] != -1
 
 
 def _all_c2c(op: str, input: Any, s: Any, dim: Any, norm: Any, forward: bool, out: Any) -> Tensor:
     x = complex_operand(op, input)
-    dims, sizes, _ = _dims(op, x, s, dim)
+    dims, sizes, _ = _dims(op, x, s, dim, least=0)
     how = normalization_of(op, norm, forward)
-    for n in sizes:
-        check_size(n)
-    return given(op, out, _fft_c2c(fitted(x, dims, tuple(sizes)), dims, how, forward), input)
+    return given(op, out, _fft_c2c(_fitted(x, dims, sizes), dims, how, forward), input)
 
 
 def _all_r2c(op: str, input: Any, s: Any, dim: Any, norm: Any, out: Any) -> Tensor:
     x = real_operand(op, input, f"{op} expects a real-valued input tensor, but got ")
     dims, sizes, _ = _dims(op, x, s, dim)
-    if not dims:
-        raise RuntimeError(f"{op} must transform at least one axis")
     how = normalization_of(op, norm, True)
-    for n in sizes:
-        check_size(n)
-    return given(op, out, _fft_r2c(fitted(x, dims, tuple(sizes)), dims, how, True), input)
+    return given(op, out, _fft_r2c(_fitted(x, dims, sizes), dims, how, True), input)
 
 
-def _last_dims(op: str, x: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], tuple[int, ...], int]:
+def _last_dims(op: str, x: Tensor, s: Any, dim: Any) -> tuple[tuple[int, ...], list[int], int]:
     """The dimensions, the sizes to truncate or pad the input to, and the size of the result in the last dimension."""
     dims, sizes, said = _dims(op, x, s, dim)
-    if not dims:
-        raise RuntimeError(f"{op} must transform at least one axis")
     last = sizes[-1] if said else 2 * (sizes[-1] - 1)
     check_size(last)
     sizes[-1] = last // 2 + 1
+    return dims, sizes, last
+
+
+def _fitted(x: Tensor, dims: tuple[int, ...], sizes: list[int]) -> Tensor:
+    """Truncate or zero-pad to sizes, which are checked."""
     for n in sizes:
         check_size(n)
-    return dims, tuple(sizes), last
+    return fitted(x, dims, tuple(sizes))
 
 
 @numpy_names
@@ -158,7 +157,7 @@ def irfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     x = complex_operand("irfftn", input)
     dims, sizes, last = _last_dims("irfftn", x, s, dim)
     how = normalization_of("irfftn", norm, False)
-    return given("irfftn", out, _fft_c2r(fitted(x, dims, sizes), dims, how, last), input, "floating point")
+    return given("irfftn", out, _fft_c2r(_fitted(x, dims, sizes), dims, how, last), input, "floating point")
 
 
 @numpy_names
@@ -175,7 +174,7 @@ def hfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = None
     x = complex_operand("hfftn", input)
     dims, sizes, last = _last_dims("hfftn", x, s, dim)
     how = normalization_of("hfftn", norm, True)
-    x = fitted(x, dims, sizes)
+    x = _fitted(x, dims, sizes)
     if len(dims) > 1:
         x = _fft_c2c(x, dims[:-1], how, True)
     made = _fft_c2r(late.conj_physical(x), dims[-1:], how, last)
@@ -195,12 +194,8 @@ def ihfftn(input: Tensor, s: Any = None, dim: Any = None, norm: str | None = Non
     """
     x = real_operand("ihfftn", input, "Only supports floating-point dtypes, but found: ")
     dims, sizes, _ = _dims("ihfftn", x, s, dim)
-    if not dims:
-        raise RuntimeError("ihfftn must transform at least one axis")
     how = normalization_of("ihfftn", norm, False)
-    for n in sizes:
-        check_size(n)
-    made = late.conj_physical(_fft_r2c(fitted(x, dims, tuple(sizes)), dims[-1:], how, True))
+    made = late.conj_physical(_fft_r2c(_fitted(x, dims, sizes), dims[-1:], how, True))
     return given("ihfftn", out, _fft_c2c(made, dims[:-1], how, False) if len(dims) > 1 else made, input)
 
 

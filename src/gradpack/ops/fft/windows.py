@@ -59,8 +59,9 @@ def _weights(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, devic
 
 
 def _values(shape: Callable[..., Any], length: int, periodic: bool) -> Any:
+    steps = length if periodic else length - 1
     with quiet():
-        found = shape(np.arange(length, dtype=np.float64), np.float64(length if periodic else length - 1))
+        found = shape(np.arange(length, dtype=np.float64), float(steps) if steps > 0 else np.float64(steps))
     return np.ones(length) if length < 2 else found
 
 

@@ -91,8 +91,7 @@ def _copied(input: Array, other: Array) -> Any:
             f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(common)}: "
             "the source of copy_ must broadcast to the target"
         )
-    kind = backend_of(type(input))
-    return np.array(kind.cast(np.broadcast_to(other, input.shape), kind.spec(input).dtype))  # type: ignore[union-attr]
+    return _full_of(input, other)
 
 
 def _full_of(input: Any, value: Any) -> Any:

@@ -320,7 +320,7 @@ def _method_scatter_(
     keep_apart(self, index, src)
     if op is late._scatter_prod:
         return inplace(op.op, "scatter_", op.op.bind(args, {}))
-    return write_part(op.op, "scatter_", list(args), _KERNELS[op.op.name])
+    return write_part(op.op, "scatter_", list(args), _KERNELS[op])
 
 
 def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: Any, reduce: str | None) -> Any:
@@ -374,4 +374,4 @@ def _method_scatter_add_(self: Tensor, dim: int, index: Tensor, src: Tensor) -> 
     return write_part(_scatter_add.op, "scatter_add_", values, add_places)
 
 
-_KERNELS = {"scatter": set_places, "scatter_value": set_value, "scatter_add": add_places}
+_KERNELS = {_scatter: set_places, _scatter_value: set_value, _scatter_add: add_places}

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from typing import Any
 
 import numpy as np
@@ -67,14 +68,14 @@ def floats(name: str, kernel: str = "", whole: str = "") -> Callable[[Any, Any, 
     return check
 
 
-def refuse_dtype(name: str, dtype: Any, kernel: str = "", whole: str = "") -> None:
-    """Raise what torch raises for integers and low precision."""
+def refuse_dtype(name: str, dtype: Any, kernel: str = "", whole: str = "", low: bool = False) -> None:
+    """Raise what torch raises for integers, and for low precision unless the operation takes it (`low`)."""
     given = scalar_type(dtype)
     if dtype.category < FLOATING:
         if whole:
             raise NotImplementedError(f"\"{whole}\" not implemented for '{given}': convert with .to(dtype) first")
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {given}")
-    if dtype.low:
+    if dtype.low and not low:
         if kernel:
             raise NotImplementedError(f"\"{kernel}\" not implemented for '{given}': convert with .to(dtype) first")
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {given}")
@@ -99,6 +100,13 @@ def first_bad(info: Any) -> tuple[str, int] | None:
         return None
     place = f"(Batch element {int(bad[0])}): " if len(info.shape) else ""
     return place, int(flat[bad[0]])
+
+
+def raise_if_bad(info: Any, sentence: str, error: type[Exception] = LinAlgError) -> None:
+    """Raise a sentence about the first matrix with nonzero `info`: `{place}` is torch's prefix, `{info}` that info."""
+    found = first_bad(array_of(info))
+    if found is not None:
+        raise error(sentence.format(place=found[0], info=found[1]))
 
 
 def array_of(value: Any) -> Any:
@@ -133,6 +141,12 @@ def as_like(x: Any, other: Any) -> Any:
     if is_complex(other) and not is_complex(x):
         return x * (1 + 0j)
     return x
+
+
+def sum_of(*terms: Any) -> Any:
+    """The sum of those terms that are not None; None of none."""
+    there = [t for t in terms if t is not None]
+    return reduce(add, there) if there else None
 
 
 # -- results --
@@ -182,6 +196,3 @@ def followed(*tensors: Any) -> bool:
     if mode.levels or mode.forward:
         return True
     return bool(mode.grad) and any(isinstance(t, Tensor) and t.requires_grad for t in tensors)
-
-
-__all__ = ["LinAlgError", "matrices", "square"]

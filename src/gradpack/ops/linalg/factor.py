@@ -17,17 +17,16 @@ from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..reduce.kernels import _add, _array_type
 from .check import (
-    LinAlgError,
     adjoint_of,
-    array_of,
     as_like,
     conjugating_op,
     diagonal_of,
-    first_bad,
     floats,
     matrices,
+    raise_if_bad,
     result_type,
     square,
+    sum_of,
     with_out,
 )
 from .lapack import stacked
@@ -119,13 +118,10 @@ def _factored_one_by_one(lower: Any) -> tuple[Any, Any]:
     return np.reshape(out, lower.shape), np.reshape(info, lower.shape[:-2])
 
 
-def _check_positive(name: str, info: Any) -> None:
-    found = first_bad(array_of(info))
-    if found is not None:
-        raise LinAlgError(
-            f"{name}: {found[0]}The factorization could not be completed because the input is not positive-definite "
-            f"(the leading minor of order {found[1]} is not positive-definite)."
-        )
+_NOT_POSITIVE = (
+    ": {place}The factorization could not be completed because the input is not positive-definite (the leading minor "
+    "of order {info} is not positive-definite)."
+)
 
 
 @with_out
@@ -147,7 +143,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Any:
                 [1., 2.]])
     """
     result = _cholesky_ex(input, upper)
-    _check_positive("linalg.cholesky", result.info)
+    raise_if_bad(result.info, "linalg.cholesky" + _NOT_POSITIVE)
     return result.L
 
 
@@ -163,7 +159,7 @@ def linalg_cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool
     """
     result = _cholesky_ex(input, upper)
     if check_errors:
-        _check_positive("torch.linalg.cholesky_ex", result.info)
+        raise_if_bad(result.info, "torch.linalg.cholesky_ex" + _NOT_POSITIVE)
     return result
 
 
@@ -178,7 +174,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Any:
         tensor([[2.]])
     """
     result = _cholesky(input, upper)
-    _check_positive("cholesky", result.info)
+    raise_if_bad(result.info, "cholesky" + _NOT_POSITIVE)
     return result.L
 
 
@@ -200,27 +196,18 @@ def _qr_gradient(g: Any, Q: Any, R: Any, A_shape: Any, mode: str) -> Any:
     # A = [X, Y] and Q^H @ Y is the right part of R
     wide = None if g_r is None else g_r[..., m:]
     if wide is not None:
-        through = Q @ (R[..., m:] @ adjoint_of(wide))
-        g_q = through if g_q is None else g_q + through
+        g_q = sum_of(g_q, Q @ (R[..., m:] @ adjoint_of(wide)))
     left = _qr_tall(g_q, None if g_r is None else g_r[..., :m], Q, R[..., :m])
     right = late.zeros_as(left, (*left.shape[:-1], n - m)) if wide is None else Q @ wide
     return cat_of([left, right])
 
 
 def _qr_tall(g_q: Any, g_r: Any, Q: Any, R: Any) -> Any:
-    inner = None if g_r is None else g_r @ adjoint_of(R)
-    if g_q is not None:
-        term = adjoint_of(Q) @ g_q
-        inner = -term if inner is None else inner - term
+    inner = sum_of(None if g_r is None else g_r @ adjoint_of(R), None if g_q is None else -(adjoint_of(Q) @ g_q))
     upper = adjoint_of(late.triu(inner))
-    both = (
-        late.tril(upper, -1)
-        + adjoint_of(late.tril(upper, -1))
-        + late.diag_embed(as_like(late.real(diagonal_of(upper)), Q))
-    )
-    whole = Q @ both
-    if g_q is not None:
-        whole = whole + g_q
+    lower = late.tril(upper, -1)
+    both = lower + adjoint_of(lower) + late.diag_embed(as_like(late.real(diagonal_of(upper)), Q))
+    whole = sum_of(Q @ both, g_q)
     return late._solve_triangular(adjoint_of(R), whole, False, False)
 
 

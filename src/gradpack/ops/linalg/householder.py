@@ -13,19 +13,16 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
+from ..pointwise.operands import not_implemented
 from .check import adjoint_of, conjugating_op, diagonal_of, floats, identity, matrices, matrix_op, with_out
 
 FUNCTIONS = "geqrf orgqr ormqr"
 METHODS = "geqrf orgqr ormqr"
 
 
-def _no_derivative() -> None:
-    raise NotImplementedError("the derivative for 'geqrf' is not implemented.")
-
-
 @matrix_op(
-    input=lambda g: _no_derivative(),
-    jvp=lambda input_t: _no_derivative(),
+    input=lambda g: not_implemented("geqrf"),
+    jvp=lambda input_t: not_implemented("geqrf"),
     results=("a", "tau"),
     check=floats("torch.geqrf", kernel="geqrf_cpu"),
     name="geqrf",

@@ -6,10 +6,11 @@ All take batches; loops are over columns or blocks of columns, never over elemen
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
+
+from ..shape.diagonal import triangle_mask
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 BLOCK = 48  # rows of a triangle that are solved for at once; what is beside them is one product
@@ -26,22 +27,12 @@ def stacked(a: Any) -> Any:
 
 def triangle(a: Any, upper: bool, unit: bool) -> Any:
     """Return a triangle of matrices, the other one zero, with ones on the diagonal if unitriangular."""
-    if type(a) is _array_type and a.shape[-1] <= BLOCK and a.shape[-1] == a.shape[-2]:
-        found = np.where(_mask_of_triangle(a.shape[-1], upper, unit), a, a.dtype.type(0))
-        return found + np.eye(a.shape[-1], dtype=a.dtype) if unit else found
-    if not unit:
-        return np.triu(a) if upper else np.tril(a)
-    strict = np.triu(a, k=1) if upper else np.tril(a, k=-1)
-    return strict + np.eye(a.shape[-1], dtype=a.dtype)
-
-
-@lru_cache(256)
-def _mask_of_triangle(n: int, upper: bool, strict: bool) -> Any:
-    mask = np.tri(n, n, -1 if strict or upper else 0, dtype=bool)
-    if upper:
-        mask = mask.T if strict else ~mask
-    mask.flags.writeable = False
-    return mask
+    n, step = a.shape[-1], int(unit) if upper else -int(unit)
+    if type(a) is _array_type and n <= BLOCK and n == a.shape[-2]:
+        found = np.where(triangle_mask(n, n, step, not upper), a, a.dtype.type(0))
+    else:
+        found = np.triu(a, k=step) if upper else np.tril(a, k=step)
+    return found + np.eye(n, dtype=a.dtype) if unit else found
 
 
 def solve_triangle(a: Any, b: Any, upper: bool, unit: bool = False) -> Any:

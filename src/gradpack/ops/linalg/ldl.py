@@ -9,12 +9,9 @@ import numpy as np
 from ...base.errors import missing_extra
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import array_of, first_bad, floats, matrices, matrix_op, result_type, square, with_out
+from ..pointwise.operands import no_gradient
+from .check import floats, matrices, matrix_op, raise_if_bad, result_type, square, with_out
 from .lapack import stacked
-
-
-def _no_derivative(name: str) -> None:
-    raise RuntimeError(f"derivative for aten::{name} is not implemented")
 
 
 def _lapack(name: str, hermitian: bool, array: Any) -> Any:
@@ -28,8 +25,8 @@ def _lapack(name: str, hermitian: bool, array: Any) -> Any:
 
 
 @matrix_op(
-    input=lambda g: _no_derivative("linalg_ldl_factor_ex"),
-    jvp=lambda input_t: _no_derivative("linalg_ldl_factor_ex"),
+    input=lambda g: no_gradient("linalg_ldl_factor_ex"),
+    jvp=lambda input_t: no_gradient("linalg_ldl_factor_ex"),
     results=("LD", "pivots", "info"),
     differentiable=1,
     check=floats("torch.linalg.ldl_factor_ex", kernel="ldl_factor_kernel_cpu"),
@@ -66,17 +63,14 @@ def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool 
     """
     result = _ldl_factor(input, hermitian)
     if check_errors:
-        _check("torch.linalg.ldl_factor_ex", result.info)
+        raise_if_bad(result.info, "torch.linalg.ldl_factor_ex" + _ZERO_BLOCK, RuntimeError)
     return result
 
 
-def _check(name: str, info: Any) -> None:
-    found = first_bad(array_of(info))
-    if found is not None:
-        raise RuntimeError(
-            f"{name}: {found[0]}D[{found[1]},{found[1]}] is zero: the matrix is singular, and ldl_solve would divide "
-            "by zero. linalg.ldl_factor_ex(A) gives the factors all the same"
-        )
+_ZERO_BLOCK = (
+    ": {place}D[{info},{info}] is zero: the matrix is singular, and ldl_solve would divide by zero. "
+    "linalg.ldl_factor_ex(A) gives the factors all the same"
+)
 
 
 @with_out
@@ -97,14 +91,14 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False) -> Any:
                 [0.5000, 4.0000]])
     """
     LD, pivots, info = _ldl_factor(input, hermitian)
-    _check("torch.linalg.ldl_factor", info)
+    raise_if_bad(info, "torch.linalg.ldl_factor" + _ZERO_BLOCK, RuntimeError)
     return _LDLFactor(LD, pivots)
 
 
 @matrix_op(
-    LD=lambda g: _no_derivative("linalg_ldl_solve"),
-    B=lambda g: _no_derivative("linalg_ldl_solve"),
-    jvp=lambda LD_t: _no_derivative("linalg_ldl_solve"),
+    LD=lambda g: no_gradient("linalg_ldl_solve"),
+    B=lambda g: no_gradient("linalg_ldl_solve"),
+    jvp=lambda LD_t: no_gradient("linalg_ldl_solve"),
     check=floats("torch.linalg.ldl_solve", "ldl_solve_kernel_cpu"),
     node="NotImplemented",
     name="linalg_ldl_solve",

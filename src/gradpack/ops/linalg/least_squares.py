@@ -8,10 +8,10 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.errors import scalar_type
+from ...base.errors import LinAlgError, scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import LinAlgError, adjoint_of, conjugating_op, floats, square, with_out
+from .check import adjoint_of, conjugating_op, floats, square, sum_of, with_out
 from .lapack import solve_triangle
 from .norm import tolerances
 from .svd import decompose
@@ -125,27 +125,19 @@ def _residual_gradient(g: Any, A: Any, B: Any, X: Any, vector: bool) -> Any:
 def _left_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
     vector = _is_vector(A.shape, B.shape)
     B, X = _columns(B, vector), _columns(solution, vector)
-    total = None
-    if g[0] is not None:
-        total = _pinv_gradient(_columns(g[0], vector) @ adjoint_of(B), _pinv(A), A)
+    through = None if g[0] is None else _pinv_gradient(_columns(g[0], vector) @ adjoint_of(B), _pinv(A), A)
     rest = _residual_gradient(g[1], A, B, X, vector)
-    if rest is not None:
-        term = rest @ adjoint_of(X)
-        total = term if total is None else total + term
+    total = sum_of(through, None if rest is None else rest @ adjoint_of(X))
     return A * 0 if total is None else total
 
 
 def _right_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
     vector = _is_vector(A.shape, B.shape)
     B, X = _columns(B, vector), _columns(solution, vector)
-    total = None
-    if g[0] is not None:
-        total = adjoint_of(_pinv(A)) @ _columns(g[0], vector)
+    through = None if g[0] is None else adjoint_of(_pinv(A)) @ _columns(g[0], vector)
     rest = _residual_gradient(g[1], A, B, X, vector)
-    if rest is not None:
-        total = -rest if total is None else total - rest
-    if total is None:
-        total = B * 0
+    total = sum_of(through, None if rest is None else -rest)
+    total = B * 0 if total is None else total
     return late.squeeze(total, -1) if vector else total
 
 

@@ -16,13 +16,14 @@ from .check import (
     adjoint_of,
     array_of,
     conjugating_op,
-    first_bad,
     floats,
     identity,
     matrices,
     matrix_op,
+    raise_if_bad,
     result_type,
     square,
+    sum_of,
     with_out,
 )
 from .factor import cat_of
@@ -41,15 +42,10 @@ def _lu_gradient(g_l: Any, g_u: Any, L: Any, U: Any, rows: Any) -> Any:
     inner_l = None if g_l is None else first_l.mT @ g_l[..., :k, :]
     inner_u = None if g_u is None else g_u[..., :k] @ first_u.mT
     if n > k and g_u is not None:
-        term = g_u[..., k:] @ U[..., k:].mT
-        inner_l = -term if inner_l is None else inner_l - term
+        inner_l = sum_of(inner_l, -(g_u[..., k:] @ U[..., k:].mT))
     if m > k and g_l is not None:
-        term = L[..., k:, :].mT @ g_l[..., k:, :]
-        inner_u = -term if inner_u is None else inner_u - term
-    parts = [late.tril(inner_l, -1)] if inner_l is not None else []
-    if inner_u is not None:
-        parts.append(late.triu(inner_u))
-    inner = parts[0] if len(parts) == 1 else parts[0] + parts[1]
+        inner_u = sum_of(inner_u, -(L[..., k:, :].mT @ g_l[..., k:, :]))
+    inner = sum_of(None if inner_l is None else late.tril(inner_l, -1), None if inner_u is None else late.triu(inner_u))
     turned = late._solve_triangular(first_l.mT, inner, True, True, True)
     whole = late._solve_triangular(first_u.mT, turned, False, False)
     if n > k:
@@ -169,18 +165,14 @@ def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """
     _check_pivot(pivot)
     packed, pivots, info = _lu_factor(A)
-    _check_regular("torch.linalg.lu_factor", info)
+    raise_if_bad(info, "torch.linalg.lu_factor" + _ZERO_PIVOT, RuntimeError)
     return _LUFactor(packed, pivots)
 
 
-def _check_regular(name: str, info: Any) -> None:
-    found = first_bad(array_of(info))
-    if found is not None:
-        raise RuntimeError(
-            f"{name}: {found[0]}U[{found[1]},{found[1]}] is zero and using it on lu_solve would result in a division "
-            "by zero. If you still want to perform the factorization, consider calling linalg.lu(A, pivot) or "
-            "linalg.lu_factor_ex(A, pivot)"
-        )
+_ZERO_PIVOT = (
+    ": {place}U[{info},{info}] is zero and using it on lu_solve would result in a division by zero. If you still want "
+    "to perform the factorization, consider calling linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+)
 
 
 @with_out
@@ -196,7 +188,7 @@ def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = F
     _check_pivot(pivot)
     result = _lu_factor(A)
     if check_errors:
-        _check_regular("torch.linalg.lu_factor_ex", result.info)
+        raise_if_bad(result.info, "torch.linalg.lu_factor_ex" + _ZERO_PIVOT, RuntimeError)
     return result
 
 
@@ -263,7 +255,7 @@ def _packed_gradient(g: Any, shape: Any) -> Any:
         part = late.triu(g_u)
         if m > k:
             part = late._cat([part, late.zeros_as(part, (*shape[:-2], m - k, n))], -2)
-        total = part if total is None else total + part
+        total = sum_of(total, part)
     return total
 
 

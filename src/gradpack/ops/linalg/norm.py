@@ -9,7 +9,6 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.errors import scalar_type
 from ...core.tensor import Tensor, wrap
 from ...declare.batching.vmap_fallback import each_example
 from ..reduce.dimensions import numpy_names
@@ -60,14 +59,6 @@ def vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = Fa
     return late.linalg_vector_norm(input, ord, None if dim == () else dim, keepdim)
 
 
-def _check_floating(name: str, A: Tensor, low: bool = True) -> None:
-    dtype = A._spec.dtype
-    if dtype.category < FLOATING:
-        raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {scalar_type(dtype)}")
-    if dtype.low and not low:
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {scalar_type(dtype)}")
-
-
 @numpy_names
 @with_out
 def matrix_norm(
@@ -97,7 +88,7 @@ def matrix_norm(
             f"(Tensor, {type(ord).__name__}, {type(dim).__name__}): ord is a number or 'fro' or 'nuc', dim a tuple"
         )
     name = "linalg.matrix_norm"
-    _check_floating(name, input)
+    refuse_dtype(name, input._spec.dtype, low=True)
     size: Any = ord if isinstance(ord, str) else abs_of(ord)
     if size not in ("fro", "nuc", 1, 2, math.inf):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
@@ -112,7 +103,7 @@ def matrix_norm(
     if ord == "fro":
         return vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype)
     if size in ("nuc", 2):
-        _check_floating(name, input, low=False)
+        refuse_dtype(name, input._spec.dtype)
     if dtype is not None:
         _check_dtype(input, dtype)
         input = converted(input, dtype)
@@ -224,7 +215,7 @@ def cond(input: Tensor, p: Any = None) -> Any:
             return late.sum(S, -1)
         high, low = S[..., :1], S[..., -1:]
         return late.squeeze(low / high if p == -2 else high / low, -1)
-    _check_floating(f"linalg.cond(ord={p})", input)
+    refuse_dtype(f"linalg.cond(ord={p})", input._spec.dtype, low=True)
     square(f"linalg.cond(ord={p})", input)
     inverse, info = late._inv(input)
     product = matrix_norm(input, p) * matrix_norm(inverse, p)

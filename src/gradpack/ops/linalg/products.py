@@ -16,6 +16,7 @@ from ...declare.decorators import bilinear, general
 from ...declare.dispatch.autocast import as_given
 from ..nn.dropped import light
 from ..reduce.kernels import _array_type, reshaped
+from .check import sum_of
 
 FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger tensordot"
 METHODS = "matmul mm bmm mv dot vdot inner outer ger"
@@ -367,14 +368,12 @@ def linear_each(input: Array, weight: Array, bias: Array = None) -> Any:
 
 
 def _tangent(input: Any, weight: Any, input_t: Any, weight_t: Any, bias_t: Any) -> Any:
-    made: Any = None
+    terms = []
     if input_t is not None:
-        made = product_each(input_t, weight.mT)
+        terms.append(product_each(input_t, weight.mT))
     if weight_t is not None:
-        term = product_each(input, weight_t.mT)
-        made = term if made is None else made + term
+        terms.append(product_each(input, weight_t.mT))
     if bias_t is not None:
         shape = (*input.shape[:2], weight.shape[1])
-        term = late.expand(late.reshape(bias_t, (bias_t.shape[0], 1, bias_t.shape[1])), shape)
-        made = term if made is None else made + term
-    return made
+        terms.append(late.expand(late.reshape(bias_t, (bias_t.shape[0], 1, bias_t.shape[1])), shape))
+    return sum_of(*terms)

@@ -10,7 +10,7 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import LinAlgError, array_of, first_bad, floats, matrix_op, same_dtype, square, with_out
+from .check import floats, matrix_op, raise_if_bad, same_dtype, square, with_out
 from .lapack import solve as solve_rows
 
 FUNCTIONS = METHODS = "inverse"
@@ -37,13 +37,10 @@ def _inv(A: Array) -> Any:
         return solve_rows(A, eye)
 
 
-def _check_inverse(name: str, info: Any) -> None:
-    found = first_bad(array_of(info))
-    if found is not None:
-        raise LinAlgError(
-            f"{name}: {found[0]}The diagonal element {found[1]} is zero, the inversion could not be completed because "
-            "the input matrix is singular."
-        )
+SINGULAR = (
+    ": {place}The diagonal element {info} is zero, the inversion could not be completed because the input matrix is "
+    "singular."
+)
 
 
 @with_out
@@ -62,7 +59,7 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
     """
     result = _inv(A)
     if check_errors:
-        _check_inverse("torch.linalg.inv_ex", result.info)
+        raise_if_bad(result.info, "torch.linalg.inv_ex" + SINGULAR)
     return result
 
 
@@ -84,7 +81,7 @@ def linalg_inv(A: Tensor) -> Any:
                 [0.0000, 0.2500]])
     """
     result = _inv(A)
-    _check_inverse("linalg.inv", result.info)
+    raise_if_bad(result.info, "linalg.inv" + SINGULAR)
     return result.inverse
 
 
@@ -165,9 +162,8 @@ def _solved(A: Any, B: Any, left: bool, check: bool) -> Any:
         square("linalg.solve", A)
         same_dtype("linalg.solve", A, B)
     result = _solve_ex(A, B, left)
-    found = first_bad(array_of(result.info)) if check else None
-    if found is not None:
-        raise LinAlgError(f"torch.linalg.solve: {found[0]}The solver failed because the input matrix is singular.")
+    if check:
+        raise_if_bad(result.info, "torch.linalg.solve: {place}The solver failed because the input matrix is singular.")
     return result
 
 
@@ -228,7 +224,7 @@ def linalg_tensorinv(input: Tensor, ind: int = 2) -> Any:
             f"{columns} != {rows}"
         )
     result = _inv(late.reshape(input, (columns, rows)))
-    _check_inverse("inv", result.info)
+    raise_if_bad(result.info, "inv" + SINGULAR)
     return late.reshape(result.inverse, (*after, *before))
 
 

@@ -12,13 +12,12 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.errors import scalar_type
+from ...base.errors import LinAlgError, scalar_type
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..pointwise.operands import is_complex
 from .check import (
-    LinAlgError,
     adjoint_of,
     array_of,
     as_like,

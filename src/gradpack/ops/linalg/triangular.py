@@ -7,11 +7,22 @@ from typing import Any
 import numpy as np
 
 from ...base import late
-from ...base.errors import LinAlgError
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import adjoint_of, conjugating_op, first_bad, floats, matrices, matrix_op, same_dtype, square, with_out
+from .check import (
+    adjoint_of,
+    conjugating_op,
+    floats,
+    matrices,
+    matrix_op,
+    raise_if_bad,
+    same_dtype,
+    square,
+    sum_of,
+    with_out,
+)
 from .lapack import solve_triangle
+from .solve import SINGULAR
 
 FUNCTIONS = "triangular_solve cholesky_solve cholesky_inverse"
 METHODS = "triangular_solve cholesky_solve cholesky_inverse"
@@ -92,8 +103,7 @@ def _coefficient_gradient(g: Any, A: Any, solution: Any, upper: bool, transpose:
         part = _triangular_gradient(
             g[0], A.mT if transpose else A, solution, upper is not transpose, True, unitriangular
         )
-        part = part.mT if transpose else part
-        total = part if total is None else total + part
+        return sum_of(total, part.mT if transpose else part)
     return total
 
 
@@ -225,12 +235,8 @@ def _cholesky_inverse(L: Array, upper: bool = False) -> Any:
     """The inverse of positive definite matrices by their Cholesky factors."""
     square("cholesky_inverse", L)
     zero = np.diagonal(L, axis1=-2, axis2=-1) == 0
-    bad = first_bad(np.argmax(zero, axis=-1) + np.any(zero, axis=-1)) if L.shape[-1] else None  # counted from 1
-    if bad is not None:
-        raise LinAlgError(
-            f"cholesky_inverse: {bad[0]}The diagonal element {bad[1]} is zero, the inversion could not be completed "
-            "because the input matrix is singular."
-        )
+    if L.shape[-1]:
+        raise_if_bad(np.argmax(zero, axis=-1) + np.any(zero, axis=-1), "cholesky_inverse" + SINGULAR)  # counted from 1
     eye = np.broadcast_to(np.eye(L.shape[-1], dtype=L.dtype), L.shape)
     half = solve_triangle(np.conj(L.mT) if upper else L, eye, False)
     return np.matmul(np.conj(half.mT), half)

@@ -15,8 +15,8 @@ from ...core.tensor import Tensor
 def found(name: str) -> Any:
     """Return the gradpack function of a name such as `linalg.svd`; None if there is none."""
     module, _, name = name.rpartition(".")
-    if module in ("forms", "products"):
-        return getattr(import_module(f".{module}", __package__), name)
+    if module == "forms":
+        return globals()[name]
     if module:
         try:
             return getattr(import_module(f"gradpack.{module}"), name, None)
@@ -52,10 +52,6 @@ def floating(a: Tensor) -> Tensor:
 def cbrt(x: Tensor) -> Tensor:
     root = ours("pow", ours("abs", x), 1 / 3)
     return ours("copysign", root, x)
-
-
-def conjugate(x: Tensor) -> Tensor:
-    return ours("conj", x)
 
 
 def heaviside(x: Tensor, values: Tensor) -> Tensor:
@@ -193,10 +189,6 @@ def reshape(a: Tensor, shape: Any) -> Tensor:
     return ours("reshape", a, (shape,) if isinstance(shape, int) else tuple(shape))
 
 
-def ravel(a: Tensor) -> Tensor:
-    return ours("reshape", a, (-1,))
-
-
 def transpose(a: Tensor, axes: Any = None) -> Tensor:
     return ours("permute", a, tuple(range(a.ndim))[::-1] if axes is None else tuple(axes))
 
@@ -270,11 +262,11 @@ def clip(a: Tensor, a_min: Any = None, a_max: Any = None, min: Any = None, max: 
 
 
 def sort(a: Tensor, axis: Any = -1) -> Tensor:
-    return ours("sort", ours("reshape", a, (-1,)) if axis is None else a, -1 if axis is None else axis).values
+    return ours("sort", a if axis is not None else ours("reshape", a, (-1,)), -1 if axis is None else axis).values
 
 
 def argsort(a: Tensor, axis: Any = -1) -> Tensor:
-    return ours("argsort", ours("reshape", a, (-1,)) if axis is None else a, -1 if axis is None else axis)
+    return ours("argsort", a if axis is not None else ours("reshape", a, (-1,)), -1 if axis is None else axis)
 
 
 def nonzero(a: Tensor) -> Any:
@@ -300,3 +292,72 @@ def pad(array: Tensor, pad_width: Any, mode: str = "constant", constant_values: 
         front, back = (ours("full", s, constant_values, dtype=array.dtype) for s in shapes)
         array = ours("cat", [front, array, back], i)
     return array
+
+
+# -- products, norms and decompositions --
+
+
+def matmul(a: Tensor, b: Tensor) -> Tensor:
+    return ours("matmul", *in_common_dtype(a, b))
+
+
+def vecdot(a: Tensor, b: Tensor) -> Tensor:
+    a, b = in_common_dtype(a, b)
+    return ours("sum", ours("conj", a) * b, -1)
+
+
+def outer(a: Tensor, b: Tensor) -> Tensor:
+    return ours("reshape", a, (-1, 1)) * ours("reshape", b, (1, -1))
+
+
+def _is_scalar(x: Any) -> bool:
+    return not isinstance(x, Tensor) or not x.ndim
+
+
+def inner(a: Tensor, b: Any) -> Tensor:
+    if _is_scalar(a) or _is_scalar(b):
+        return a * b
+    return tensordot(a, b, ((-1,), (-1,)))
+
+
+def dot(a: Tensor, b: Any) -> Tensor:
+    if _is_scalar(a) or _is_scalar(b):
+        return a * b
+    if a.ndim <= 2 and b.ndim <= 2:
+        return matmul(a, b)
+    return tensordot(a, b, ((-1,), (-2 if b.ndim > 1 else -1,)))
+
+
+def vdot(a: Tensor, b: Tensor) -> Tensor:
+    return vecdot(ours("reshape", a, (-1,)), ours("reshape", b, (-1,)))
+
+
+def tensordot(a: Tensor, b: Tensor, axes: Any = 2) -> Tensor:
+    return ours("tensordot", *in_common_dtype(a, b), axes)
+
+
+def cross(a: Tensor, b: Tensor, axis: int = -1) -> Tensor:
+    return ours("linalg.cross", *in_common_dtype(a, b), dim=axis)
+
+
+def einsum(equation: Any, *operands: Any) -> Tensor:
+    tensors = iter(in_common_dtype(*[o for o in operands if isinstance(o, Tensor)]))
+    return ours("einsum", equation, *[next(tensors) if isinstance(o, Tensor) else o for o in operands])
+
+
+def vector_norm(x: Tensor, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> Tensor:
+    return ours("linalg.vector_norm", floating(x), ord, axis, keepdims)
+
+
+def norm(x: Tensor, ord: Any = None, axis: Any = None, keepdims: bool = False) -> Tensor:
+    x = floating(x)
+    if ord is None and axis is None:
+        total = ours("norm", ours("reshape", x, (-1,)))
+        return ours("reshape", total, (1,) * x.ndim) if keepdims else total
+    if ord in (None, 2) and isinstance(axis, int):
+        return ours("norm", x, 2, axis, keepdims)
+    return ours("linalg.norm", x, ord, axis, keepdims)
+
+
+def svd(a: Tensor, full_matrices: bool = True, compute_uv: bool = True) -> Any:
+    return ours("linalg.svd", a, full_matrices) if compute_uv else ours("linalg.svdvals", a)

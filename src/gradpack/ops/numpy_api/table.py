@@ -7,27 +7,25 @@ for it after a colon. `-` for a parameter that ours does not have: it must be le
 
 from __future__ import annotations
 
-# NumPy's ufunc -> our operation
-UFUNCS: dict[str, str] = dict(
-    line.split(":")
-    for line in (
-        "add:add subtract:sub multiply:mul divide:true_divide true_divide:true_divide floor_divide:floor_divide "
-        "power:pow float_power:float_power negative:neg positive:positive absolute:abs fabs:abs sign:sign exp:exp "
-        "exp2:exp2 expm1:expm1 log:log log2:log2 log10:log10 log1p:log1p sqrt:sqrt cbrt:forms.cbrt "
-        "square:square reciprocal:reciprocal sin:sin cos:cos tan:tan arcsin:asin arccos:acos arctan:atan "
-        "arctan2:atan2 hypot:hypot sinh:sinh cosh:cosh tanh:tanh arcsinh:asinh arccosh:acosh arctanh:atanh "
-        "degrees:rad2deg rad2deg:rad2deg radians:deg2rad deg2rad:deg2rad maximum:maximum minimum:minimum fmax:fmax "
-        "fmin:fmin floor:floor ceil:ceil trunc:trunc rint:round fmod:fmod remainder:remainder mod:remainder "
-        "logaddexp:logaddexp logaddexp2:logaddexp2 "
-        "heaviside:forms.heaviside copysign:copysign nextafter:nextafter "
-        "isnan:isnan isinf:isinf isfinite:isfinite signbit:signbit equal:eq not_equal:ne less:lt less_equal:le "
-        "greater:gt greater_equal:ge logical_and:logical_and logical_or:logical_or logical_xor:logical_xor "
-        "logical_not:logical_not bitwise_and:bitwise_and bitwise_or:bitwise_or bitwise_xor:bitwise_xor "
-        "invert:bitwise_not bitwise_not:bitwise_not left_shift:bitwise_left_shift right_shift:bitwise_right_shift "
-        "gcd:gcd lcm:lcm conjugate:forms.conjugate matmul:products.matmul vecdot:products.vecdot "
-        "ldexp:ldexp divmod:forms.divmod modf:forms.modf frexp:frexp"
-    ).split()
-)
+# NumPy's ufunc -> our operation, of the same name if none is given
+UFUNCS: dict[str, str] = {
+    own: ours or own
+    for own, _, ours in (
+        word.partition(":")
+        for word in (
+            "add true_divide floor_divide float_power positive sign exp exp2 expm1 log log2 log10 log1p sqrt square "
+            "reciprocal sin cos tan hypot sinh cosh tanh rad2deg deg2rad maximum minimum fmax fmin floor ceil trunc "
+            "fmod remainder logaddexp logaddexp2 copysign nextafter isnan isinf isfinite signbit logical_and "
+            "logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not gcd lcm ldexp frexp "
+            "subtract:sub multiply:mul divide:true_divide power:pow negative:neg absolute:abs fabs:abs cbrt:forms.cbrt "
+            "arcsin:asin arccos:acos arctan:atan arctan2:atan2 arcsinh:asinh arccosh:acosh arctanh:atanh "
+            "degrees:rad2deg radians:deg2rad rint:round mod:remainder heaviside:forms.heaviside equal:eq not_equal:ne "
+            "less:lt less_equal:le greater:gt greater_equal:ge invert:bitwise_not left_shift:bitwise_left_shift "
+            "right_shift:bitwise_right_shift conjugate:conj matmul:forms.matmul vecdot:forms.vecdot "
+            "divmod:forms.divmod modf:forms.modf"
+        ).split()
+    )
+}
 
 # (ufunc, method) -> what it means along one axis, or several for a reduction
 UFUNC_METHODS: dict[tuple[str, str], str] = {
@@ -73,7 +71,7 @@ diff: forms.diff a n axis prepend append
 trapezoid: forms.trapezoid y x dx axis
 trace: forms.trace a offset axis1 axis2
 reshape: forms.reshape a shape order:- newshape:-
-ravel: forms.ravel a order:-
+ravel: ravel a order:-
 transpose: forms.transpose a axes
 permute_dims: forms.transpose a axes
 matrix_transpose: adjoint a
@@ -127,17 +125,17 @@ empty_like: empty_like a dtype
 full_like: full_like a fill_value dtype
 copy: clone a
 isclose: isclose a b:other rtol atol equal_nan
-outer: products.outer a b
-inner: products.inner a b
-dot: products.dot a b
-vdot: products.vdot a b
-tensordot: products.tensordot a b axes
+outer: forms.outer a b
+inner: forms.inner a b
+dot: forms.dot a b
+vdot: forms.vdot a b
+tensordot: forms.tensordot a b axes
 kron: kron a b:other
-cross: products.cross a b axisa:- axisb:- axisc:- axis
-einsum: products.einsum *
+cross: forms.cross a b axisa:- axisb:- axisc:- axis
+einsum: forms.einsum *
 pad: forms.pad array pad_width mode constant_values
-linalg.norm: products.norm x ord axis keepdims
-linalg.vector_norm: products.vector_norm x axis keepdims ord
+linalg.norm: forms.norm x ord axis keepdims
+linalg.vector_norm: forms.vector_norm x axis keepdims ord
 linalg.matrix_norm: linalg.matrix_norm x keepdims:keepdim ord
 linalg.det: linalg.det a
 linalg.slogdet: linalg.slogdet a
@@ -149,7 +147,7 @@ linalg.eigh: linalg.eigh a UPLO
 linalg.eigvalsh: linalg.eigvalsh a UPLO
 linalg.eig: linalg.eig a
 linalg.eigvals: linalg.eigvals a
-linalg.svd: products.svd a full_matrices compute_uv
+linalg.svd: forms.svd a full_matrices compute_uv
 linalg.svdvals: linalg.svdvals x
 linalg.qr: linalg.qr a mode
 linalg.matrix_power: linalg.matrix_power a n

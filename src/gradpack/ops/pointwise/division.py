@@ -108,13 +108,9 @@ def _not_zero(op: str, input: Any, other: Any) -> Any:
     return other
 
 
-def _refuse_gradient(name: str) -> Any:
-    raise no_gradient(name)
-
-
 @elementwise(
-    input=lambda g: _refuse_gradient("floor_divide"),
-    other=lambda g: _refuse_gradient("floor_divide"),
+    input=lambda g: no_gradient("floor_divide"),
+    other=lambda g: no_gradient("floor_divide"),
     dtypes="if",
     node="NotImplemented",
     refuses="unsigned",

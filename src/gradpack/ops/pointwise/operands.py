@@ -14,9 +14,9 @@ from ...core.tensor import Tensor
 from .blockwise import is_numpy
 
 
-def no_gradient(op: str) -> RuntimeError:
-    """Return the RuntimeError that torch raises in backward of an operation without a derivative."""
-    return RuntimeError(
+def no_gradient(op: str) -> Any:
+    """Raise RuntimeError, as torch does in backward of an operation without a derivative."""
+    raise RuntimeError(
         f"derivative for aten::{op} is not implemented: detach() its operands, or compute it under no_grad()"
     )
 

@@ -23,30 +23,28 @@ _NO_OUT = (
     "vmap: We do not support calling out variants of random operations inside of vmap. Please use non-out variants as "
     "a workaround"
 )
-_SHAPE_ONLY = ("rand_like", "randn_like", "randint_like")
-_SIZED = ("rand", "randn")
-# Functions for which one call on batched arguments draws independent numbers for each example.
-_BY_ELEMENT = (*_SHAPE_ONLY, "poisson", "bernoulli", "drawn", "_standard_gamma", "_sample_dirichlet")
+# How a function draws for several examples at once: it is given their number in its size; or one call on batched
+# arguments draws independent numbers for each, of its first argument (TARGET) or of all (SHAPE) by their shapes only.
+SIZE, ELEMENT, TARGET, SHAPE = "size", "element", "target", "shape"
 
 
-def drawing(function: _F) -> _F:
-    """Decorate a function that draws random numbers to support `vmap`."""
+def drawing(function: _F, how: str = "") -> _F:
+    """Decorate a function that draws random numbers to support `vmap`; `how` is one of those above, if any holds."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not MODE.get().levels:
             return function(*args, **kwargs)
-        return _of_levels(function, args, kwargs)
+        return _of_levels(function, how, args, kwargs)
 
     return call  # type: ignore[return-value]
 
 
-def _of_levels(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _of_levels(function: Callable[..., Any], how: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call `function` with a batch dimension for each `vmap` level with randomness "different", the outermost first."""
     levels = MODE.get().levels
-    name = function.__name__
     values = [*args, *kwargs.values()]
-    given = range(len(values) if name in _SHAPE_ONLY else 1 if name == "drawn" else 0, len(values))
+    given = range({SHAPE: len(values), TARGET: 1}.get(how, 0), len(values))
     drawn: list[VmapLevel] = []
     for depth in reversed(range(len(levels))):
         level = levels[depth]
@@ -63,7 +61,7 @@ def _of_levels(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict
             drawn.insert(0, level)
     n = len(args)
     with using(levels=()):
-        made = _drawn(function, drawn, values[:n], dict(zip(kwargs, values[n:], strict=True)))
+        made = _drawn(function, how, drawn, values[:n], dict(zip(kwargs, values[n:], strict=True)))
     for level in drawn:
         made = batched(made, level)
     return made
@@ -78,18 +76,19 @@ def _outside(level: VmapLevel, value: Any, separate: bool) -> Any:
     return value._data.value[0] if level.has(value) else value
 
 
-def _drawn(function: Callable[..., Any], drawn: list[VmapLevel], args: list[Any], kwargs: dict[str, Any]) -> Any:
+def _drawn(
+    function: Callable[..., Any], how: str, drawn: list[VmapLevel], args: list[Any], kwargs: dict[str, Any]
+) -> Any:
     """Draw independent numbers for all examples of these levels, whose batch dimensions come first in the arguments."""
     if not drawn:
         return function(*args, **kwargs)
     sizes = tuple(level.size for level in drawn)
-    name = function.__name__
-    if name in _SIZED:
+    if how == SIZE:
         from ..create.making import shape_of
 
         size = kwargs.pop("size", None)
-        return function(size=(*sizes, *shape_of(name, tuple(args) if size is None else (size,))), **kwargs)
-    if name in _BY_ELEMENT and len({v._shape for v in (*args, *kwargs.values()) if isinstance(v, Tensor)}) == 1:
+        return function(size=(*sizes, *shape_of(function.__name__, tuple(args) if size is None else (size,))), **kwargs)
+    if how and len({v._shape for v in (*args, *kwargs.values()) if isinstance(v, Tensor)}) == 1:
         return function(*args, **kwargs)
     from ..shape.join import stack
 

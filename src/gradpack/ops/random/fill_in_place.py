@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -21,7 +22,7 @@ from ...declare.inplace.inplace import inplace
 from ...declare.inplace.write_checks import check_writable
 from ...declare.signature.arguments import check, kinds_of
 from ..create.making import finish, on_device
-from .drawing import drawing
+from .drawing import TARGET, drawing
 from .floats import host_of, normal_array, uniform_array
 from .generator import Generator, source
 from .integers import _exact, bounds_for
@@ -61,7 +62,9 @@ def _is_plain_write(target: Any, mode: Mode) -> bool:
     )
 
 
-def _filled(name: str, draw: Any) -> Any:
+def _filled(draw: Any) -> Any:
+    """Make a method of a function that gives the numbers, called with the tensor, the generator and the arguments."""
+    name = draw.__name__.removeprefix("_method_")
     shown = list(signature(draw).parameters.values())[2:]  # without the tensor and the generator
     kinds = {n: k for n, k in kinds_of({p.name: p for p in shown}).items() if k[0] == "float"}
 
@@ -93,7 +96,7 @@ def _filled(name: str, draw: Any) -> Any:
             check_writable(self, name)  # before the state of the generator changes
         return inplace(late._copied.op, name, [self, drawn(self, *args, generator=generator, **kwargs)])
 
-    @drawing
+    @partial(drawing, how=TARGET)
     def drawn(t: Tensor, *args: Any, generator: Generator | None = None, **kwargs: Any) -> Tensor:
         if t._spec.numpy:
             return wrap(np.asarray(draw(t, generator, *args, **kwargs)))
@@ -105,7 +108,8 @@ def _filled(name: str, draw: Any) -> Any:
     return noted(method)
 
 
-def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, to: Any = None, **kw: Any) -> Any:
+@_filled
+def _method_uniform_(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, to: Any = None, **kw: Any) -> Any:
     """Fill with uniform numbers from the first bound up to the second."""
     a = kw.pop("from", a)
     b = b if to is None else to
@@ -123,14 +127,16 @@ def _draw_uniform(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, 
     return uniform_array(generator, t._shape, NATIVE[t._spec.flow]) * (b - a) + a
 
 
-def _draw_normal(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0) -> Any:
+@_filled
+def _method_normal_(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0) -> Any:
     """Fill with normal numbers."""
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     return normal_array(generator, t._shape, NATIVE[t._spec.flow]) * std + mean
 
 
-def _draw_bernoulli(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
+@_filled
+def _method_bernoulli_(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
     """Fill with zeros and ones."""
     chance = host_of(p)
     if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
@@ -141,7 +147,8 @@ def _draw_bernoulli(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
 _ABSENT = object()
 
 
-def _draw_random(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, to: Any = None, **kw: Any) -> Any:
+@_filled
+def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, to: Any = None, **kw: Any) -> Any:
     """Fill with integers: of the whole range of the dtype, below a bound, or between two; None: up to 2**63 - 1."""
     bounded = "from" in kw or to is not None or b is not _ABSENT
     a = kw.pop("from", a)
@@ -156,39 +163,33 @@ def _draw_random(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, 
     return source(generator).integers(least, most, t._shape, endpoint=True)
 
 
-def _draw_exponential(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:
+@_filled
+def _method_exponential_(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:
     """Fill with exponential numbers of rate `lambd`."""
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     return source(generator).exponential(1 / lambd, t._shape)
 
 
-def _draw_geometric(t: Tensor, generator: Any, p: float) -> Any:
+@_filled
+def _method_geometric_(t: Tensor, generator: Any, p: float) -> Any:
     """Fill with geometric numbers."""
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     return source(generator).geometric(p, t._shape)
 
 
-def _draw_cauchy(t: Tensor, generator: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
+@_filled
+def _method_cauchy_(t: Tensor, generator: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
     """Fill with Cauchy numbers."""
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     return source(generator).standard_cauchy(t._shape) * sigma + median
 
 
-def _draw_log_normal(t: Tensor, generator: Any, mean: float = 1.0, std: float = 2.0) -> Any:
+@_filled
+def _method_log_normal_(t: Tensor, generator: Any, mean: float = 1.0, std: float = 2.0) -> Any:
     """Fill with the exponentials of normal numbers."""
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     return source(generator).lognormal(mean, std, t._shape)
-
-
-_method_uniform_ = _filled("uniform_", _draw_uniform)
-_method_normal_ = _filled("normal_", _draw_normal)
-_method_bernoulli_ = _filled("bernoulli_", _draw_bernoulli)
-_method_random_ = _filled("random_", _draw_random)
-_method_exponential_ = _filled("exponential_", _draw_exponential)
-_method_geometric_ = _filled("geometric_", _draw_geometric)
-_method_cauchy_ = _filled("cauchy_", _draw_cauchy)
-_method_log_normal_ = _filled("log_normal_", _draw_log_normal)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,20 @@ from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import noted
 from ...declare.inplace.write_checks import refuse_grad
 from ..create.fill_like import zeros_like
-from ..create.making import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
+from ..create.making import (
+    _into_out,
+    _native,
+    dtype_for,
+    filled,
+    finish,
+    on_device,
+    shape_of,
+    usual,
+    with_parameters_of,
+)
 from ..pointwise.rounding import where
 from ..shape.memory_formats import as_beside
-from .drawing import drawing
+from .drawing import ELEMENT, SHAPE, SIZE, drawing
 from .generator import Generator, source
 from .integers import randint
 
@@ -62,20 +74,43 @@ def _check_floating(op: str, d: Any) -> None:
         raise not_implemented_for(op, d)
 
 
-@noted
-@drawing
-def rand(
-    *sizes: Any,
-    size: Any = None,
-    generator: Generator | None = None,
-    names: Any = None,
-    out: Any = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+def _by_size(kernel: str, method: str) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function of a size that fills an array, of which `method` of NumPy's generator is the plain case."""
+
+    def declare(array: Callable[..., Any]) -> Any:
+        name = array.__name__
+
+        def by_size(
+            *sizes: Any,
+            size: Any = None,
+            generator: Generator | None = None,
+            names: Any = None,
+            out: Any = None,
+            dtype: dtype | None = None,
+            layout: Any = None,
+            device: Any = None,
+            requires_grad: bool = False,
+            pin_memory: bool = False,
+        ) -> Tensor:
+            spec = usual(out, dtype, device, requires_grad)
+            if spec is not None and spec.plain:
+                shape = shape_of(name, sizes if size is None else (size,))
+                drawn = getattr(source(generator), method)(shape, spec.native)
+                return alias(drawn, spec, drawn.shape)
+            dtype = dtype_for(name, out, dtype)
+            native = _native(name, dtype, device)
+            _check_floating(kernel, dtype)
+            shape = shape_of(name, sizes if size is None else (size,))
+            made = finish(on_device(array, device)(generator, shape, native), requires_grad, device)
+            return filled(name, out, made)
+
+        return noted(drawing(with_parameters_of(array, by_size, given=3), SIZE))
+
+    return declare
+
+
+@_by_size("check_uniform_bounds", "random")
+def rand(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Uniform numbers in [0, 1).
 
     Example::
@@ -84,33 +119,11 @@ def rand(
         >>> torch.rand(2, 3).shape
         gradpack.Size([2, 3])
     """
-    spec = usual(out, dtype, device, requires_grad)
-    if spec is not None and spec.plain:
-        array = source(generator).random(shape_of("rand", sizes if size is None else (size,)), spec.native)
-        return alias(array, spec, array.shape)
-    dtype = dtype_for("rand", out, dtype)
-    native = _native("rand", dtype, device)
-    _check_floating("check_uniform_bounds", dtype)
-    shape = shape_of("rand", sizes if size is None else (size,))
-    return filled(
-        "rand", out, finish(on_device(uniform_array, device)(generator, shape, native), requires_grad, device)
-    )
+    return uniform_array(generator, shape, native)
 
 
-@noted
-@drawing
-def randn(
-    *sizes: Any,
-    size: Any = None,
-    generator: Generator | None = None,
-    names: Any = None,
-    out: Any = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@_by_size("normal_kernel_cpu", "standard_normal")
+def randn(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Standard normal numbers.
 
     Example::
@@ -119,17 +132,7 @@ def randn(
         >>> torch.randn(2, 3, dtype=torch.float64).dtype
         gradpack.float64
     """
-    spec = usual(out, dtype, device, requires_grad)
-    if spec is not None and spec.plain:
-        array = source(generator).standard_normal(shape_of("randn", sizes if size is None else (size,)), spec.native)
-        return alias(array, spec, array.shape)
-    dtype = dtype_for("randn", out, dtype)
-    native = _native("randn", dtype, device)
-    _check_floating("normal_kernel_cpu", dtype)
-    shape = shape_of("randn", sizes if size is None else (size,))
-    return filled(
-        "randn", out, finish(on_device(normal_array, device)(generator, shape, native), requires_grad, device)
-    )
+    return normal_array(generator, shape, native)
 
 
 @noted
@@ -187,7 +190,7 @@ def normal(
 
 
 @noted
-@drawing
+@partial(drawing, how=ELEMENT)
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
 
@@ -274,27 +277,39 @@ def multinomial(
 # -- in the shape and dtype of another tensor --
 
 
-def _like(op: str, input: Any, d: dtype | None, kernel: str) -> Any:
-    if not isinstance(input, Tensor):
-        raise not_a_tensor(op, "input", 1, input)
-    d = as_dtype(op, d)
-    _check_floating(kernel, d or input._spec.dtype)
-    return input._spec.backend.spec_for(d or input._spec.dtype, CPU).native
+def _like(kernel: str) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function that fills an array in the shape and dtype of its argument."""
+
+    def declare(array: Callable[..., Any]) -> Any:
+        op = array.__name__
+
+        def like(
+            input: Tensor,
+            *,
+            generator: Generator | None = None,
+            dtype: dtype | None = None,
+            layout: Any = None,
+            device: Any = None,
+            requires_grad: bool = False,
+            pin_memory: bool = False,
+            memory_format: Any = None,
+        ) -> Tensor:
+            if not isinstance(input, Tensor):
+                raise not_a_tensor(op, "input", 1, input)
+            d = as_dtype(op, dtype) or input._spec.dtype
+            _check_floating(kernel, d)
+            where = device or input._spec.device
+            native = input._spec.backend.spec_for(d, CPU).native
+            made = on_device(array, where)(generator, input._shape, native)
+            return finish(as_beside(made, input._data, memory_format), requires_grad, where)
+
+        return noted(drawing(with_parameters_of(array, like, given=3), SHAPE))
+
+    return declare
 
 
-@noted
-@drawing
-def rand_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+@_like("check_uniform_bounds")
+def rand_like(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Uniform numbers in the shape and dtype of `input`.
 
     Example::
@@ -303,25 +318,11 @@ def rand_like(
         >>> torch.rand_like(torch.ones(2)).shape
         gradpack.Size([2])
     """
-    native = _like("rand_like", input, dtype, "check_uniform_bounds")
-    where = device or input._spec.device
-    made = on_device(uniform_array, where)(generator, input._shape, native)
-    return finish(as_beside(made, input._data, memory_format), requires_grad, where)
+    return uniform_array(generator, shape, native)
 
 
-@noted
-@drawing
-def randn_like(
-    input: Tensor,
-    *,
-    generator: Generator | None = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+@_like("normal_kernel_cpu")
+def randn_like(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Standard normal numbers in the shape and dtype of `input`.
 
     Example::
@@ -330,14 +331,11 @@ def randn_like(
         >>> torch.randn_like(torch.ones(2)).shape
         gradpack.Size([2])
     """
-    native = _like("randn_like", input, dtype, "normal_kernel_cpu")
-    where = device or input._spec.device
-    made = on_device(normal_array, where)(generator, input._shape, native)
-    return finish(as_beside(made, input._data, memory_format), requires_grad, where)
+    return normal_array(generator, shape, native)
 
 
 @noted
-@drawing
+@partial(drawing, how=SHAPE)
 def randint_like(
     input: Tensor,
     low: Any = None,

@@ -7,6 +7,7 @@ its derivative by the shape is `-(dF/da) / f`, with `f` the density: that of the
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from ...declare.decorators import elementwise, nondifferentiable
 from ..pointwise.exponential import special
 from ..pointwise.operands import not_implemented, zeros_for
 from ..special.gamma_functions import _density
-from .drawing import drawing
+from .drawing import ELEMENT, drawing
 from .floats import _without_slope, host_of
 from .generator import Generator, source
 
@@ -91,7 +92,7 @@ def _gamma(input: Array, generator: Setting = None) -> Any:
     return np.asarray(np.maximum(found, least), dtype=input.dtype)
 
 
-@drawing
+@partial(drawing, how=ELEMENT)
 def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Gamma numbers of rate 1 with the shapes in `input`, differentiable by them. Needs SciPy.
 
@@ -106,7 +107,7 @@ def _standard_gamma(input: Tensor, generator: Generator | None = None) -> Tensor
     return _gamma(input, generator)
 
 
-@drawing
+@partial(drawing, how=ELEMENT)
 def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Points of the simplex along the last dimension, with the concentrations in `input`. Needs SciPy.
 
@@ -124,7 +125,7 @@ def _sample_dirichlet(input: Tensor, generator: Generator | None = None) -> Tens
     return late.softmax(logs, -1).clamp(info.tiny, 1 - info.eps / 2)
 
 
-@drawing
+@partial(drawing, how=ELEMENT)
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates in `input`; the gradient is zero.
 

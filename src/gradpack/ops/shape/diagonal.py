@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -16,7 +17,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ...declare.generate.profiling import noted
-from ..create.making import finish
+from ..create.making import finish, with_parameters_of
 from ..reduce.kernels import SMALL, _array_type
 from .shape import view_op, wrap_dim
 
@@ -57,7 +58,7 @@ def tril(input: Array, diagonal: int = 0) -> Any:
     """
     _check_matrix("tril", input, diagonal)
     if type(input) is _array_type and input.size < SMALL:
-        return np.where(_kept(*input.shape[-2:], diagonal.__index__(), True), input, _zero(input.dtype))
+        return np.where(triangle_mask(*input.shape[-2:], diagonal.__index__(), True), input, _zero(input.dtype))
     return np.tril(input, k=diagonal)
 
 
@@ -83,12 +84,12 @@ def triu(input: Array, diagonal: int = 0) -> Any:
     """
     _check_matrix("triu", input, diagonal)
     if type(input) is _array_type and input.size < SMALL:
-        return np.where(_kept(*input.shape[-2:], diagonal.__index__(), False), input, _zero(input.dtype))
+        return np.where(triangle_mask(*input.shape[-2:], diagonal.__index__(), False), input, _zero(input.dtype))
     return np.triu(input, k=diagonal)
 
 
 @lru_cache(128)
-def _kept(rows: int, columns: int, diagonal: int, lower: bool) -> Any:
+def triangle_mask(rows: int, columns: int, diagonal: int, lower: bool) -> Any:
     """The bool mask of a triangle of a matrix."""
     whole = np.ones((rows, columns), bool)
     made = np.tril(whole, diagonal) if lower else np.triu(whole, diagonal)
@@ -101,17 +102,32 @@ def _zero(native: Any) -> Any:
     return np.zeros((), native)
 
 
-@noted
-def tril_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: dtype = dtypes.int64,
-    device: Any = None,
-    layout: Any = None,
-    pin_memory: bool = False,
-) -> Tensor:
+def _indices(places: Callable[..., Any]) -> Any:
+    """Make a function that gives the indices `places(row, col, offset)` as a tensor."""
+    name = places.__name__
+
+    def indices(
+        row: int,
+        col: int,
+        offset: int = 0,
+        *,
+        dtype: dtype = dtypes.int64,
+        device: Any = None,
+        layout: Any = None,
+        pin_memory: bool = False,
+    ) -> Tensor:
+        for label, n in (("row", row), ("col", col)):
+            if n < 0:
+                raise RuntimeError(f"{label} must be non-negative, got {n} ({name}())")
+        if dtype not in (dtypes.int64, dtypes.int32):
+            raise NotImplementedError(f'"{name}" not implemented for {dtype.name}: dtype is int64 or int32')
+        return finish(np.stack(places(row, col, offset)).astype(NATIVE[dtype]), False, device)
+
+    return noted(with_parameters_of(places, indices, given=3))
+
+
+@_indices
+def tril_indices(row: int, col: int, offset: int) -> Any:
     """Row and column numbers of the lower triangle of a `row` by `col` matrix, as a tensor of two rows.
 
     Example::
@@ -121,20 +137,11 @@ def tril_indices(
         tensor([[0, 1, 1],
                 [0, 0, 1]])
     """
-    return _triangle_indices("tril_indices", np.tril_indices, row, col, offset, dtype, device)
+    return np.tril_indices(row, offset, col)
 
 
-@noted
-def triu_indices(
-    row: int,
-    col: int,
-    offset: int = 0,
-    *,
-    dtype: dtype = dtypes.int64,
-    device: Any = None,
-    layout: Any = None,
-    pin_memory: bool = False,
-) -> Tensor:
+@_indices
+def triu_indices(row: int, col: int, offset: int) -> Any:
     """Row and column numbers of the upper triangle of a `row` by `col` matrix, as a tensor of two rows.
 
     Example::
@@ -144,16 +151,7 @@ def triu_indices(
         tensor([[0],
                 [1]])
     """
-    return _triangle_indices("triu_indices", np.triu_indices, row, col, offset, dtype, device)
-
-
-def _triangle_indices(name: str, indices: Any, row: int, col: int, offset: int, d: dtype, device: Any) -> Tensor:
-    for label, n in (("row", row), ("col", col)):
-        if n < 0:
-            raise RuntimeError(f"{label} must be non-negative, got {n} ({name}())")
-    if d not in (dtypes.int64, dtypes.int32):
-        raise NotImplementedError(f'"{name}" not implemented for {d.name}: dtype is int64 or int32')
-    return finish(np.stack(indices(row, offset, col)).astype(NATIVE[d]), False, device)
+    return np.triu_indices(row, offset, col)
 
 
 # -- diagonals --

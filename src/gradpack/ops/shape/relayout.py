@@ -26,7 +26,7 @@ METHODS = (  # these are methods only, as in torch
 INPLACE = "as_strided_ resize_ resize_as_ set_ apply_ map_ map2_ fill_diagonal_"
 
 
-def _relaid(name: str, node: str, target: Tensor, change: Any) -> Tensor:
+def _relaid(node: str, target: Tensor, change: Any) -> Tensor:
     """Apply the view operation `change` to `target` in-place, and record it under the name `node`."""
     refuse_inference(target)
     check_history(target)
@@ -58,12 +58,12 @@ def _become(target: Tensor, made: Tensor) -> None:
 
 def _method_t_(self: Tensor) -> Tensor:
     """In-place form of `t`."""
-    return _relaid("t_", "TBackward1", self, REGISTRY["t"].public)
+    return _relaid("TBackward1", self, REGISTRY["t"].public)
 
 
 def _method_transpose_(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """In-place form of `transpose`."""
-    return _relaid("transpose_", "TransposeBackward1", self, lambda x: late.transpose(x, dim0, dim1))
+    return _relaid("TransposeBackward1", self, lambda x: late.transpose(x, dim0, dim1))
 
 
 _method_swapdims_ = _method_transpose_
@@ -77,17 +77,17 @@ def _method_swapaxes_(self: Tensor, axis0: int, axis1: int) -> Tensor:
 def _method_squeeze_(self: Tensor, dim: Any = None) -> Tensor:
     """In-place form of `squeeze`."""
     node = "SqueezeBackward3" if dim is None else "SqueezeBackward5" if type(dim) is tuple else "SqueezeBackward4"
-    return _relaid("squeeze_", node, self, lambda x: late.squeeze(x, dim))
+    return _relaid(node, self, lambda x: late.squeeze(x, dim))
 
 
 def _method_unsqueeze_(self: Tensor, dim: int) -> Tensor:
     """In-place form of `unsqueeze`."""
-    return _relaid("unsqueeze_", "UnsqueezeBackward1", self, lambda x: late.unsqueeze(x, dim))
+    return _relaid("UnsqueezeBackward1", self, lambda x: late.unsqueeze(x, dim))
 
 
 def _method_as_strided_(self: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """In-place form of `as_strided`."""
-    return _relaid("as_strided_", "AsStridedBackward1", self, lambda x: as_strided(x, size, stride, storage_offset))
+    return _relaid("AsStridedBackward1", self, lambda x: as_strided(x, size, stride, storage_offset))
 
 
 _MOST = 2**63 - 1

@@ -56,15 +56,14 @@ def _defined(parts: Any, shapes: Any) -> list[Any]:
     return [late.zeros_as(like, shape) if p is None else p for p, shape in zip(parts, shapes, strict=True)]
 
 
-def _split_shapes(shape: Any, sizes: Any, dim: int) -> list[tuple[int, ...]]:
+def _joined(g: Any, shape: Any, sizes: Any, dim: int) -> Any:
+    """The gradient of a tensor split into parts of these sizes."""
     d = wrap_dim(dim, len(shape))
-    return [(*shape[:d], n, *shape[d + 1 :]) for n in sizes]
+    return late._cat(_defined(g, [(*shape[:d], n, *shape[d + 1 :]) for n in sizes]), dim)
 
 
 @view_op(
-    input=lambda g, input_shape, split_size, dim: late._cat(
-        _defined(g, _split_shapes(input_shape, _even(input_shape, split_size, dim), dim)), dim
-    ),
+    input=lambda g, input_shape, split_size, dim: _joined(g, input_shape, _even(input_shape, split_size, dim), dim),
     many=True,
     name="split",
 )
@@ -74,7 +73,7 @@ def _split(input: Array, split_size: int, dim: int = 0) -> Any:
 
 
 @view_op(
-    input=lambda g, input_shape, sizes, dim: late._cat(_defined(g, _split_shapes(input_shape, sizes, dim)), dim),
+    input=lambda g, input_shape, sizes, dim: _joined(g, input_shape, sizes, dim),
     many=True,
     name="split_with_sizes",
     saved_as="dim self_sym_sizes=input.shape split_sizes=sizes",
@@ -123,9 +122,7 @@ def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
 
 
 @linear(
-    input=lambda g, input_shape, split_size, dim: late._cat(
-        _defined(g, _split_shapes(input_shape, _even(input_shape, split_size, dim), dim)), dim
-    ),
+    input=lambda g, input_shape, split_size, dim: _joined(g, input_shape, _even(input_shape, split_size, dim), dim),
     many=True,
     structural=True,
     name="unsafe_split",
@@ -136,9 +133,7 @@ def _unsafe_split(input: Array, split_size: int, dim: int = 0) -> Any:
 
 
 @linear(
-    input=lambda g, input_shape, split_sizes, dim: late._cat(
-        _defined(g, _split_shapes(input_shape, split_sizes, dim)), dim
-    ),
+    input=lambda g, input_shape, split_sizes, dim: _joined(g, input_shape, split_sizes, dim),
     many=True,
     structural=True,
     name="unsafe_split_with_sizes",

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from ...backends.coo import CooArray
-from ...base.dtypes import INTEGRAL
 from ...base.layouts import sparse_coo, strided
 from ...core.tensor import Tensor, alias, wrap
 from . import bodies as sparse_bodies
@@ -301,9 +300,3 @@ def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim
     data = _only_sparse("sparse_resize_and_clear_", self)
     data.indices = data.indices[:, :0]
     return sparse_resize_(self, size, sparse_dim, dense_dim)
-
-
-def check_indices(name: str, tensor: Tensor) -> None:
-    """Raise for a tensor that cannot hold indices."""
-    if tensor._spec.dtype.category != INTEGRAL:
-        raise RuntimeError(f"{name}(): indices must be an int64 tensor, not one of {tensor.dtype}")

@@ -12,6 +12,7 @@ from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Number
 from ...declare.decorators import bilinear, general, linear
+from ..pointwise.operands import no_gradient
 from .bodies import as_they_are, of_sparse, sum_over
 from .conversions import _masked_like
 from .coordinates import coalesce, is_sparse
@@ -188,11 +189,9 @@ def hspmm(mat1: Tensor, mat2: Tensor) -> Tensor:
     return _hspmm(mat1, mat2)
 
 
-def _refuse(name: str) -> Any:
-    raise RuntimeError(f"derivative for aten::{name} is not implemented")
-
-
-@as_they_are(general, mat1=lambda g: _refuse("sspaddmm"), mat2=lambda g: _refuse("sspaddmm"), node="NotImplemented")
+@as_they_are(
+    general, mat1=lambda g: no_gradient("sspaddmm"), mat2=lambda g: no_gradient("sspaddmm"), node="NotImplemented"
+)
 def _sspaddmm(input: Array, mat1: Array, mat2: Array, beta: Number, alpha: Number) -> Any:
     """The rows that have entries, all of their columns."""
     rows = np.unique(mat1.indices[0])
@@ -203,7 +202,7 @@ def _sspaddmm(input: Array, mat1: Array, mat2: Array, beta: Number, alpha: Numbe
     return product if input is None else input * beta + product
 
 
-@as_they_are(general, mat1=lambda g: _refuse("hspmm"), mat2=lambda g: _refuse("hspmm"), node="NotImplemented")
+@as_they_are(general, mat1=lambda g: no_gradient("hspmm"), mat2=lambda g: no_gradient("hspmm"), node="NotImplemented")
 def _hspmm(mat1: Array, mat2: Array) -> Any:
     """The rows that have entries."""
     rows = np.unique(mat1.indices[0])
