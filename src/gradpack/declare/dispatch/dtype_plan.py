@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...backends import NUMPY, Spec, spec_of
-from ...backends.numpy import as_native, hushed, rounded_number, unhush
+from ...backends.numpy import as_native, converted, hushed, rounded_number, unhush
 from ...backends.windows import may_overlap
 from ...base import dtypes
 from ...base.dtypes import INTEGRAL, complex32, dtype
 from ...base.modes import Mode
+from ...kernels.dispatch import LEAST
 from ...tensor.parameter import Parameter
 from ...tensor.tensor import Tensor, alias
 from ...tensor.views import NO_GRAD, mark_view, refresh
@@ -113,7 +114,7 @@ def quickly(op: Op, values: tuple[Any, ...], mode: Mode) -> Any:
             value = arrays[i]
             if type(value) is _array_type:
                 if value.dtype is not native:
-                    arrays[i] = as_native(value, native)
+                    arrays[i] = (as_native if value.size >= LEAST else converted)(value, native)
             elif type(value) is int and compute.category == INTEGRAL:  # type: ignore[union-attr]
                 arrays[i] = wrapped_int(value, compute)
             elif plan.first is not None and type(value) in (float, int):

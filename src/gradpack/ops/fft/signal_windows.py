@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.numpy import as_native, quiet
+from ...backends.numpy import converted, quiet
 from ...base import dtypes
 from ...base.dtypes import dtype
 from ...base.layouts import strided
@@ -36,7 +36,7 @@ def _signal(
     else:
         with quiet():
             values = shape(np.arange(M, dtype=np.float64), M - 1 if sym else M)
-    return finish(as_native(values, _native(op, d, device)), requires_grad, device)
+    return finish(converted(values, _native(op, d, device)), requires_grad, device)
 
 
 def general_cosine(

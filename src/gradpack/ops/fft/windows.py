@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.numpy import as_native, quiet
+from ...backends.numpy import converted, quiet
 from ...base import dtypes
 from ...base.dtypes import as_dtype, dtype
 from ...declare.generate.profiling import noted
@@ -38,7 +38,7 @@ def _window(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, device
     else:
         with quiet():
             values = shape(np.arange(length, dtype=np.float64), length if periodic else length - 1)
-    return finish(as_native(values, _native(op, d, device)), requires_grad, device)
+    return finish(converted(values, _native(op, d, device)), requires_grad, device)
 
 
 def _cosines(k: Any, n: int, *weights: float) -> Any:
