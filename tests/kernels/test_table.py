@@ -82,6 +82,7 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "glu": lambda: F.glu(normal(*ROWS), 1),
     "prelu": lambda: F.prelu(normal(*IMAGES), normal(8)),
     "conv2d": lambda: F.conv2d(normal(*IMAGES), normal(8, 8, 3, 3), normal(8), stride=2, padding=1),
+    "conv2d in rows": lambda: F.conv2d(normal(*IMAGES), normal(8, 8, 5, 5), normal(8), padding=2),
     "conv1d": lambda: F.conv1d(normal(4, 8, 2000), normal(6, 8, 5)),
     "max_pool2d": lambda: F.max_pool2d(normal(*IMAGES), 3, 1),
     "cumsum": lambda: normal(*ROWS).cumsum(1),
