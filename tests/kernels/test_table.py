@@ -118,6 +118,12 @@ def quiet() -> Iterator[None]:
         yield
 
 
+def found_of(kernel: Kernel) -> Callable[..., Any]:
+    function = loaded(kernel)
+    assert function is not None
+    return function
+
+
 def copied(args: Any) -> Any:
     """Arguments with arrays of their own, but for those that repeat one row, which kernels read only."""
     return tuple(a.copy("K") if isinstance(a, np.ndarray) and 0 not in a.strides else a for a in args)
@@ -129,12 +135,12 @@ def calls(library: str) -> dict[Kernel, list[tuple[Any, ...]]]:
     found: dict[Kernel, list[tuple[Any, ...]]] = {}
 
     def noting(kernel: Kernel) -> Any:
-        function = loaded(kernel)
+        function = found_of(kernel)
 
         def call(*args: Any) -> Any:
             known = found.setdefault(kernel, [])
             kept = copied(args) if len(known) < EACH else None
-            made = function(*args)  # type: ignore[misc]
+            made = function(*args)
             if kept is not None and made is not NotImplemented:
                 known.append(kept)
             return made
@@ -166,7 +172,7 @@ def test_a_kernel_computes_its_function(path: str, kernel: Kernel) -> None:
     assert tried, "no program calls it: add one above"
     for args in tried:
         others = copied(args)
-        made = loaded(kernel)(*args)  # type: ignore[misc]
+        made = found_of(kernel)(*args)
         assert made is not NotImplemented
         with libraries(**dict.fromkeys(LIBRARIES, False)):
             expected = reference(*others)

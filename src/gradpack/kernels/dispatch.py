@@ -95,7 +95,7 @@ def choosing(reference: Any, path: str) -> Any:
 
 def rebound(function: Callable[..., Any], reference: Callable[..., Any]) -> Any:
     """An `accelerated` function with another function in place of its reference."""
-    return choosing(reference, function.path)  # type: ignore[attr-defined]
+    return choosing(reference, vars(function)["path"])
 
 
 def row(path: str) -> tuple[Kernel, ...]:
