@@ -30,7 +30,7 @@ BAR = 60.0  # milliseconds on top of NumPy
 VARIANTS = {
     "numpy": ("numpy", ""),
     "numpy, ml_dtypes": ("numpy, ml_dtypes", ""),
-    "gradpack": ("gradpack", "gradpack.tensor"),
+    "gradpack": ("gradpack", "gradpack.core"),
     "gradpack, its nn and optim": ("gradpack", "gradpack.nn.Module, gradpack.optim.SGD"),
 }
 

@@ -147,7 +147,7 @@ def test_the_operation_that_contributing_adds():
     names: dict[str, Any] = {"elementwise": extend.elementwise, "np": np, "Any": Any}
     with extend.registering():
         exec(declaration.replace("def hypot(", "def hypotenuse("), names)
-        x, y = (gradpack.tensor([3.0, 5.0], dtype=gradpack.float64).requires_grad_() for _ in range(2))
+        x, y = (gradpack.core([3.0, 5.0], dtype=gradpack.float64).requires_grad_() for _ in range(2))
         assert gradpack.autograd.gradcheck(names["hypotenuse"], (x, y))
         assert gradpack.autograd.gradgradcheck(names["hypotenuse"], (x, y))
     exec(samples, names | {"S": S, "T": T}, names)

@@ -20,13 +20,13 @@ from .autograd.saved_hooks import leave_saved_tensors_hooks, saved_tensors_hooks
 from .autograd.undefined_grad import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
 from .base.errors import LinAlgError as _LinAlgError
 from .base.modes import MODE, RUN
+from .core.node_methods import _InputMetadata
+from .core.tensor import Tensor
+from .core.torch_function import DisableTorchFunction, DisableTorchFunctionSubclass
+from .core.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
 from .declare.dispatch.saved_attributes import SavedTensor
 from .declare.op import REGISTRY
 from .graph.node import AccumulateGrad, Node, upcoming
-from .tensor.node_methods import _InputMetadata
-from .tensor.tensor import Tensor
-from .tensor.torch_function import DisableTorchFunction, DisableTorchFunctionSubclass
-from .tensor.torch_function import disabled_torch_function_impl as _disabled_torch_function_impl
 
 
 def _keeps_graph() -> bool:

@@ -27,8 +27,8 @@ from .base.memory_formats import memory_format  # noqa: E402
 from .base.size import Size  # noqa: E402
 from .base.threads import get_num_threads, set_num_threads  # noqa: E402
 from .base.when_imported import when_imported as _when_imported  # noqa: E402
+from .core.tensor import Tensor  # noqa: E402
 from .ops import methods as _methods  # noqa: E402
-from .tensor.tensor import Tensor  # noqa: E402
 
 if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
@@ -53,14 +53,14 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .amp.autocast_mode import autocast as autocast
     from .amp.grad_scaler import GradScaler as GradScaler
     from .as_torch import install_as_torch as install_as_torch
+    from .core.legacy_types import is_storage as is_storage
+    from .core.legacy_types import set_default_tensor_type as set_default_tensor_type
+    from .core.legacy_types import typename as typename
+    from .core.printing import set_printoptions as set_printoptions
     from .func import vmap as vmap
     from .ops.create.create import tensor as tensor
     from .serialization import load as load
     from .serialization import save as save
-    from .tensor.printing import set_printoptions as set_printoptions
-    from .tensor.typed import is_storage as is_storage
-    from .tensor.typed import set_default_tensor_type as set_default_tensor_type
-    from .tensor.typed import typename as typename
 
 _methods.attach()
 globals()["tensor"] = _methods.exported("tensor")  # the function, not the subpackage of that name

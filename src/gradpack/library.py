@@ -19,9 +19,9 @@ from typing import Any
 from .autograd.function import Function
 from .base.exits import block
 from .base.modes import MODE, using
+from .core.tensor import Tensor
 from .library_schemas import hints_of, infer_schema
 from .ops import NAMESPACES
-from .tensor.tensor import Tensor
 
 __all__ = [
     "CustomOpDef",

@@ -10,7 +10,7 @@ from typing import Any
 
 from .base.devices import device
 from .base.dtypes import dtype
-from .tensor.tensor import Tensor
+from .core.tensor import Tensor
 
 _TYPES: dict[Any, str] = {
     Tensor: "Tensor",

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from .base.modes import MODE, Block
-from .tensor.tensor import Tensor
-from .tensor.torch_function import handle, overriding, through_functions
+from .core.tensor import Tensor
+from .core.torch_function import handle, overriding, through_functions
 
 __all__ = [
     "BaseTorchFunctionMode",

@@ -10,8 +10,8 @@ from typing import TypeAlias
 from .base.devices import device
 from .base.dtypes import dtype
 from .base.size import Size
-from .tensor.storage import UntypedStorage as Storage
-from .tensor.tensor import Tensor
+from .core.storage import UntypedStorage as Storage
+from .core.tensor import Tensor
 
 Number: TypeAlias = int | float | bool
 Device: TypeAlias = device | str | int | None

@@ -7,7 +7,7 @@ import pytest
 
 import gradpack as torch
 from gradpack.backends import array_api, backend_of
-from gradpack.tensor.tensor import wrap
+from gradpack.core.tensor import wrap
 
 strict = pytest.importorskip("array_api_strict")
 

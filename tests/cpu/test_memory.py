@@ -10,7 +10,7 @@ import pytest
 import gradpack as torch
 from gradpack.autograd import profiler
 from gradpack.base.modes import MODE
-from gradpack.tensor.memory import held
+from gradpack.core.memory_tracking import held
 from gradpack.testing import sim
 
 cpu = torch.cpu

@@ -121,7 +121,7 @@ def test_tensor_subclasses_see_it():
 def test_another_array_library_computes_it():
     strict = pytest.importorskip("array_api_strict")
     from gradpack.backends import array_api, backend_of
-    from gradpack.tensor.tensor import wrap
+    from gradpack.core.tensor import wrap
 
     if backend_of(type(strict.asarray(0.0))) is None:
         array_api.register(strict)

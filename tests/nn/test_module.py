@@ -321,7 +321,7 @@ def test_a_hook_must_be_callable() -> None:
 
 
 def test_module_hooks_do_not_slow_backward_down() -> None:
-    from gradpack.tensor.hooks import registered
+    from gradpack.core.hooks import registered
 
     before = registered[0]
     handle = nn.Identity().register_forward_hook(lambda *a: None)

@@ -12,8 +12,8 @@ import numpy as np
 import gradpack
 import gradpack.nn.functional
 from gradpack.base.modes import using
+from gradpack.core.tensor import Tensor, wrap
 from gradpack.declare.op import REGISTRY
-from gradpack.tensor.tensor import Tensor, wrap
 
 from .cases import Arrays, Case, arguments, close, mode_now, native, same
 

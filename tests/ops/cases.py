@@ -11,9 +11,9 @@ import numpy as np
 from gradpack.autograd.api import grad
 from gradpack.base.dtypes import FLOATING, dtype
 from gradpack.base.modes import MODE, using
+from gradpack.core.tensor import Tensor, wrap
 from gradpack.declare.op import REGISTRY, Op
 from gradpack.ops.random.generator import manual_seed
-from gradpack.tensor.tensor import Tensor, wrap
 from tests.samples.base import S, T, all_samples, seeded
 
 SWEEP = bool(os.environ.get("GRADPACK_SWEEP"))

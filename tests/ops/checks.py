@@ -12,7 +12,7 @@ import numpy as np
 
 from gradpack.autograd.api import grad
 from gradpack.base.modes import using
-from gradpack.tensor.tensor import wrap
+from gradpack.core.tensor import wrap
 
 from .cases import Arrays, Case, arguments, close, dot, like, moved, seeded, total
 

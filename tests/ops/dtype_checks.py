@@ -12,7 +12,7 @@ import numpy as np
 from gradpack.backends import NUMPY
 from gradpack.base import dtypes
 from gradpack.base.modes import using
-from gradpack.tensor.tensor import Tensor, wrap
+from gradpack.core.tensor import Tensor, wrap
 
 from . import checks
 from .cases import Case, close, mode_now, same

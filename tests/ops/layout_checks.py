@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from gradpack.base.modes import using
+from gradpack.core.tensor import Tensor
 from gradpack.declare.dispatch.torch_names import VARIANTS
-from gradpack.tensor.tensor import Tensor
 
 from .cases import Arrays, Case, close, same
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradpack.autograd.api import backward, grad
 from gradpack.autograd.graph import saved_tensors_hooks
-from gradpack.tensor.tensor import Tensor, alias, wrap
+from gradpack.core.tensor import Tensor, alias, wrap
 
 from .cases import Arrays, Case, same
 

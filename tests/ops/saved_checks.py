@@ -9,8 +9,8 @@ from typing import Any
 from gradpack.autograd.api import backward, grad
 from gradpack.autograd.graph import saved_tensors_hooks
 from gradpack.base.modes import using
-from gradpack.tensor.saved import FREED
-from gradpack.tensor.tensor import Tensor, wrap
+from gradpack.core.saved import FREED
+from gradpack.core.tensor import Tensor, wrap
 
 from .cases import Arrays, Case, arguments, like, same, seeded
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from gradpack.base.modes import MODE
+from gradpack.core.tensor import wrap
 from gradpack.declare.batching import batch_call as batching
 from gradpack.declare.batching import batch_dispatch
 from gradpack.declare.batching import batch_tensor as batched
@@ -18,7 +19,6 @@ from gradpack.declare.batching.level import VmapLevel
 from gradpack.declare.batching.rule_table import RULES
 from gradpack.declare.op import REGISTRY
 from gradpack.func import batching_coverage
-from gradpack.tensor.tensor import wrap
 from tests.ops.cases import Case, load_operations
 from tests.samples.base import all_samples
 

@@ -10,9 +10,9 @@ import sys
 import pytest
 
 import gradpack as torch
+from gradpack.core.properties import TensorBase
 from gradpack.declare.op import REGISTRY
 from gradpack.ops import lazy_names, methods
-from gradpack.tensor.described import TensorBase
 
 
 def test_the_list_of_names_is_up_to_date(tmp_path):
@@ -53,7 +53,7 @@ def test_each_module_may_be_the_first_to_be_loaded():
     told = run("""
 import os, gradpack
 from gradpack.ops import lazy_names, methods
-from gradpack.tensor.described import TensorBase
+from gradpack.core.properties import TensorBase
 for module, (functions, attributes, ops) in lazy_names.LAZY.items():
     child = os.fork()
     if not child:

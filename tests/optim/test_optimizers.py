@@ -181,7 +181,7 @@ def test_a_long_parameter_needs_few_temporaries(name: str) -> None:
 def test_another_array_library(name: str) -> None:
     strict = pytest.importorskip("array_api_strict")
     from gradpack.backends import array_api, backend_of
-    from gradpack.tensor.tensor import wrap
+    from gradpack.core.tensor import wrap
 
     if backend_of(type(strict.asarray(0.0))) is None:
         array_api.register(strict)

@@ -51,7 +51,7 @@ def test_functions(name, of_torch):
 
 def test_one_of_the_other():
     x = torch.tensor([1.0, 2.0])
-    assert gradpack.tensor(x).tolist() == gradpack.tensor([x[0], x[1]]).tolist() == [1.0, 2.0]
+    assert gradpack.core(x).tolist() == gradpack.core([x[0], x[1]]).tolist() == [1.0, 2.0]
     shared = gradpack.from_dlpack(x)
     shared[0] = 5.0
     assert x.tolist() == [5.0, 2.0] and torch.from_dlpack(shared).tolist() == [5.0, 2.0]

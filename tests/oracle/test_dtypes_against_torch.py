@@ -74,10 +74,10 @@ def test_printing():
         list(range(100)), [[[1.0]], [[2.0]]], [1e-3, 1e-2], [123456.0, 1.5], list(range(2000)),
     ]  # fmt: skip
     for case in cases:
-        ours, theirs = repr(gradpack.tensor(case)), repr(torch.tensor(case))
+        ours, theirs = repr(gradpack.core(case)), repr(torch.tensor(case))
         assert ours.replace("gradpack.", "torch.") == theirs, case
     for d in ("float64", "int32", "bfloat16", "float16", "complex128", "uint8"):
-        ours = repr(gradpack.tensor([1, 2], dtype=getattr(gradpack, d)))
+        ours = repr(gradpack.core([1, 2], dtype=getattr(gradpack, d)))
         assert ours.replace("gradpack.", "torch.") == repr(torch.tensor([1, 2], dtype=getattr(torch, d)))
     x = gradpack.ones(2, requires_grad=True)
     assert repr(x) == "tensor([1., 1.], requires_grad=True)"

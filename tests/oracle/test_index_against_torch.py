@@ -377,8 +377,8 @@ def test_program(text):
 
 def test_where_torch_is_wrong_or_fails():
     # The extreme without `input` happens to be what `input` holds there: torch gives a part of the gradient away.
-    x, src = gradpack.tensor([4.0], requires_grad=True), gradpack.tensor([4.0, 5.0], requires_grad=True)
-    index = gradpack.tensor([0, 0])
+    x, src = gradpack.core([4.0], requires_grad=True), gradpack.core([4.0, 5.0], requires_grad=True)
+    index = gradpack.core([0, 0])
     out = gradpack.scatter_reduce(x, 0, index, src, "amin", include_self=False)
     assert [g.tolist() for g in gradpack.autograd.grad(out, [x, src], gradpack.ones(1))] == [[0.0], [1.0, 0.0]]
     # A source larger than the index: torch computes the result, and no gradient of the right shape.
@@ -386,6 +386,6 @@ def test_where_torch_is_wrong_or_fails():
     (g,) = gradpack.autograd.grad(gradpack.zeros(2).scatter_add(0, index, src).sum(), src)
     assert g.tolist() == [1.0, 1.0, 0.0]
     # `scatter` with reduce= has no gradient in torch.
-    x = gradpack.tensor([2.0, 3.0], requires_grad=True)
-    (g,) = gradpack.autograd.grad(gradpack.scatter(x, 0, gradpack.tensor([0]), 5.0, reduce="multiply").sum(), x)
+    x = gradpack.core([2.0, 3.0], requires_grad=True)
+    (g,) = gradpack.autograd.grad(gradpack.scatter(x, 0, gradpack.core([0]), 5.0, reduce="multiply").sum(), x)
     assert g.tolist() == [5.0, 1.0]

@@ -158,7 +158,7 @@ def test_loaded_state_goes_on_where_it_was(name: str, options: dict[str, Any]) -
     (ours, _), (theirs, b) = (trained(lib, name, options, "float64", steps=2) for lib in (gradpack, torch))
     saved = b.state_dict()
     saved["state"] = {
-        number: {key: gradpack.tensor(value.numpy()) for key, value in state.items()}
+        number: {key: gradpack.core(value.numpy()) for key, value in state.items()}
         for number, state in saved["state"].items()
     }
     fresh = getattr(gradpack.optim, name)([*ours, gradpack.nn.Parameter(gradpack.ones(2))], lr=0.7)

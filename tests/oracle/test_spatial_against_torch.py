@@ -264,8 +264,8 @@ def test_embedding_bag(name: str, mode: str, weighted: bool) -> None:
 
 def test_scaled_by_how_often_the_row_was_looked_up() -> None:
     """Deliberately not as torch, which takes the count of another row: see docs/differences.md."""
-    weight = gradpack.tensor(real(5, 3), requires_grad=True)
-    index = gradpack.tensor([[0, 1, 2], [4, 4, 0]])
+    weight = gradpack.core(real(5, 3), requires_grad=True)
+    index = gradpack.core([[0, 1, 2], [4, 4, 0]])
     gradpack.nn.functional.embedding_bag(index, weight, mode="sum", scale_grad_by_freq=True).sum().backward()
     assert weight.grad.tolist() == [[1.0] * 3, [1.0] * 3, [1.0] * 3, [0.0] * 3, [1.0] * 3]
 

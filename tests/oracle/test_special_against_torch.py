@@ -39,7 +39,7 @@ def test_torchs_samples(name):
 @pytest.mark.parametrize("name", UNARY)
 def test_edges(name):
     theirs = torch.tensor(EDGES, dtype=torch.float64, requires_grad=True)
-    ours = gradpack.tensor(EDGES, dtype=gradpack.float64, requires_grad=True)
+    ours = gradpack.core(EDGES, dtype=gradpack.float64, requires_grad=True)
     a, b = getattr(torch.special, name)(theirs), getattr(gradpack.special, name)(ours)
     np.testing.assert_allclose(b.detach().numpy(), a.detach().numpy(), rtol=1e-5, atol=1e-7)
     assert a.requires_grad == b.requires_grad

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from weakref import WeakSet
 
+from gradpack.core.tensor import Tensor
 from gradpack.saved.budgets.accounting import Slot
 from gradpack.saved.policies.recompute_graph import Anchor, Handle, Recipe
 from gradpack.saved.storage import owner
-from gradpack.tensor.tensor import Tensor
 
 
 class Look:

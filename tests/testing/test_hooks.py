@@ -82,7 +82,7 @@ def test_hooks_that_forget_are_noticed():
 
 def test_a_save_on_cpu_that_forgets_the_layout_is_noticed():
     real = gradpack.autograd.graph.saved_tensors_hooks
-    flat = failing(save_on_cpu=lambda: real(lambda t: t.tolist(), gradpack.tensor))
+    flat = failing(save_on_cpu=lambda: real(lambda t: t.tolist(), gradpack.core))
     assert flat == {"layouts"}
 
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.core.tensor import wrap
 from gradpack.declare.op import REGISTRY
-from gradpack.tensor.tensor import wrap
 from gradpack.testing import sim
 from tests.ops.cases import WITHOUT_PHASE, Case, load_operations
 from tests.samples.base import all_samples

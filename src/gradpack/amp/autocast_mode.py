@@ -12,7 +12,7 @@ from ..base.autocast import DEFAULTS, Autocast, become, current
 from ..base.dtypes import dtype as dtype_type
 from ..base.exits import Exit
 from ..base.modes import MODE
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 _KINDS = (
     "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, mps, meta, hpu, "

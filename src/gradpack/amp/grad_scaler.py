@@ -8,8 +8,8 @@ from typing import Any
 
 from ..base.devices import KINDS
 from ..base.dtypes import float16, float32
+from ..core.tensor import Tensor
 from ..ops.create.fill import full
-from ..tensor.tensor import Tensor
 
 _READY, _UNSCALED, _STEPPED = "ready", "unscaled", "stepped"  # stage of an optimizer between two updates
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .function import Function
 
 

@@ -12,9 +12,9 @@ from typing import Any
 from ..base.callers import COMPILED
 from ..base.exits import Exit
 from ..base.modes import MODE, change
+from ..core.hooks import NodeExtras
+from ..core.tensor import raw
 from ..graph.node import AccumulateGrad, Gradient, Node
-from ..tensor.hooks import NodeExtras
-from ..tensor.tensor import raw
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 

@@ -7,15 +7,15 @@ from typing import Any
 
 from ..base.modes import MODE, TRANSFORMS, using
 from ..base.settings import is_warn_always_enabled
+from ..core import accumulate_grad as _leaf  # noqa: F401 - sets `AccumulateGrad.store`
+from ..core import copying as _copying  # noqa: F401 - sets the copying methods of Tensor
+from ..core import data as _data  # noqa: F401 - sets `Tensor.data`
+from ..core import grad_dtype as _grad_dtype  # noqa: F401 - sets `Tensor.grad_dtype`
+from ..core import node_methods as _node_methods  # noqa: F401 - sets methods of nodes
+from ..core.hooks import retain_grad
+from ..core.tensor import Tensor, alias
 from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph.node import Node, Nowhere
-from ..tensor import copying as _copying  # noqa: F401 - sets the copying methods of Tensor
-from ..tensor import data as _data  # noqa: F401 - sets `Tensor.data`
-from ..tensor import grad_dtype as _grad_dtype  # noqa: F401 - sets `Tensor.grad_dtype`
-from ..tensor import leaf as _leaf  # noqa: F401 - sets `AccumulateGrad.store`
-from ..tensor import node_methods as _node_methods  # noqa: F401 - sets methods of nodes
-from ..tensor.hooks import retain_grad
-from ..tensor.tensor import Tensor, alias
 from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
 from .backward_pass import captured, run
 from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here

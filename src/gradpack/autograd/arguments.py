@@ -9,7 +9,7 @@ from typing import Any
 from ..backends import Spec
 from ..base.foreign import is_foreign, mixed
 from ..base.size import Size
-from ..tensor.tensor import Tensor, alias
+from ..core.tensor import Tensor, alias
 from .edges import GradientEdge, origin_of
 
 _ONE = (Tensor, GradientEdge)

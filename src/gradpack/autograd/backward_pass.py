@@ -9,10 +9,10 @@ from typing import Any
 from ..backends.numpy import hushed, unhush
 from ..base.modes import MODE, RUN, without_grad
 from ..base.threads import start
+from ..core.hooks import registered
+from ..core.tensor import InferenceCounter, Tensor, wrap
 from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, Slot
-from ..tensor.hooks import registered
-from ..tensor.tensor import InferenceCounter, Tensor, wrap
 from . import node_log
 from .arguments import flag
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..backends import NUMPY, backend_on
 from ..base.devices import device
-from ..tensor.tensor import Tensor, wrap
+from ..core.tensor import Tensor, wrap
 from .function import Function
 
 

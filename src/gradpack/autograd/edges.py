@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from ..backends import Spec
+from ..core.tensor import Tensor
 from ..graph.node import AccumulateGrad, Node, Nowhere, Slot
-from ..tensor.tensor import Tensor
 
 
 class GradientEdge(NamedTuple):

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from ..base.exits import Exit
 from ..base.modes import MODE, TRANSFORMS, change, using
+from ..core.tensor import DUALS, Tensor
 from ..declare.dispatch.tangents import tangent_of
 from ..ops.forward_mode import fw_primal
-from ..tensor.tensor import DUALS, Tensor
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
 

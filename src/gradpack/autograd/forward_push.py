@@ -8,9 +8,9 @@ from typing import Any
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
+from ..core.tensor import Tensor
 from ..declare.batching.batch_tensor import bottom, keep_source, lifted, same_of, with_same
 from ..declare.dispatch.tangents import alias_of, tangent_of
-from ..tensor.tensor import Tensor
 
 
 def push_forward(

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from ..base.modes import MODE, without_grad
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .functions.apply import call
 from .functions.context import FunctionCtx
 from .functions.node import BackwardCFunction

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..base.errors import inside_a_transform
 from ..base.modes import MODE, TRANSFORMS
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .api import grad
 from .arguments import flag
 from .backward_pass import rows_of

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..base.exits import Exit
 from ..base.modes import MODE, VIEW_REPLAY, Block, change
-from ..tensor.leaf import ENFORCED
-from ..tensor.tensor import Tensor
+from ..core.accumulate_grad import ENFORCED
+from ..core.tensor import Tensor
 from .decorate import F, decorate
 
 __all__ = [

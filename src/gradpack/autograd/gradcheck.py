@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..base.dtypes import complex128, float64
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .api import grad
 
 if TYPE_CHECKING:

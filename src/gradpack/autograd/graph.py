@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 from ..base.modes import RUN
+from ..core.hooks import RemovableHandle
+from ..core.tensor import InferenceCounter, Tensor
 from ..graph import node as _graph
 from ..graph.node import Nowhere, Slot
-from ..tensor.hooks import RemovableHandle
-from ..tensor.tensor import InferenceCounter, Tensor
 from .edges import GradientEdge, get_gradient_edge
 from .saved_hooks import (
     PackHook,  # noqa: F401 - under this name, too

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..backends import spec_of
+from ..core.tensor import Tensor
 from ..graph.node import Node, Nowhere, Origin, Part, Slot
-from ..tensor.tensor import Tensor
 
 _DEBUG = 10
 _HIDDEN = (Slot, Nowhere, Origin)  # represent edges, hidden from users

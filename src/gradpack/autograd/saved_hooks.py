@@ -15,8 +15,8 @@ from typing import Any
 from ..base import scopes
 from ..base.exits import Exit
 from ..base.modes import MODE, Block, Undo, using
-from ..tensor.mutation import Mutation
-from ..tensor.tensor import Tensor, wrap
+from ..core.copy_on_write import Mutation
+from ..core.tensor import Tensor, wrap
 from .decorate import decorate
 
 PackHook = Callable[[Tensor], Any]  # from a saved tensor to a packed object

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
+from ..core.tensor import Tensor
 from ..graph.node import Gradient, Node, Nowhere, Slot, next_seq
-from ..tensor.tensor import Tensor
 
 
 class Error(Node):

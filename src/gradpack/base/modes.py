@@ -52,7 +52,7 @@ class Mode:
     )
 
     grad: bool  # record a graph?
-    hooks: tuple[Any, ...] | None  # (pack, unpack) hooks for saved tensors; with a third, informed: tensor/packed.py
+    hooks: tuple[Any, ...] | None  # (pack, unpack) hooks for saved tensors; with a third, informed: core/packed.py
     blocks: tuple[Any, ...]  # of hooks that are active, innermost last: see scopes.py
     forbidden: str | None  # why saved tensor hooks may not be used here
     inference: bool  # make inference tensors?

@@ -17,7 +17,7 @@ from ..autograd.profiling.recorder import Recorder
 from ..autograd.profiling.table import format_memory
 from ..base.devices import device as device_type
 from ..base.modes import MODE, Mode
-from ..tensor.memory import Tracker, held
+from ..core.memory_tracking import Tracker, held
 
 Device = Any  # a device, its name, or None for the CPU
 

@@ -34,12 +34,12 @@ from ..base import dtypes
 from ..base.devices import CPU
 from ..base.modes import MODE
 from ..base.return_types import return_type
+from ..core.packed import Packed, pack_array, pack_input, pack_result
+from ..core.parameter import Parameter
+from ..core.saved import FREED, check, freed, unpack_input, unpack_result
+from ..core.tensor import Tensor, View
+from ..core.views import leads_somewhere, refresh
 from ..graph.node import Part, Slot, next_seq
-from ..tensor.packed import Packed, pack_array, pack_input, pack_result
-from ..tensor.parameter import Parameter
-from ..tensor.saved import FREED, check, freed, unpack_input, unpack_result
-from ..tensor.tensor import Tensor, View
-from ..tensor.views import leads_somewhere, refresh
 from .dispatch import subclass  # noqa: F401 - attaches its method
 from .dispatch.interpreter import Output, apply
 from .dispatch.nodes import CompiledNode, GeneralNode, constant, name_node

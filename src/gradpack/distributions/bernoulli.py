@@ -6,11 +6,11 @@ import math
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..ops.nn.loss_pointwise import binary_cross_entropy_with_logits
 from ..ops.pointwise.activation import softplus
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import bernoulli, rand
-from ..tensor.tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
 from .odds import Odds

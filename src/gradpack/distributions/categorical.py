@@ -9,6 +9,7 @@ from ..autograd.grad_mode import no_grad
 from ..base.dtypes import int64
 from ..base.info import finfo
 from ..base.size import Size
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor
 from ..ops.create.fill import eye
 from ..ops.create.fill_like import full_like
@@ -17,7 +18,6 @@ from ..ops.random.floats import multinomial, rand
 from ..ops.reduce.softmax import logsumexp
 from ..ops.shape.broadcasting import broadcast_tensors
 from ..ops.special.log_gamma import lgamma
-from ..tensor.tensor import Tensor
 from . import constraints
 from .counts import Binomial
 from .dirichlet import one_hot_like

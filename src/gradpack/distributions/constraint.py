@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.shape.join import cat as _join
 from ..ops.shape.join import stack as _stack
-from ..tensor.tensor import Tensor
 
 
 class Constraint:

@@ -14,10 +14,10 @@ from typing import Any
 
 from ..base.dtypes import bool_
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..linalg import cholesky_ex, eigvalsh, vector_norm
 from ..ops.create.fill import full
 from ..ops.pointwise.compare import isclose
-from ..tensor.tensor import Tensor
 from .constraint import (
     Constraint,
     MixtureSameFamilyConstraint,

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.activation import logsigmoid
 from ..ops.pointwise.exponential import xlogy
@@ -13,7 +14,6 @@ from ..ops.pointwise.rounding import where
 from ..ops.random.floats import rand
 from ..ops.random.sampling import binomial, poisson
 from ..ops.special.log_gamma import lgamma
-from ..tensor.tensor import Tensor
 from . import constraints
 from .bernoulli import cross_entropy
 from .exp_family import ExponentialFamily

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ..autograd.function import Function, once_differentiable
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like
 from ..ops.pointwise.exponential import xlogy
 from ..ops.pointwise.rounding import where
@@ -12,7 +13,6 @@ from ..ops.random.implicit import _dirichlet_grad
 from ..ops.random.sampling import _sample_dirichlet
 from ..ops.shape.join import stack
 from ..ops.special.log_gamma import digamma, lgamma
-from ..tensor.tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
 from .location_scale import Uniform

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.size import Size
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from . import constraints
 from .utils import lazy_property
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..autograd import grad
 from ..autograd.grad_mode import enable_grad
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .distribution import Distribution
 from .utils import sum_rightmost
 

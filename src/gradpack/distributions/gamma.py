@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..ops.create.create import as_tensor
 from ..ops.create.fill_like import ones_like, zeros_like
 from ..ops.pointwise.exponential import xlogy
@@ -13,7 +14,6 @@ from ..ops.pointwise.rounding import where
 from ..ops.random.sampling import _standard_gamma
 from ..ops.special.gamma_functions import igamma
 from ..ops.special.log_gamma import digamma, lgamma
-from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .exp_family import ExponentialFamily

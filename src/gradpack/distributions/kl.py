@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .distribution import Distribution
 from .exp_family import ExponentialFamily
 from .transformed_distribution import Independent, TransformedDistribution

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.create.fill import full
 from ..ops.pointwise.rounding import where
 from ..ops.shape.broadcasting import broadcast_shapes
 from ..ops.special.log_gamma import digamma, lgamma
-from ..tensor.tensor import Tensor
 from .bernoulli import Bernoulli, ContinuousBernoulli
 from .counts import Binomial, Poisson
 from .dirichlet import Beta

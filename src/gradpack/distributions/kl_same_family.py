@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..linalg import solve_triangular
 from ..ops.pointwise.activation import softplus
 from ..ops.pointwise.rounding import where
 from ..ops.shape.diagonal import diag_embed
 from ..ops.special.log_gamma import digamma, lgamma
-from ..tensor.tensor import Tensor
 from .bernoulli import Bernoulli, ContinuousBernoulli
 from .categorical import Categorical, OneHotCategorical
 from .counts import Binomial, Geometric, Poisson

@@ -6,11 +6,11 @@ import math
 from typing import Any, ClassVar
 
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..ops.create.create import as_tensor
 from ..ops.create.fill_like import full_like, ones_like, zeros_like
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import rand
-from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..linalg import cholesky, slogdet
 from ..ops.create.ranges import arange
 from ..ops.linalg.triangular import cholesky_solve
@@ -19,7 +20,6 @@ from ..ops.shape.diagonal import diag_embed
 from ..ops.shape.join import cat
 from ..ops.special.gamma_functions import mvlgamma
 from ..ops.special.log_gamma import digamma, lgamma
-from ..tensor.tensor import Tensor
 from . import constraints
 from .dirichlet import Beta
 from .distribution import Distribution

@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.size import Size
+from ..core.tensor import Tensor
 from ..ops.reduce.softmax import log_softmax, logsumexp
-from ..tensor.tensor import Tensor
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution

@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from ..core.tensor import Tensor
 from ..linalg import cholesky, solve_triangular
 from ..ops.create.fill import eye
 from ..ops.linalg.triangular import cholesky_inverse
 from ..ops.shape.broadcasting import broadcast_shapes
 from ..ops.shape.diagonal import diag_embed
-from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .utils import lazy_property, standard_normal

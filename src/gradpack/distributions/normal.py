@@ -6,10 +6,10 @@ import math
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import normal
-from ..tensor.tensor import Tensor
 from . import constraints
 from .exp_family import ExponentialFamily
 from .transformed_distribution import TransformedDistribution

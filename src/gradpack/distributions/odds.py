@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.size import Size
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .distribution import Distribution
 from .utils import broadcast_all, lazy_property, logits_to_probs, probs_to_logits
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import rand
 from ..ops.special.log_gamma import lgamma
-from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .gamma import Exponential

@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from . import constraints
 from .utils import sum_rightmost
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.size import Size
+from ..core.tensor import Tensor
 from ..ops.shape.join import cat, stack
-from ..tensor.tensor import Tensor
 from . import constraints
 from .transform import Transform, check_dim
 from .utils import sum_rightmost

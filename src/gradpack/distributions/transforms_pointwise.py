@@ -7,10 +7,10 @@ from numbers import Number
 from typing import Any
 
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like
 from ..ops.pointwise.activation import softplus
 from ..ops.shape.broadcasting import broadcast_shapes
-from ..tensor.tensor import Tensor
 from . import constraints
 from .transform import Transform
 from .utils import broadcast_all, sum_rightmost

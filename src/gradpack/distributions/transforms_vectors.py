@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..linalg import cholesky
 from ..ops.create.fill import eye
 from ..ops.create.ranges import arange
@@ -13,7 +14,6 @@ from ..ops.nn.padding import pad
 from ..ops.pointwise.activation import softplus
 from ..ops.reduce.softmax import softmax
 from ..ops.shape.diagonal import diag_embed, tril_indices
-from ..tensor.tensor import Tensor
 from . import constraints
 from .transform import Transform, check_dim
 from .transforms_pointwise import clipped_sigmoid

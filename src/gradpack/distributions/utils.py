@@ -11,6 +11,7 @@ from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import get_default_dtype
 from ..base.foreign import is_foreign, mixed
 from ..base.info import finfo
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor
 from ..ops.create.fill import zeros
 from ..ops.create.ranges import arange
@@ -18,7 +19,6 @@ from ..ops.random.floats import randn
 from ..ops.reduce.softmax import softmax
 from ..ops.shape.broadcasting import broadcast_tensors
 from ..ops.shape.diagonal import tril_indices
-from ..tensor.tensor import Tensor
 
 __all__ = [
     "broadcast_all",

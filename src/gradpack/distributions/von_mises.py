@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import bool_, float64
+from ..core.tensor import Tensor
 from ..ops.create.fill import zeros
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import rand
 from ..ops.special.bessel import i0e, i1e
-from ..tensor.tensor import Tensor
 from . import constraints
 from .distribution import Distribution
 from .utils import broadcast_all

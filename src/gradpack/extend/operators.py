@@ -8,11 +8,11 @@ from typing import Any
 
 from ..backends import NUMPY, Backend
 from ..base.exits import block, surely
+from ..core.tensor import Tensor
 from ..declare import decorators as kinds
 from ..declare.inplace.forms import inplace_of, is_taken
 from ..declare.op import OPTIONS, PUBLIC, REGISTRY, Op
 from ..ops import methods
-from ..tensor.tensor import Tensor
 from . import added
 
 

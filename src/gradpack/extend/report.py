@@ -9,10 +9,10 @@ from functools import cache
 from types import FunctionType
 from typing import Any, NamedTuple
 
+from ..core.properties import TensorBase
 from ..declare.generate.inline import _definition
 from ..declare.op import PUBLIC, REGISTRY, Op
 from ..ops import methods
-from ..tensor.described import TensorBase
 
 
 class OpInfo(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .batch_norm import replace_all_batch_norm_modules_
 from .functional_call import functional_call, stack_module_state
 from .jacobians import hessian, jacfwd, jacrev

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.tree import tree_leaves
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 
 def selected(argnums: Any, count: int) -> int | tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.exits import surely
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 
 def functional_call(

@@ -7,9 +7,9 @@ from typing import Any
 
 from ..base.modes import MODE
 from ..base.tree import tree_flatten, tree_unflatten
+from ..core.tensor import Tensor
 from ..declare.batching.batch_tensor import all_examples, batched, entered
 from ..declare.batching.level import VmapLevel
-from ..tensor.tensor import Tensor
 from .arguments import Function, pick, refuse_complex
 from .transforms import jvp_of, vjp_of
 from .vmap import check_randomness

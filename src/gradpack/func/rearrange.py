@@ -6,7 +6,7 @@ import math
 import re
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 _ELLIPSIS = "..."
 _WORDS = re.compile(r"\s*(\.\.\.|\(|\)|[^\s().]+|\.)")

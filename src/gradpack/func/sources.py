@@ -16,11 +16,11 @@ from ..autograd.backward_pass import captured
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
+from ..core import printing
+from ..core.tensor import InferenceCounter, Tensor, alias
 from ..declare.batching.batch_tensor import bottom, cut, is_batched, keep_source, lifted, same_of, with_same
 from ..graph.node import AccumulateGrad, Node, Origin, Slot
 from ..ops.shape.shape import reshape
-from ..tensor import printing
-from ..tensor.tensor import InferenceCounter, Tensor, alias
 
 if TYPE_CHECKING:
     from ..declare.batching.level import VmapLevel

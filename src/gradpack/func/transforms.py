@@ -11,7 +11,7 @@ from ..autograd.forward_push import push_forward
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE
 from ..base.tree import tree_flatten, tree_unflatten
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .arguments import Function, check_nested_outputs, only_tensors, pick, replaced, some_tensors, without_aux
 from .sources import Sources
 

@@ -8,9 +8,9 @@ from typing import Any, NoReturn
 
 from ..base.modes import MODE
 from ..base.tree import TreeSpec, broadcast_to, tree_flatten, tree_leaves, tree_unflatten
+from ..core.tensor import Tensor
 from ..declare.batching.batch_tensor import all_examples, batched, entered
 from ..declare.batching.level import VmapLevel
-from ..tensor.tensor import Tensor
 
 
 def name_of(func: Any) -> str:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from ..core.tensor import Tensor
 from ..ops.shape.join import cat
-from ..tensor.tensor import Tensor
 from . import functional as F
 from .containers import ModuleList, Sequential
 from .layers import Linear

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor.hooks import RemovableHandle
-from ..tensor.hooks import add as add_hook
+from ..core.hooks import RemovableHandle
+from ..core.hooks import add as add_hook
 
 
 def add(

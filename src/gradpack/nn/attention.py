@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.create.fill import empty
-from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .layers import Linear

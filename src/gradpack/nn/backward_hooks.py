@@ -12,11 +12,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..base.modes import MODE
+from ..core.hooks import _replaced
+from ..core.tensor import Tensor, alias, raw, wrap
+from ..core.views import FUNCTION, mark_view
 from ..graph.node import Gradient, Node, Part, Slot, next_seq
 from ..ops.create.fill import zeros
-from ..tensor.hooks import _replaced
-from ..tensor.tensor import Tensor, alias, raw, wrap
-from ..tensor.views import FUNCTION, mark_view
 
 if TYPE_CHECKING:
     from .module import Module

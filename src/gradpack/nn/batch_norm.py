@@ -6,9 +6,9 @@ import warnings
 from typing import Any
 
 from ..base.dtypes import int64
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor
 from ..ops.create.fill import empty, ones, zeros
-from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

@@ -13,7 +13,7 @@ from ..base.dtypes import bfloat16 as BFLOAT16
 from ..base.dtypes import dtype as DType
 from ..base.dtypes import float16, float32, float64
 from ..base.memory_formats import memory_format as MemoryFormat
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 if TYPE_CHECKING:
     from .module import Module
@@ -136,7 +136,7 @@ def share_memory(self: M) -> M:
     Raises:
         RuntimeError: if one is not initialized yet.
     """
-    from ..tensor.sharing import share
+    from ..core.shared_memory import share
     from .uninitialized import UninitializedTensorMixin
 
     tensors = (*self.parameters(), *self.buffers())

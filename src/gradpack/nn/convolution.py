@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..ops.conv.spatial import as_tuple
 from ..ops.create.fill import empty
-from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

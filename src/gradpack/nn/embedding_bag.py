@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from ..core.tensor import Tensor
 from ..ops.create.fill import empty
-from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .parameter import Parameter
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..declare.generate.profiling import noted
 from ..declare.signature.wrapper import open_doors as _open_doors
 from ..ops.nn.affine import bilinear, linear
@@ -18,7 +19,6 @@ from ..ops.pointwise.gated import celu_, elu_, glu, hardtanh_, leaky_relu_, relu
 from ..ops.pointwise.prelu import prelu
 from ..ops.pointwise.trigonometry import tanh
 from ..ops.reduce.distance import pdist
-from ..tensor.tensor import Tensor
 from . import spatial as _spatial
 from .functional_activations import (
     celu,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.callers import depth_of_user
+from ..core.tensor import Tensor
 from ..ops.pointwise.activation import celu as _celu
 from ..ops.pointwise.activation import elu as _elu
 from ..ops.pointwise.activation import gelu as _gelu
@@ -20,7 +21,6 @@ from ..ops.pointwise.activation import threshold as _threshold
 from ..ops.pointwise.gated import celu_, elu_, selu_
 from ..ops.reduce.softmax import log_softmax as _log_softmax
 from ..ops.reduce.softmax import softmax as _softmax
-from ..tensor.tensor import Tensor
 
 
 def _write_back(input: Tensor, function: Any, *args: Any, **kwargs: Any) -> Tensor:

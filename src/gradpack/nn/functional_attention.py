@@ -8,6 +8,7 @@ from typing import Any
 
 from ..base.callers import depth_of_user
 from ..base.dtypes import FLOATING, bool_
+from ..core.tensor import Tensor
 from ..ops.create.fill import zeros
 from ..ops.create.fill_like import zeros_like
 from ..ops.linalg.addmm import baddbmm
@@ -16,7 +17,6 @@ from ..ops.nn.affine import linear
 from ..ops.nn.attention import scaled_dot_product_attention
 from ..ops.reduce.softmax import softmax
 from ..ops.shape.join import cat
-from ..tensor.tensor import Tensor
 from .functional_dropout import dropout
 
 

@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 from ..base.callers import depth_of_user
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import empty_like, zeros_like
 from ..ops.nn import dropout as ops
 from ..ops.pointwise import gated
-from ..tensor.tensor import Tensor
 
 
 def _check(p: float) -> None:

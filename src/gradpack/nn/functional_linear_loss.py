@@ -9,10 +9,10 @@ from typing import Any
 
 from ..base.callers import depth_of_user
 from ..base.dtypes import bfloat16, float16, float32, float64, int64
+from ..core.tensor import Tensor
 from ..ops.nn.affine import linear
 from ..ops.nn.loss import cross_entropy
 from ..ops.nn.loss_linear import chunked_cross_entropy
-from ..tensor.tensor import Tensor
 
 
 @dataclasses.dataclass(slots=True, frozen=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..base.callers import depth_of_user
+from ..core.tensor import Tensor
 from ..ops.nn import loss, loss_pointwise
 from ..ops.nn.loss_pointwise import gaussian_nll_loss
 from ..ops.nn.reduction import check_name, legacy, number_of, reduced, refuse_gradient, same_size
 from ..ops.pointwise.activation import logsigmoid
 from ..ops.reduce import similarity
 from ..ops.shape.broadcasting import broadcast_shapes, broadcast_tensors
-from ..tensor.tensor import Tensor
 
 cosine_similarity = similarity.cosine_similarity
 pairwise_distance = similarity.pairwise_distance

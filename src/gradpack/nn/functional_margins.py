@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.nn import loss_margin
 from ..ops.nn.ctc import ctc_loss as _ctc_loss
 from ..ops.nn.loss_margin import triplet_margin_with_distance_loss
 from ..ops.nn.reduction import legacy, number_of
-from ..tensor.tensor import Tensor
 
 
 def margin_ranking_loss(

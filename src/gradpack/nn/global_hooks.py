@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor.hooks import RemovableHandle
+from ..core.hooks import RemovableHandle
 from .added import add
 
 MIXED = (

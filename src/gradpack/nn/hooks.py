@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..tensor.hooks import RemovableHandle
+from ..core.hooks import RemovableHandle
 from . import global_hooks as of_all
 from .added import add
 from .backward_hooks import Passage

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import float64
+from ..core.tensor import Tensor, wrap
 from ..ops.create import fill
 from ..ops.random.integers import randperm
-from ..tensor.tensor import Tensor, wrap
 
 _GAINS = {
     "sigmoid": 1.0,

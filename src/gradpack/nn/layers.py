@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Self
 
+from ..core.tensor import Tensor
 from ..ops.create.fill import empty
-from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .module import Module

@@ -6,8 +6,8 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import int64
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor
-from ..tensor.tensor import Tensor
 from .batch_norm import BatchNorm1d, BatchNorm2d, BatchNorm3d, InstanceNorm1d, InstanceNorm2d, InstanceNorm3d, _NormBase
 from .convolution import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .layers import Linear

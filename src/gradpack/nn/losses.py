@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import warnings
 
+from ..core.tensor import Tensor
 from ..ops.nn.reduction import legacy
-from ..tensor.tensor import Tensor
 from . import functional as F
 from .module import Module
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Self
 
 from ..base.modes import MODE
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from . import conversion, finding, hooks, state
 from .calls import CALLS, Call
 from .global_hooks import PRESENT as _OF_ALL

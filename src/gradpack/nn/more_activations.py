@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any, ClassVar
 
+from ..core.tensor import Tensor
 from ..ops.create.fill import full
-from ..tensor.tensor import Tensor
 from . import functional as F
 from .activations import _AlongDim, _InPlace
 from .module import Module

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.conv.spatial import as_tuple
-from ..tensor.tensor import Tensor
 from . import functional as F
 from .module import Module
 

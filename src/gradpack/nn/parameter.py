@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.errors import NotATensorError
-from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor, alias
-from ..tensor.torch_function import disabled_torch_function_impl
+from ..core.parameter import Parameter
+from ..core.tensor import Tensor, alias
+from ..core.torch_function import disabled_torch_function_impl
 
 __all__ = ["Buffer", "Parameter"]
 

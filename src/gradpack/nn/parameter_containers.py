@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .containers import pairs, position
 from .module import Module
 from .parameter import Parameter

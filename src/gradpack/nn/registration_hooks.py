@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
 
-from ..tensor.hooks import RemovableHandle
+from ..core.hooks import RemovableHandle
 from .added import add
 
 buffer_hooks: OrderedDict[int, Any] = OrderedDict()

@@ -6,9 +6,9 @@ import math
 import warnings
 from typing import Any, ClassVar
 
+from ..core.tensor import Tensor
 from ..ops.create.fill import empty, zeros
 from ..ops.nn import recurrent
-from ..tensor.tensor import Tensor
 from . import init
 from .module import Module
 from .parameter import Parameter

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.create.fill import empty, zeros
 from ..ops.nn import recurrent
-from ..tensor.tensor import Tensor
 from . import init
 from .module import Module
 from .parameter import Parameter

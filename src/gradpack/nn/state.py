@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.grad_mode import no_grad
-from ..tensor.hooks import RemovableHandle
-from ..tensor.tensor import Tensor
+from ..core.hooks import RemovableHandle
+from ..core.tensor import Tensor
 from .added import add
 from .hooks import FLAGS, HOOKS
 from .parameter import Parameter

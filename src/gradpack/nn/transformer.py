@@ -6,9 +6,9 @@ import copy
 import math
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.create.fill import full
 from ..ops.shape.diagonal import triu
-from ..tensor.tensor import Tensor
 from . import functional as F
 from . import init
 from .containers import ModuleList

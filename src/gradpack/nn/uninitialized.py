@@ -6,9 +6,9 @@ from collections.abc import Callable
 from inspect import getattr_static
 from typing import Any, NoReturn
 
+from ..core.tensor import Tensor
+from ..core.torch_function import DisableTorchFunctionSubclass
 from ..ops.create.fill import empty
-from ..tensor.tensor import Tensor
-from ..tensor.torch_function import DisableTorchFunctionSubclass
 from .parameter import Buffer, Parameter
 
 __all__ = ["UninitializedBuffer", "UninitializedParameter", "UninitializedTensorMixin", "is_lazy"]

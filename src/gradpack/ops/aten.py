@@ -14,8 +14,8 @@ from functools import cache
 from typing import Any
 
 from ..base.exits import block
+from ..core.tensor import Tensor
 from ..declare.op import REGISTRY, Op
-from ..tensor.tensor import Tensor
 from .methods import EXPORTED, MODULE_OF, exported
 
 # The overloads of packets that have others than "default".

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..base.dtypes import uint8
 from ..base.errors import refuse
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .conv.max_pool import _flat_place
 from .index.getitem import _getitem
 from .nn.batch_norm import native_batch_norm

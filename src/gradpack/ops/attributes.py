@@ -9,9 +9,9 @@ from typing import Any
 from ..base.callers import depth_of_user
 from ..base.dtypes import dtype, float32
 from ..base.memory_formats import memory_format
-from ..tensor.construct import legacy
-from ..tensor.storage import UntypedStorage
-from ..tensor.tensor import Tensor
+from ..core.legacy_constructors import legacy
+from ..core.storage import UntypedStorage
+from ..core.tensor import Tensor
 from .shape.memory_formats import is_laid_out
 
 FUNCTIONS = "get_device eig lstsq matrix_rank solve symeig"

@@ -19,11 +19,11 @@ from importlib import import_module
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ..core.properties import TensorBase
+from ..core.tensor import Tensor
 from ..declare.inplace.forms import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
 from ..declare.op import PUBLIC, REGISTRY
 from ..declare.signature.wrapper import door
-from ..tensor.described import TensorBase
-from ..tensor.tensor import Tensor
 from .lazy_names import LAZY
 
 EXPORTED = PUBLIC

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ..core.tensor import Tensor
 from ..declare.generate.profiling import noted
-from ..tensor.tensor import Tensor
 
 FUNCTIONS = "is_same_size is_nonzero is_conj is_neg is_inference"
 

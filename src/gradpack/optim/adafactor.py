@@ -7,8 +7,8 @@ from typing import Any
 
 from ..base.info import finfo
 from ..base.modes import using
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor as new_tensor
-from ..tensor.tensor import Tensor
 from .by_formula import lerped
 from .optimizer import Optimizer
 from .options import as_number, compute_dtype, loss_of

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..backends.numpy import quiet
 from ..base.modes import using
+from ..core.tensor import Tensor
 from ..nn.utils.direct import may_write
 from ..ops.pointwise.complex_from_parts import complex
 from ..ops.pointwise.pairwise import maximum
-from ..tensor.tensor import Tensor
 from . import kernels
 from .optimizer import Optimizer
 from .options import as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of

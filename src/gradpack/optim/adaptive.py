@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor as _number
 from ..ops.create.fill_like import full_like
 from ..ops.pointwise.complex_from_parts import complex
 from ..ops.sparse.coordinates import sparse_coo_tensor
-from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_options, decayed, zeros_beside
 from .options import as_number, check_implementation
 
@@ -88,7 +88,7 @@ class Adagrad(ByFormula):
 
     def share_memory(self) -> None:
         """Move the sums to where processes share them: see `Tensor.share_memory_`."""
-        from ..tensor.sharing import share
+        from ..core.shared_memory import share
 
         share([state["sum"] for state in self.state.values()])
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor as new_tensor
 from ..ops.pointwise.pairwise import maximum
-from ..tensor.tensor import Tensor
 from .by_formula import ByFormula, State, check_betas, check_options, decayed, lerped, zeros_beside
 from .options import as_number
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.modes import using
+from ..core.tensor import Tensor
 from ..ops.create.create import tensor as new_tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.complex_from_parts import complex
-from ..tensor.tensor import Tensor
 from .optimizer import Optimizer
 from .options import as_scalar, check_option, compute_dtype, loss_of
 

@@ -17,9 +17,9 @@ from typing import Any
 
 from ..backends import NUMPY, Spec
 from ..base.dtypes import FLOATING, float32
+from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad
 from ..ops.create.fill_like import zeros_like
-from ..tensor.tensor import Tensor, alias
 
 np = NUMPY.xp
 add, subtract, multiply, divide = np.add, np.subtract, np.multiply, np.divide

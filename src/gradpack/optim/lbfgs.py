@@ -8,9 +8,9 @@ from typing import Any
 
 from ..autograd.grad_mode import enable_grad
 from ..base.modes import using
+from ..core.tensor import Tensor
 from ..ops.pointwise.complex_parts import view_as_real
 from ..ops.shape.join import cat
-from ..tensor.tensor import Tensor
 from .optimizer import Optimizer
 from .options import as_number
 

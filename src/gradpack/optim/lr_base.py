@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (

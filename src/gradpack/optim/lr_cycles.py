@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .lr_base import LRScheduler, _values
 from .optimizer import Optimizer
 

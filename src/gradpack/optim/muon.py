@@ -8,9 +8,9 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import bfloat16
+from ..core.tensor import Tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.linalg.addmm import addmm
-from ..tensor.tensor import Tensor
 from .optimizer import Optimizer
 from .options import as_number, loss_of
 

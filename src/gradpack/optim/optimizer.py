@@ -12,10 +12,10 @@ from typing import Any
 
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE
+from ..core.hooks import RemovableHandle
+from ..core.tensor import Tensor
 from ..nn.added import add
 from ..nn.parameter import clear_grad
-from ..tensor.hooks import RemovableHandle
-from ..tensor.tensor import Tensor
 from .kernels import drop_gradients
 
 

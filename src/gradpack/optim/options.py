@@ -7,7 +7,7 @@ from typing import Any
 
 from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import dtype, float32
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 
 def loss_of(closure: Callable[[], Any] | None) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ..backends.numpy import quiet
 from ..base.modes import using
+from ..core.tensor import Tensor
 from ..nn.utils.direct import may_write
-from ..tensor.tensor import Tensor
 from . import kernels
 from .optimizer import Optimizer
 from .options import as_number, as_scalar, check_implementation, check_option, compute_dtype, loss_of

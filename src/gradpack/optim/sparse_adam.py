@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..base.modes import using
+from ..core.tensor import Tensor
 from ..ops.sparse.coordinates import sparse_coo_tensor
-from ..tensor.tensor import Tensor
 from .by_formula import check_betas, zeros_beside
 from .optimizer import Optimizer
 from .options import as_number, loss_of

@@ -8,10 +8,10 @@ from copy import deepcopy
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
+from ..core.tensor import Tensor
 from ..nn import Module
 from ..nn.batch_norm import _BatchNorm
 from ..ops.create.create import tensor
-from ..tensor.tensor import Tensor
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
 

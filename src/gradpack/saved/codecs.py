@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base.dtypes import bfloat16 as BFLOAT16
 from ..base.dtypes import float32
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 from .storage import Storages, once
 
 Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]

@@ -10,9 +10,9 @@ from ..backends import NUMPY
 from ..base.callers import Where
 from ..base.devices import CPU
 from ..base.dtypes import FLOATING
+from ..core.tensor import Tensor
 from ..declare.op import Op
 from ..nn.calls import CALLS, Call
-from ..tensor.tensor import Tensor
 from .storage import owner, same_memory
 
 if TYPE_CHECKING:

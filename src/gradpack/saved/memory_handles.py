@@ -17,7 +17,7 @@ import numpy as np
 from ..backends.numpy import ml_dtypes
 from ..backends.windows import _array_type
 from ..base import dtypes
-from ..tensor.tensor import Tensor, alias
+from ..core.tensor import Tensor, alias
 from .info import SavedInfo
 from .storage import Layout, dense, in_order, owner
 

@@ -9,8 +9,8 @@ from typing import Any
 from weakref import ref
 
 from ..base.modes import Block
-from ..tensor.packed import Packed
-from ..tensor.tensor import Tensor
+from ..core.packed import Packed
+from ..core.tensor import Tensor
 from .info import SavedInfo
 from .storage import Storages, arrays_in, owner
 

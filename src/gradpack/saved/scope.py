@@ -10,9 +10,9 @@ from ..autograd.decorate import decorate
 from ..autograd.saved_hooks import disable_saved_tensors_hooks
 from ..base.modes import MODE, using
 from ..base.scopes import LEAVE, enter
+from ..core.packed import PackedWithInfo, lent
+from ..core.tensor import Tensor
 from ..nn.calls import CALLS
-from ..tensor.packed import PackedWithInfo, lent
-from ..tensor.tensor import Tensor
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.tensor import Tensor, wrap
+from ..core.tensor import Tensor, wrap
 from .finalizers import Endings
 from .storage import Layout, Storages, dense, once, undense
 

@@ -12,7 +12,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..tensor.tensor import Tensor
+from ..core.tensor import Tensor
 
 _Kept = TypeVar("_Kept")
 

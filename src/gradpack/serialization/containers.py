@@ -106,7 +106,7 @@ def read_npy(file: IO[bytes]) -> Any:
 
 def _plain(name: str, array: Any) -> Any:
     """Return a tensor of an array stored without metadata."""
-    from ..tensor.tensor import wrap
+    from ..core.tensor import wrap
 
     try:
         return wrap(array)

@@ -19,9 +19,9 @@ from ..backends.numpy import NATIVE, NUMPY
 from ..base.devices import device
 from ..base.dtypes import DTYPES, dtype
 from ..base.size import Size
+from ..core.parameter import Parameter
+from ..core.tensor import Tensor, wrap
 from ..nn.state import StateDict
-from ..tensor.parameter import Parameter
-from ..tensor.tensor import Tensor, wrap
 
 DEEPEST = 200  # containers within containers: more would exhaust Python's stack
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..backends.numpy import quiet
 from ..base.dtypes import FLOATING, computed_in, dtype, promote_types
+from ..core.tensor import Tensor, wrap
 from ..ops import methods
-from ..tensor.tensor import Tensor, wrap
 
 # dtype -> (relative, absolute) tolerance; all others are to be equal
 _TOLERANCES = {

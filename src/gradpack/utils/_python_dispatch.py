@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..base.modes import MODE, OpMode
+from ..core.tensor import Tensor
 from ..ops.aten import arguments_of, overload_of, running
-from ..tensor.tensor import Tensor
 
 
 class TorchDispatchMode(OpMode):

@@ -26,8 +26,8 @@ from typing import Any
 
 from ..autograd.graph import saved_tensors_hooks
 from ..base.modes import MODE, using
+from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
-from ..tensor.tensor import Tensor
 from .checkpoint_frame import DETERMINISM, Argument, Frame
 from .checkpoint_log import debug_contexts
 from .checkpoint_parts import (

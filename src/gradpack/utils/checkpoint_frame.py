@@ -14,10 +14,10 @@ from ..autograd.graph import saved_tensors_hooks
 from ..backends import Spec
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, RUN, using
+from ..core.saved import keep_tensor
+from ..core.tensor import Tensor
 from ..declare.batching.batch_tensor import batched, is_batched
 from ..declare.dispatch.tangents import alias_of, tangent_of
-from ..tensor.saved import keep_tensor
-from ..tensor.tensor import Tensor
 from .checkpoint_parts import CheckpointError, GraphExecGroup
 
 _TIP = (

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, NoReturn
 
 from ..base.modes import OpMode
+from ..core.tensor import Tensor
 from ..ops.aten import overload_of
-from ..tensor.tensor import Tensor
 from .checkpoint_parts import CheckpointError
 
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from ..base.exits import Exit, block, surely
+from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
-from ..tensor.tensor import Tensor
 
 _SETTINGS: dict[str, ContextVar[bool | None]] = {
     name: ContextVar(f"gradpack checkpoint {name}", default=None) for name in ("early_stop", "debug")

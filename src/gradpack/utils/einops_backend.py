@@ -7,8 +7,8 @@ from typing import Any
 from einops._backends import AbstractBackend
 
 from ..base import dtypes
+from ..core.tensor import Tensor
 from ..ops import methods
-from ..tensor.tensor import Tensor
 
 
 def _ours(name: str) -> Any:

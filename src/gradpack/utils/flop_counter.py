@@ -14,11 +14,11 @@ from weakref import WeakKeyDictionary
 
 from ..base.exits import Exit
 from ..base.modes import MODE, OpMode
+from ..core.tensor import Tensor
 from ..declare.op import Op
 from ..graph.node import Slot
 from ..nn.global_hooks import register_module_forward_hook, register_module_forward_pre_hook
 from ..ops.aten import arguments_of, overload_of
-from ..tensor.tensor import Tensor
 from .flop_formulas import KNOWN, Part, by_shapes, flop_registry, parts, register_flop_formula, shapes_of
 
 __all__ = ["FlopCounterMode", "register_flop_formula"]

@@ -7,10 +7,10 @@ from functools import wraps
 from math import prod
 from typing import Any, TypeVar
 
+from ..core.tensor import Tensor
 from ..declare.op import Op
 from ..ops import aten
 from ..ops.aten import OpOverloadPacket
-from ..tensor.tensor import Tensor
 
 _F = TypeVar("_F", bound=Callable[..., int])
 Shape = tuple[int, ...]

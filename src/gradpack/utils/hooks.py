@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..tensor.copying import warn_if_has_hooks
-from ..tensor.hooks import RemovableHandle
+from ..core.copying import warn_if_has_hooks
+from ..core.hooks import RemovableHandle
 
 
 def unserializable_hook(f: Any) -> Any:

@@ -7,8 +7,8 @@ from typing import Any
 from ..autograd.api import backward
 from ..autograd.function import Function
 from ..base.modes import MODE, RUN, using
+from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
-from ..tensor.tensor import Tensor
 from .checkpoint_parts import check_backward_validity, detach_variable, random_state
 
 

@@ -16,10 +16,10 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.modes import MODE, OpMode
+from ..core.saved import tell
+from ..core.tensor import Tensor, alias
 from ..ops import aten
 from ..ops.aten import OpOverload, OpOverloadPacket, arguments_of, overload_of
-from ..tensor.saved import tell
-from ..tensor.tensor import Tensor, alias
 
 
 class CheckpointPolicy(enum.Enum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 _PREFIX = "_foreach_"
 _VALUED = frozenset({"addcmul", "addcdiv"})  # take numbers after their tensors

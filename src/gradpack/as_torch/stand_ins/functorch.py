@@ -9,9 +9,9 @@ from math import ceil
 from typing import Any
 
 from ... import __version__, func
+from ...core.tensor import Tensor
 from ...func.arguments import pick
 from ...func.batch_norm import replace_all_batch_norm_modules_
-from ...tensor.tensor import Tensor
 from . import make_functional as modules
 from .make_functional import FunctionalModule, FunctionalModuleWithBuffers
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...func import functional_call
 from ...nn import Module
 from ...ops.shape.join import stack
-from ...tensor.tensor import Tensor
 
 
 class FunctionalModuleWithBuffers:

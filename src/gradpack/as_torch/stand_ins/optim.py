@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 _params_t = ParamsT

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from ...tensor.storage import UntypedStorage
+from ...core.storage import UntypedStorage
 from .foreach import named
 from .jit import _identity
 from .version import __version__

@@ -8,9 +8,9 @@ from html import escape
 from typing import Any
 
 from ...backends.windows import owner_of
+from ...core.memory_tracking import kept_by
+from ...core.tensor import Tensor
 from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, upcoming
-from ...tensor.memory import kept_by
-from ...tensor.tensor import Tensor
 from ..profiling.table import format_memory
 from .draw_layout import Layout, lay_out
 

@@ -10,13 +10,13 @@ from typing import Any
 from ...base.callers import depth_of_user
 from ...base.dtypes import FLOATING
 from ...base.modes import MODE, TRANSFORMS, Mode, within_function
+from ...core.tensor import InferenceCounter, Tensor, alias
+from ...core.views import FUNCTION, MULTIPLE, mark_view
 from ...declare.batching.batch_tensor import outside
 from ...declare.dispatch.tangents import tangent_of
 from ...declare.generate.profiling import FUNCTION as FUNCTION_CALL
 from ...declare.generate.profiling import watched
 from ...graph.node import AccumulateGrad, Node, Nowhere, Slot, next_seq
-from ...tensor.tensor import InferenceCounter, Tensor, alias
-from ...tensor.views import FUNCTION, MULTIPLE, mark_view
 from .node import BackwardCFunction, start
 
 _MANY_WITH_VIEW = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 
 class FunctionCtx:

@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 from ...base.dtypes import FLOATING
 from ...base.errors import saved_was_freed, saved_was_modified
+from ...core.packed import Packed, keep_attributes, lent, pack_input
+from ...core.saved import FREED, Owner, tell
+from ...core.tensor import Tensor, _new, alias, wrap
+from ...core.views import base_of
 from ...graph.node import Node, Part, Slot
-from ...tensor.packed import Packed, keep_attributes, lent, pack_input
-from ...tensor.saved import FREED, Owner, tell
-from ...tensor.tensor import Tensor, _new, alias, wrap
-from ...tensor.views import base_of
 from .context import FunctionCtx
 from .saved import Saved, SavedOfFunction
 
@@ -158,7 +158,7 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def _settle(self, edges: tuple[Any, ...], seq: int) -> BackwardCFunction:
         """Return the node after forward: this object, unless the user set attributes that would hide the node's."""
-        from ...tensor.hooks import NodeExtras
+        from ...core.hooks import NodeExtras
 
         extras: Any = self.extras
         if (

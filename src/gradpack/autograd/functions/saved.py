@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.modes import MODE
+from ...core.packed import Packed, pack_input
+from ...core.saved import FREED
 from ...declare.dispatch.saved_attributes import SavedTensor
-from ...tensor.packed import Packed, pack_input
-from ...tensor.saved import FREED
 
 
 class Saved:

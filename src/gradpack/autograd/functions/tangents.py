@@ -6,8 +6,8 @@ from typing import Any
 
 from ...base.dtypes import FLOATING
 from ...base.modes import MODE
-from ...tensor.tensor import Tensor
-from ...tensor.views import base_of
+from ...core.tensor import Tensor
+from ...core.views import base_of
 from .node import BackwardCFunction, zeros
 
 

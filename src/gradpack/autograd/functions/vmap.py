@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...base.modes import MODE, TRANSFORMS
 from ...base.tree import broadcast_to, tree_flatten, tree_unflatten
+from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import all_examples, batched, entered, outside
-from ...tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from ...declare.batching.level import VmapLevel

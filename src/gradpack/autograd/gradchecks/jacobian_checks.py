@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...declare.batching.level import mapped
 from ...ops.create.fill_like import zeros_like
 from ...ops.pointwise.compare import allclose
 from ...ops.random import floats as _random
 from ...ops.random import like as _random_like
-from ...tensor.tensor import Tensor
 from ..api import grad
 from .numerical import (
     Component,

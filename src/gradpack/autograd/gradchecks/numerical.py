@@ -10,9 +10,9 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.create.fill import zeros
 from ...ops.create.fill_like import zeros_like
-from ...tensor.tensor import Tensor
 from ..api import grad
 
 Outputs = tuple[Tensor, ...]

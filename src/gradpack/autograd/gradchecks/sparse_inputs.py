@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.create.fill_like import zeros_like
 from ...ops.sparse.conversions import _entries_and_others
 from ...ops.sparse.coordinates import sparse_coo_tensor
-from ...tensor.tensor import Tensor
 from ..api import grad
 from .numerical import differentiable_inputs, differentiable_outputs
 

@@ -6,9 +6,9 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.create.fill_like import zeros_like
 from ...ops.pointwise.compare import allclose
-from ...tensor.tensor import Tensor
 from ..api import grad
 from ..function import Function
 from .jacobian_checks import GradcheckError, direction, real

@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 from ...base.devices import device
 from ...base.modes import MODE, Mode
+from ...core.memory_tracking import Tracker
+from ...core.tensor import Tensor
 from ...declare.dispatch.torch_names import VARIANTS
 from ...declare.generate import profiling as clocks
 from ...declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ...graph.node import Node, Nowhere, Origin, Part, Slot
-from ...tensor.memory import Tracker
-from ...tensor.tensor import Tensor
 
 Record = tuple[int, str, int, int, int, int | None, Any]
 

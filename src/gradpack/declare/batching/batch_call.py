@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...base.dtypes import operand_dtype, result_dtype
 from ...base.errors import dim_out_of_range
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import REGISTRY, Op
 from .batch_tensor import expanded
 from .vmap_fallback import dynamic_shape, examples, results, warn_of_loop

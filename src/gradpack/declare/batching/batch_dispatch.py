@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ...base.modes import MODE
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import REGISTRY, Op
 from .batch_call import Call, Rule, _loop, elementwise, run, wrapped
 from .batch_tensor import BatchedData, batched, below, expanded, first_if_same, with_same

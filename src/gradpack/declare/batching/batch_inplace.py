@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ...base.modes import MODE, TRANSFORMS, using
-from ...tensor.tensor import Tensor, alias
+from ...core.tensor import Tensor, alias
 from ..dispatch.tangents import alias_of
 from ..op import REGISTRY
 from .batch_tensor import batched, expanded, with_same

@@ -18,7 +18,7 @@ from ...base.devices import device
 from ...base.dtypes import dtype
 from ...base.exits import Exit
 from ...base.modes import MODE, TRANSFORMS, Mode, using
-from ...tensor.tensor import Tensor, alias
+from ...core.tensor import Tensor, alias
 from ..op import REGISTRY
 from .errors import NO_BRANCH, NO_ITEM, NO_STORAGE, NO_VALUE
 

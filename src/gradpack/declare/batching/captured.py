@@ -7,8 +7,8 @@ from types import FunctionType, MethodType
 from typing import Any
 
 from ...base.modes import TRANSFORMS
-from ...tensor.tensor import Tensor
-from ...tensor.views import base_of
+from ...core.tensor import Tensor
+from ...core.views import base_of
 
 
 def refuse_captured(target: Tensor, name: str) -> None:

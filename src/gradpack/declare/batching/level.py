@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...base.modes import MODE, depth
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .batch_dispatch import process
 from .batch_inplace import turn_back
 from .batch_tensor import BatchedData, all_examples, batched, entered

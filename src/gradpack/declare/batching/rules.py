@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import late
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import REGISTRY
 from .batch_call import Call, Rule, call, elementwise, lift, rows, run, shifted
 from .batch_tensor import expanded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import REGISTRY
 from .batch_call import Call, _loop, call, lift, rows, run, shifted
 from .batch_tensor import expanded

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import REGISTRY
 from .batch_call import Call, Rule, _loop, call, elementwise, lift, run
 from .batch_tensor import expanded

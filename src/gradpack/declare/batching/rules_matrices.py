@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.modes import MODE
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import REGISTRY
 from .batch_call import Call, Rule, _loop, call, lift, run
 from .batch_tensor import all_examples, batched, entered, expanded

@@ -8,7 +8,7 @@ from functools import wraps
 from typing import Any, TypeVar
 
 from ...base.modes import MODE, Mode
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import REGISTRY
 from .batch_tensor import below, expanded, is_batched
 

@@ -14,8 +14,8 @@ from ...base import dtypes
 from ...base.autocast import Autocast
 from ...base.dtypes import FLOATING, dtype
 from ...base.modes import MODE, using
+from ...core.tensor import Tensor
 from ...graph.node import AccumulateGrad
-from ...tensor.tensor import Tensor
 from ..op import REGISTRY, Op
 
 F = TypeVar("F", bound=Callable[..., Any])

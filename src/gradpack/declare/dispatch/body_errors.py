@@ -9,7 +9,7 @@ from typing import Any
 from ...backends.base import UnsupportedError
 from ...base.errors import dim_out_of_range, inner_failure, shapes_do_not_broadcast
 from ...base.foreign import any_foreign, mixed
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import PUBLIC, Op
 from ..signature.arguments import refuse_unfit
 

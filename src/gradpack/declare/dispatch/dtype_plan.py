@@ -17,10 +17,10 @@ from ...backends.windows import may_overlap
 from ...base import dtypes
 from ...base.dtypes import INTEGRAL, complex32, dtype
 from ...base.modes import Mode
+from ...core.parameter import Parameter
+from ...core.tensor import Tensor, alias
+from ...core.views import NO_GRAD, mark_view, refresh
 from ...kernels.dispatch import LEAST
-from ...tensor.parameter import Parameter
-from ...tensor.tensor import Tensor, alias
-from ...tensor.views import NO_GRAD, mark_view, refresh
 from ..op import Op
 from .make_node import record
 from .promotion import check_uniform, dtypes_of, rounded_to

@@ -20,9 +20,9 @@ from ...base.dtypes import INTEGRAL, complex32, complex64, dtype
 from ...base.errors import different_devices, not_a_tensor, too_big
 from ...base.layouts import strided
 from ...base.modes import MODE, Mode, through_modes, unwatched
-from ...tensor.tensor import InferenceCounter, Tensor, alias, wrap
-from ...tensor.torch_function import handle, overriding, through_functions
-from ...tensor.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
+from ...core.tensor import InferenceCounter, Tensor, alias, wrap
+from ...core.torch_function import handle, overriding, through_functions
+from ...core.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view
 from ..op import Op
 from ..signature.arguments import is_number_of_numpy, options_of, refuse_numbers, refuse_options
 from .autocast import cast_arguments

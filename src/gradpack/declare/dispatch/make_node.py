@@ -9,10 +9,10 @@ from typing import Any
 from ...backends import Spec
 from ...base.dtypes import FLOATING, dtype
 from ...base.modes import Mode
+from ...core.packed import holder_of, pack_array, pack_input, pack_result
+from ...core.saved import Constant, tell
+from ...core.tensor import Tensor, _new, wrap
 from ...graph.node import Node, Nowhere, Slot, next_seq
-from ...tensor.packed import holder_of, pack_array, pack_input, pack_result
-from ...tensor.saved import Constant, tell
-from ...tensor.tensor import Tensor, _new, wrap
 from ..op import Op
 
 

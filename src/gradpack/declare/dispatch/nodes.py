@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 from ...base import late
 from ...base.dtypes import dtype
 from ...base.modes import MODE, RUN, TRANSFORMS
+from ...core.packed import Packed, keep_attributes
+from ...core.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
+from ...core.tensor import Tensor, alias, wrap
 from ...graph.node import Node, Part, Slot, variant_of
-from ...tensor.packed import Packed, keep_attributes
-from ...tensor.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
-from ...tensor.tensor import Tensor, alias, wrap
 from ..batching.batch_tensor import batched, below, cut, is_batched_now
 from ..generate.tiling import LARGE
 from ..op import Op

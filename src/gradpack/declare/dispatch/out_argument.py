@@ -8,7 +8,7 @@ from typing import Any
 from ...base.callers import depth_of_user
 from ...base.foreign import is_foreign, mixed
 from ...base.modes import MODE, using
-from ...tensor.tensor import InferenceCounter, Tensor
+from ...core.tensor import InferenceCounter, Tensor
 from ..batching.batch_tensor import is_batched
 from ..batching.errors import NO_OUT
 from ..inplace.inplace import write

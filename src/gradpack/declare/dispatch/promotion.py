@@ -7,7 +7,7 @@ from typing import Any
 from ...base import dtypes
 from ...base.dtypes import FLOATING, complex32, dtype
 from ...base.errors import not_implemented_for, scalar_type
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import Op
 from .refused_dtypes import refuse_rare
 

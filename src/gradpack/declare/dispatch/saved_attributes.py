@@ -9,9 +9,9 @@ from ...base.devices import CPU
 from ...base.dtypes import scalar_dtype
 from ...base.errors import saved_was_freed
 from ...base.modes import MODE
-from ...tensor.packed import Packed, pack_array, pack_input
-from ...tensor.saved import FREED, Constant, unpack_input, unpack_result
-from ...tensor.tensor import Tensor, wrap
+from ...core.packed import Packed, pack_array, pack_input
+from ...core.saved import FREED, Constant, unpack_input, unpack_result
+from ...core.tensor import Tensor, wrap
 from .make_node import SavedList
 from .torch_names import COMMON, attributes, read
 

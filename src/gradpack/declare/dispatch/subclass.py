@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tensor.tensor import Tensor
-from ...tensor.torch_function import DisableTorchFunctionSubclass, instance
+from ...core.tensor import Tensor
+from ...core.torch_function import DisableTorchFunctionSubclass, instance
 from ..op import REGISTRY
 
 

@@ -7,8 +7,8 @@ from typing import Any
 from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.modes import MODE, Mode
-from ...tensor.tensor import Tensor, alias
-from ...tensor.views import base_of, chain_of
+from ...core.tensor import Tensor, alias
+from ...core.views import base_of, chain_of
 from ..op import Op
 from .unbroadcast import with_zero_slope
 

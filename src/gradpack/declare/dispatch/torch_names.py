@@ -10,7 +10,7 @@ from collections.abc import Callable
 from math import prod
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import Op
 
 # Of every operation: torch's name of a saved value -> ours.

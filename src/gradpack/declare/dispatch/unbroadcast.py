@@ -8,8 +8,8 @@ from ...backends import backend_of
 from ...base.dtypes import dtype
 from ...base.layouts import strided
 from ...base.modes import using
+from ...core.tensor import Tensor, alias
 from ...graph.node import Part, variant_of
-from ...tensor.tensor import Tensor, alias
 from ..batching.batch_tensor import is_batched
 from ..op import REGISTRY
 

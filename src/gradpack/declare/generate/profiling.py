@@ -25,9 +25,9 @@ from types import CodeType, FunctionType
 from typing import Any, NamedTuple, TypeVar
 
 from ...base.modes import MODE, Mode
+from ...core.tensor import Tensor
+from ...core.torch_function import through_functions
 from ...graph.node import Slot
-from ...tensor.tensor import Tensor
-from ...tensor.torch_function import through_functions
 from ..op import Op
 
 # The kinds of records.

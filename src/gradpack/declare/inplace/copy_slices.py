@@ -15,11 +15,11 @@ from ...backends.windows import Window, window
 from ...base import late
 from ...base.errors import saved_was_freed
 from ...base.modes import MODE, VIEW_REPLAY, Mode
+from ...core import views
+from ...core.hooks import extras_of
+from ...core.tensor import Tensor, View, alias, wrap
+from ...core.views import chain_of
 from ...graph.node import Node, next_seq
-from ...tensor import views
-from ...tensor.hooks import extras_of
-from ...tensor.tensor import Tensor, View, alias, wrap
-from ...tensor.views import chain_of
 from ..op import REGISTRY
 
 _PLAIN = Mode()

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ...base.errors import not_a_method_of
-from ...tensor.described import TensorBase
-from ...tensor.tensor import Tensor
+from ...core.properties import TensorBase
+from ...core.tensor import Tensor
 from ..decorators import copy_of
 from ..dispatch.interpreter import apply
 from ..op import REGISTRY, Op

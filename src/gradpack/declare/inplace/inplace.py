@@ -13,12 +13,12 @@ from typing import Any
 from ...backends.windows import writable
 from ...base.errors import not_a_method_of, not_a_tensor
 from ...base.modes import MODE, TRANSFORMS, using, without_grad
+from ...core.copy_on_write import before_write
+from ...core.hooks import move_retained, retaining
+from ...core.tensor import InferenceCounter, Tensor, _new, alias
+from ...core.torch_function import handle, overriding, through_functions
+from ...core.views import base_of, renew
 from ...graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot, next_seq, variant_of
-from ...tensor.hooks import move_retained, retaining
-from ...tensor.mutation import before_write
-from ...tensor.tensor import InferenceCounter, Tensor, _new, alias
-from ...tensor.torch_function import handle, overriding, through_functions
-from ...tensor.views import base_of, renew
 from ..batching.batch_tensor import all_examples, is_batched, outside
 from ..batching.errors import not_writable
 from ..dispatch.tangents import own_tangent, tangent_of, zeros_for

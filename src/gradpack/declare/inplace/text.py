@@ -15,8 +15,8 @@ import numpy as np
 
 from ...backends.numpy import NUMPY, hushed, unhush
 from ...base.modes import MODE
-from ...tensor.parameter import Parameter
-from ...tensor.tensor import Tensor
+from ...core.parameter import Parameter
+from ...core.tensor import Tensor
 from ..generate.buffers import limit_into
 from ..generate.profiling import timed
 from ..generate.tiling import LARGE, of_body

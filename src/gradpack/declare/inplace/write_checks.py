@@ -9,9 +9,9 @@ from ...base import dtypes
 from ...base.callers import depth_of_user
 from ...base.errors import scalar_type
 from ...base.modes import MODE, TRANSFORMS
+from ...core.tensor import InferenceCounter, Tensor
+from ...core.views import base_of, meta_of, refused
 from ...graph.node import AccumulateGrad, Nowhere, Origin
-from ...tensor.tensor import InferenceCounter, Tensor
-from ...tensor.views import base_of, meta_of, refused
 
 
 def tensors_in(values: list[Any]) -> list[Tensor]:

@@ -17,7 +17,7 @@ from ...base.errors import not_a_tensor, size_too_big, too_big
 from ...base.foreign import is_foreign, mixed
 from ...base.layouts import layout
 from ...base.memory_formats import memory_format
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import Op
 
 # Names of argument kinds in torch's error messages.

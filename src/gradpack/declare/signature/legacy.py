@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...base.callers import warn_once
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..op import Op
 
 # For tensors (t) and numbers (n) in this order: what each is given as; "" by position.

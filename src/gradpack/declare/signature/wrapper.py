@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 from ...base.errors import TOO_BIG, NotATensorError, inner_failure
 from ...base.foreign import any_foreign, mixed
 from ...base.modes import MODE
-from ...tensor.tensor import Tensor
-from ...tensor.torch_function import handle, overriding
+from ...core.tensor import Tensor
+from ...core.torch_function import handle, overriding
 from ..op import COMPILING
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
 from .axis_alias import MISSING, TAKE_DIM, check_text, dim_of, lacking

@@ -11,9 +11,9 @@ from typing import Any
 from ...autograd.grad_mode import no_grad
 from ...backends.numpy import quiet
 from ...base.dtypes import FLOATING, float32
+from ...core.tensor import Tensor
 from ...ops.create.create import tensor as new_tensor
 from ...ops.shape.join import stack
-from ...tensor.tensor import Tensor
 from .direct import may_write
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ...core.tensor import Tensor
 from ...ops.shape.join import cat
-from ...tensor.tensor import Tensor
 
 
 def _one_device(parameters: Iterable[Tensor]) -> list[Tensor]:

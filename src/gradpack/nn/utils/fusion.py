@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like, zeros_like
 from ...ops.pointwise.exponential import rsqrt
-from ...tensor.tensor import Tensor
 from ..parameter import Parameter
 
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]

@@ -6,12 +6,12 @@ from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...base.info import finfo
+from ...core.tensor import Tensor
 from ...ops.create.fill_like import zeros_like
 from ...ops.linalg.products import dot, mv
 from ...ops.nn.reparametrize import _weight_norm, norm_except_dim, reflections
 from ...ops.random.floats import randn
 from ...ops.shape.join import cat
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..module import Module
 from . import parametrize

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...autograd.grad_mode import no_grad
 from ...base.exits import block
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..containers import ModuleDict, ModuleList
 from ..module import Module
 from ..parameter import Parameter

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
 from ...ops.shape.join import cat
-from ...tensor.tensor import Tensor
 from ..module import Module
 from . import pruning_methods
 from .convert_parameters import parameters_to_vector

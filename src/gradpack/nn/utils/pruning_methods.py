@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
+from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
 from ...ops.random.floats import rand
 from ...ops.random.like import rand_like
 from ...ops.reduce.norm import norm
-from ...tensor.tensor import Tensor
 from ..module import Module
 
 

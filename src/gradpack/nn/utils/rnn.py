@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, Self
 
 from ...base.dtypes import bfloat16, int8, int16, int32, int64, uint8
 from ...base.errors import not_a_tensor
+from ...core.tensor import Tensor
 from ...ops.create.create import as_tensor
 from ...ops.create.fill import full
 from ...ops.create.fill_like import empty_like
 from ...ops.create.ranges import arange
 from ...ops.reduce.order import sort
 from ...ops.shape.join import cat, stack
-from ...tensor.tensor import Tensor
 
 
 class _Fields(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...autograd.grad_mode import no_grad
+from ...core.tensor import Tensor
 from ...ops.linalg.products import dot, mv
-from ...tensor.tensor import Tensor
 from .. import functional as F
 from ..module import Module
 from ..parameter import Parameter

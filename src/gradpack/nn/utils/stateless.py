@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...base.exits import block, surely
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..module import Module
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...ops.nn.reparametrize import _weight_norm, norm_except_dim
-from ...tensor.tensor import Tensor
 from ..module import Module
 from ..parameter import Parameter
 from ..uninitialized import is_lazy

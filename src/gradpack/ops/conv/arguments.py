@@ -7,7 +7,7 @@ from typing import Any
 
 from ...base.dtypes import BOOL
 from ...base.errors import cpp_name, not_implemented_for, scalar_type
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .spatial import LARGE, ints
 
 

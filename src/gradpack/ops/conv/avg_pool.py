@@ -11,9 +11,9 @@ import numpy as np
 
 from ...base import late
 from ...base.errors import refuse
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from ..nn.along import Taps, put_back, taken
 from ..reduce.kernels import SMALL, _array_type
 from ..reduce.reduce import written

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.errors import refuse
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..nn.padding import constant_pad_nd
 from ..shape.shape import squeeze, unsqueeze
 from ..shape.transpose import permute

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base import late
 from ...base.errors import dim_out_of_range, refuse
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from ..shape.memory_formats import channels_as_in
 from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
 from .spatial import check_tensor, ints, is_int, wrong_type

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from .max_pool import _flat_pick, _flat_place
 from .pool_kernels import picked_flat
 from .sliding import offsets, size_of

@@ -11,10 +11,10 @@ from ...base import late
 from ...base.dtypes import BOOL, COMPLEX, int64
 from ...base.errors import not_implemented_for
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, linear, nondifferentiable
-from ...tensor.tensor import Tensor
 from ..pointwise.relu_bits import keep_bits
 from ..shape.memory_formats import channels_as_in
 from .pool_arguments import adaptive_size, pool_geometry

@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...base.errors import dim_out_of_range
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .spatial import as_int, check_tensor, is_int, repeated, wrong_type
 
 _AXES = {1: ("W",), 2: ("H", "W"), 3: ("T", "H", "W")}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...base import late
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .avg_pool import avg_pool1d, avg_pool2d, avg_pool3d
 from .fractional_pool import fractional_max
 from .max_pool import _max_pool, _unpool, adaptive_max

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...base.dtypes import FLOATING
 from ...base.errors import size_too_big
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 
 def is_int(value: Any) -> bool:

@@ -14,10 +14,10 @@ from ...base.dtypes import dtype
 from ...base.errors import too_big
 from ...base.memory_formats import order_of
 from ...base.modes import MODE
+from ...core.detached import forbid_saved
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import linear
-from ...tensor.detached import forbid_saved
-from ...tensor.tensor import Tensor, wrap
 from ..shape.memory_formats import counts_as, in_format
 
 FUNCTIONS = "result_type can_cast promote_types"

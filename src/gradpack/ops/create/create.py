@@ -17,8 +17,8 @@ from ...base.devices import as_device
 from ...base.dtypes import COMPLEX, as_dtype, dtype
 from ...base.errors import scalar_type
 from ...base.numbers import number_for
+from ...core.tensor import Tensor, alias, wrap
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor, alias, wrap
 from .making import finish, usual
 from .numbers import (
     as_lists,
@@ -73,7 +73,7 @@ def tensor(
 
         warnings.warn(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.tensor(sourceTensor).",
+            "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.core(sourceTensor).",
             UserWarning,
             stacklevel=depth_of_user(),
         )

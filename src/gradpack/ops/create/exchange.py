@@ -15,7 +15,7 @@ from ...base import dtypes
 from ...base.callers import depth_of_user
 from ...base.devices import CPU, as_device, device
 from ...base.dtypes import dtype
-from ...tensor.tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 
 FUNCTIONS = "from_dlpack to_dlpack frombuffer"
 

@@ -12,9 +12,9 @@ from ...base.devices import KINDS
 from ...base.dtypes import dtype
 from ...base.layouts import sparse_coo
 from ...base.numbers import number_for
+from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import noted
 from ...declare.signature.arguments import python_number
-from ...tensor.tensor import Tensor, alias
 from ..shape.memory_formats import in_format
 from .making import _native, dtype_for, filled, finish, made_in, on_device, settled, shape_of, usual
 

@@ -12,9 +12,9 @@ from ...base.devices import CPU, as_device
 from ...base.dtypes import as_dtype, dtype
 from ...base.modes import MODE
 from ...base.numbers import number_for
+from ...core.tensor import Tensor, alias
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor, alias
 from ..shape.memory_formats import in_format, like
 from .making import finish, made_in, settled
 

@@ -17,8 +17,8 @@ from ...base.dtypes import FLOATING, as_dtype, dtype
 from ...base.errors import not_implemented_for, scalar_type, size_too_big
 from ...base.modes import MODE, using
 from ...base.settings import FILLING
+from ...core.tensor import InferenceCounter, Tensor, wrap
 from ...declare.dispatch.refused_dtypes import refuse_unsigned
-from ...tensor.tensor import InferenceCounter, Tensor, wrap
 
 _dtype = dtype  # for functions with a parameter of this name
 

@@ -6,9 +6,9 @@ from functools import partial
 from typing import Any
 
 from ...backends.windows import reach
+from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 
 METHODS = "new_tensor new_zeros new_ones new_full new_empty new_empty_strided"
 

@@ -13,8 +13,8 @@ from ...backends.numpy import quiet
 from ...base import dtypes
 from ...base.dtypes import BOOL, FLOATING, INTEGRAL, dtype
 from ...base.modes import MODE
-from ...tensor.described import warn_of_loss
-from ...tensor.tensor import Tensor
+from ...core.properties import warn_of_loss
+from ...core.tensor import Tensor
 
 MOST_DIMS = 64  # NumPy's limit
 

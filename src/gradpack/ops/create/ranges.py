@@ -15,9 +15,9 @@ from ...base.callers import depth_of_user
 from ...base.dtypes import FLOATING, dtype
 from ...base.errors import cpp_name, does_not_fit, not_implemented_for, refuse, scalar_type, too_big
 from ...base.numbers import LEAST, MOST, number_for
+from ...core.tensor import Tensor, alias
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor, alias
 from .making import _native, dtype_for, filled, finish, usual
 
 FUNCTIONS = "arange range linspace logspace"

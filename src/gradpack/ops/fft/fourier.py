@@ -17,11 +17,11 @@ import numpy as np
 from ...base import dtypes, late
 from ...base.dtypes import FLOATING
 from ...base.errors import _SCALAR_TYPES, not_a_tensor
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
-from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.dimensions import numpy_names
 from ..reduce.kernels import SMALL

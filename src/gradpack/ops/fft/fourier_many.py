@@ -9,7 +9,7 @@ import numpy as np
 from ...base import dtypes, late
 from ...base.dtypes import FLOATING, as_dtype
 from ...base.errors import not_implemented_for
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..create.making import _into_out, _native, finish
 from ..reduce.dimensions import numpy_names
 from ..shape.shape import wrap_dim

@@ -11,7 +11,7 @@ from ...backends.numpy import converted, quiet
 from ...base import dtypes
 from ...base.dtypes import dtype
 from ...base.layouts import strided
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..create.making import _native, finish
 from .windows import _cosines, _kaiser
 

@@ -10,8 +10,8 @@ from ...base import late
 from ...base.callers import depth_of_user
 from ...base.dtypes import FLOATING
 from ...base.errors import not_a_tensor, refuse, scalar_type
+from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import is_batched
-from ...tensor.tensor import Tensor
 from ..create.making import beside
 from ..random.floats import host_of
 from .fourier import _fft_c2c, _fft_c2r, _fft_r2c, fitted

@@ -14,8 +14,8 @@ import numpy as np
 from ...backends.numpy import converted, quiet
 from ...base import dtypes
 from ...base.dtypes import as_dtype, dtype
+from ...core.tensor import Tensor
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from ..create.making import _native, finish
 
 FUNCTIONS = "hann_window hamming_window blackman_window bartlett_window kaiser_window"

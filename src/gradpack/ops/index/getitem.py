@@ -11,10 +11,10 @@ from ...base import late
 from ...base.dtypes import bool_
 from ...base.foreign import is_foreign, mixed
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.dispatch.interpreter import apply
 from ...declare.generate.profiling import watched
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import reshaped
 from .index import _put, filling
 from .subscript import FULL, INDEX_DTYPES, parse

@@ -13,9 +13,9 @@ from ...backends import spec_of
 from ...base import late
 from ...base.dtypes import INTEGRAL, bool_
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear, nondifferentiable
-from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL
 from ..shape.shape import wrap_dim

@@ -13,10 +13,10 @@ from ...backends.numpy import as_intp
 from ...base import late
 from ...base.dtypes import int64
 from ...base.errors import not_a_tensor
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, linear
-from ...tensor.tensor import Tensor, wrap
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped

@@ -10,10 +10,10 @@ import numpy as np
 from ...base import dtypes, late
 from ...base.errors import _SCALAR_TYPES, not_a_tensor, refuse
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from ..shape.shape import wrap_dim
 from .scatter_reduce import _reduce_call
 

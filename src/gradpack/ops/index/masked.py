@@ -10,10 +10,10 @@ from ...backends import spec_of
 from ...backends.numpy import as_int64
 from ...base import late
 from ...base.errors import scalar_type, shapes_do_not_broadcast
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import general, linear, nondifferentiable
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import _array_type
 from ..shape.shape import wrap_dim
 from .accumulate import as_dtype, flat_of, size_of

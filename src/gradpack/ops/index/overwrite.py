@@ -11,12 +11,12 @@ from ...base import late
 from ...base.dtypes import scalar_dtype
 from ...base.modes import MODE
 from ...base.numbers import number_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
 from ...declare.signature.arguments import python_number
-from ...tensor.tensor import Tensor
 from ..create.convert import _to_device
 from .writing import own_value, write_part
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base import late
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, reshaped
 from .accumulate import add_flat, flat_of, set_flat, size_of, store, widened

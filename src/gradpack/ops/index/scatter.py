@@ -13,10 +13,10 @@ from ...backends.numpy import as_intp
 from ...base import late
 from ...base.callers import depth_of_user
 from ...base.numbers import number_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, _array_type, _maximum, add_in_rows, reshaped, set_in_rows, take_in_rows
 from ..shape.shape import wrap_dim

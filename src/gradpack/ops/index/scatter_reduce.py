@@ -14,11 +14,11 @@ from ...base import late
 from ...base.dtypes import INTEGRAL, bool_
 from ...base.errors import not_implemented_for
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear, nondifferentiable
 from ...declare.inplace.inplace import inplace
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
 from .scatter import add_places, places_in, set_value, source_for
 from .writing import keep_apart

@@ -17,8 +17,8 @@ from ...base import dtypes
 from ...base.callers import depth_of_user
 from ...base.dtypes import INTEGRAL
 from ...base.foreign import is_foreign, mixed
+from ...core.tensor import Tensor, wrap
 from ...declare.batching.batch_tensor import is_batched
-from ...tensor.tensor import Tensor, wrap
 from ..create.create import tensor
 from ..create.numbers import as_lists, plain_numbers
 

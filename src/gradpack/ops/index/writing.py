@@ -15,6 +15,7 @@ from ...backends.windows import overlap, writable
 from ...base.dtypes import dtype
 from ...base.modes import MODE
 from ...base.numbers import number_for
+from ...core.tensor import Tensor, alias, wrap
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.dispatch.body_errors import explain
 from ...declare.dispatch.make_node import record
@@ -23,7 +24,6 @@ from ...declare.inplace.inplace import History, inplace
 from ...declare.inplace.write_checks import check_overlap, check_writable, tensors_in
 from ...declare.op import Op
 from ...declare.signature.arguments import python_number
-from ...tensor.tensor import Tensor, alias, wrap
 
 
 def write_part(

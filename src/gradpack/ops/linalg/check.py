@@ -12,10 +12,10 @@ from ...base.dtypes import FLOATING
 from ...base.errors import LinAlgError, scalar_type
 from ...base.modes import MODE
 from ...base.return_types import return_type
+from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
-from ...tensor.tensor import Tensor
 from ..create.making import beside
 from ..pointwise.operands import is_complex
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from ..pointwise.operands import is_complex
 from .check import adjoint_of, array_of, as_like, floats, result_type, square, with_out
 

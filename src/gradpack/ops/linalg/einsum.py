@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from ...base import late
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 FUNCTIONS = "einsum"
 

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import _add, _array_type
 from .check import (
     LinAlgError,

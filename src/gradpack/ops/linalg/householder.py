@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from .check import adjoint_of, diagonal_of, floats, identity, matrices, with_out
 
 FUNCTIONS = "geqrf orgqr ormqr"

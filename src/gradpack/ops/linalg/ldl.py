@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import missing_extra
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from .check import array_of, first_bad, floats, matrices, result_type, square, with_out
 from .lapack import stacked
 

@@ -9,9 +9,9 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from .check import LinAlgError, adjoint_of, floats, square, with_out
 from .lapack import solve_triangle
 from .norm import tolerances

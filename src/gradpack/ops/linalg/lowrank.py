@@ -6,7 +6,7 @@ from typing import Any
 
 from ...base import late
 from ...base.dtypes import FLOATING, get_default_dtype
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .factor import linalg_cholesky, linalg_qr
 from .spectral import linalg_eigh
 from .svd import linalg_svd

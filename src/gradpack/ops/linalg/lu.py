@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.decorators import general
 from ...declare.dispatch.out_argument import put
-from ...tensor.tensor import Tensor, wrap
 from . import lapack
 from .check import adjoint_of, array_of, first_bad, floats, identity, matrices, result_type, square, with_out
 from .factor import cat_of

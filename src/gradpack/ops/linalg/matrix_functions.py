@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base import late
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import _array_type, add_up
 from .check import floats, identity, square, with_out
 from .solve import linalg_inv

@@ -10,8 +10,8 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor, wrap
 from ...declare.batching.vmap_fallback import each_example
-from ...tensor.tensor import Tensor, wrap
 from ..reduce.dimensions import numpy_names
 from ..reduce.norm import _check_dtype, abs_of
 from ..reduce.reduce import converted

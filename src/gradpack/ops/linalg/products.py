@@ -8,10 +8,10 @@ import numpy as np
 
 from ...base import late
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import bilinear
 from ...declare.dispatch.autocast import as_given
-from ...tensor.tensor import Tensor
 from ..nn.dropped import light
 from ..reduce.kernels import reshaped
 

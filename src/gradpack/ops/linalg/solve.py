@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from .check import LinAlgError, array_of, first_bad, floats, same_dtype, square, with_out
 from .lapack import solve as solve_rows
 

@@ -13,9 +13,9 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor, wrap
 from ..pointwise.operands import is_complex
 from .check import LinAlgError, adjoint_of, array_of, as_like, diagonal_of, floats, followed, square, with_out
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor, wrap
 from ..pointwise.operands import is_complex
 from .check import LinAlgError, adjoint_of, as_like, diagonal_of, floats, followed, matrices, result_type, with_out
 from .spectral import gaps_of, no_phase

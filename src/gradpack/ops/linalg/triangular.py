@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base import late
 from ...base.errors import LinAlgError
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from .check import adjoint_of, first_bad, floats, matrices, same_dtype, square, with_out
 from .lapack import solve_triangle
 

@@ -9,10 +9,10 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import BOOL, int64
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import bilinear
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from ..reduce.dimensions import numpy_names
 from ..shape.shape import wrap_dim
 from .check import with_out

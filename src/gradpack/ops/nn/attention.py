@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Number
 from ...declare.decorators import general
 from ...kernels.conditions import moderate
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor, wrap
 from ..reduce.kernels import SMALL, _add, _array_type, _maximum, _minimum, add_up, largest
 from .dropout import keep_mask
 

@@ -10,11 +10,11 @@ from ...base import late
 from ...base.dtypes import float32
 from ...base.errors import not_implemented_for
 from ...base.modes import MODE, using
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, nondifferentiable
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor, wrap
 from ..conv.channels import as_channels, channel_dots, channel_sums, column
 from ..conv.products import over_places
 from ..conv.spatial import check_tensor

@@ -16,11 +16,11 @@ from ...backends.numpy import as_intp
 from ...base import late
 from ...base.dtypes import INTEGRAL
 from ...base.errors import not_implemented_for
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
-from ...tensor.tensor import Tensor, wrap
 from ..create.making import beside
 from ..random.floats import host_of
 from .reduction import MEAN, NONE, SUM

@@ -10,10 +10,10 @@ from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import not_a_tensor, scalar_type
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import linear
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from ..create.making import beside
 from ..pointwise.relu_bits import keep_bits
 from ..random.generator import source

@@ -14,9 +14,9 @@ import numpy as np
 
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE
+from ...core.rematerialize import LEAST, Again, in_place_of
+from ...core.tensor import Tensor
 from ...kernels.dispatch import accelerated
-from ...tensor.again import LEAST, Again, in_place_of
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import _array_type
 from ..shape.memory_formats import channels_as_in
 

@@ -11,10 +11,10 @@ from ...backends.coo import CooArray, at
 from ...backends.numpy import as_intp
 from ...base.dtypes import INTEGRAL
 from ...base.modes import MODE, using
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor, wrap
 from ..create.making import beside
 from ..index.accumulate import add_rows as add_wide_rows
 from ..random.floats import host_of

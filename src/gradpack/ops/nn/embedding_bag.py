@@ -12,12 +12,12 @@ from ...base import late
 from ...base.callers import depth_of_user
 from ...base.dtypes import INTEGRAL, float32, float64, int64
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.decorators import general, linear
 from ...kernels.conditions import MANY
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from ..conv.spatial import check_tensor
 from ..create.making import beside
 from ..random.floats import host_of

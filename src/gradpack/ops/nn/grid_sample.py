@@ -13,11 +13,11 @@ from ...base import late
 from ...base.callers import depth_of_user
 from ...base.dtypes import float32
 from ...base.errors import not_implemented_for, scalar_type
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Sizes
 from ...declare.batching.vmap_fallback import of_images
 from ...declare.decorators import bilinear, elementwise, nondifferentiable
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor, wrap
 from ..conv.sliding import size_of
 from ..conv.spatial import check_tensor
 from ..create.making import beside

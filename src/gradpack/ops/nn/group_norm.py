@@ -11,10 +11,10 @@ from ...base import late
 from ...base.dtypes import float32
 from ...base.errors import not_implemented_for
 from ...base.modes import using
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from ..conv.avg_pool import avg_pool2d
 from ..conv.channels import as_channels
 from ..conv.products import over_places

@@ -9,7 +9,7 @@ from typing import Any
 from ...base.callers import depth_of_user
 from ...base.dtypes import float64
 from ...base.errors import refuse
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..conv.avg_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
 from ..conv.spatial import check_tensor, is_int
 from .resample import RESIZE

@@ -12,11 +12,11 @@ from ...backends.numpy import as_intp
 from ...base import late
 from ...base.dtypes import FLOATING, int64
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Sizes
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import elementwise, general, linear
 from ...declare.dispatch.autocast import in_float32
-from ...tensor.tensor import Tensor, wrap
 from ..index.scatter import FEW
 from ..reduce.kernels import SMALL, _array_type, _maximum, add_up
 from .reduction import MEAN, NONE, SUM, check_tensors, kind_of, reduce_array, reduced, refuse_gradient, spread_back

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import add_up, largest
 from .loss import _take_by_class, counted
 from .reduction import number_of

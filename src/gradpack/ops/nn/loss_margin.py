@@ -10,11 +10,11 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import INTEGRAL
 from ...base.errors import refuse, scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
-from ...tensor.tensor import Tensor
 from ..create.making import beside
 from ..random.floats import host_of
 from .reduction import MEAN, NONE, reduced, refuse_gradient

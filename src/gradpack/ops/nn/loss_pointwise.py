@@ -11,13 +11,13 @@ from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import cpp_name, not_implemented_for, scalar_type
 from ...base.modes import using
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
 from ...declare.generate.tiling import looped
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import add_up
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 

@@ -10,10 +10,10 @@ import numpy as np
 from ...base import dtypes, late
 from ...base.dtypes import float32
 from ...base.errors import refuse
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import add_up, mean_of_rows, reshaped
 
 FUNCTIONS = "layer_norm rms_norm"

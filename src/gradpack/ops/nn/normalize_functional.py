@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...base.size import Size
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .batch_norm import batch_norm as _batch_norm
 from .batch_norm import instance_norm as _instance_norm
 from .group_norm import group_norm as _group_norm

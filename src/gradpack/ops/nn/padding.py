@@ -11,10 +11,10 @@ import numpy as np
 from ...base.dtypes import BOOL
 from ...base.errors import not_implemented_for
 from ...base.numbers import number_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general, linear
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from ..conv.spatial import is_int
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.selection import LARGE

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...base import late
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 FUNCTIONS = "rnn_tanh rnn_relu lstm gru rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell"
 

@@ -13,7 +13,7 @@ from ...base import late
 from ...base.callers import depth_of_user
 from ...base.errors import not_a_tensor
 from ...base.modes import MODE
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..reduce.kernels import add_up
 
 NONE, MEAN, SUM = 0, 1, 2

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...base import late
-from ...tensor.tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 
 FUNCTIONS = "norm_except_dim _weight_norm"
 

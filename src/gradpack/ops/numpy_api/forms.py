@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 from ...base import dtypes
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 
 def found(name: str) -> Any:

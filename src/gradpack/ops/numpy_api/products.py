@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .forms import floating, in_common_dtype, ours
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ...backends.numpy import NUMPY
 from ...base import dtypes
-from ...tensor.tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 from ..create.convert import _method_numpy
 from .forms import found
 from .table import ABOUT_VALUES, CALLS, UFUNC_METHODS, UFUNCS

@@ -10,11 +10,11 @@ import numpy as np
 from ...base import late
 from ...base.errors import scalar_type
 from ...base.info import finfo
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.decorators import elementwise
 from ...declare.generate.tiling import looped
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from .blockwise import SHORT_EXP2
 from .error_function import gelu_of
 from .exponential import _exp_of_negative

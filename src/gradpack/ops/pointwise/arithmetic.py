@@ -9,9 +9,9 @@ import numpy as np
 from ...base.dtypes import BOOL, FLOATING
 from ...base.errors import not_implemented_for
 from ...base.numbers import number_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...tensor.tensor import Tensor
 from .operands import factor_for, is_bool, is_complex, is_number
 from .selection import select
 

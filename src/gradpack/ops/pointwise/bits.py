@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import INTEGRAL
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import nondifferentiable
-from ...tensor.tensor import Tensor
 
 FUNCTIONS = "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift"
 METHODS = FUNCTIONS

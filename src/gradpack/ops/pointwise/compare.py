@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...base.errors import not_a_tensor
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import nondifferentiable
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from .operands import is_complex, is_whole
 from .selection import LARGE
 

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...base import dtypes
 from ...base.errors import not_a_tensor, not_implemented_for, scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from ..create.making import _into_out
 from .complex_parts import imag, of_parts, real
 from .trigonometry import cos, sin

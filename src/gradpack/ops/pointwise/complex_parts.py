@@ -15,11 +15,11 @@ from ...backends.numpy import PAIR, paired
 from ...base import dtypes, late
 from ...base.dtypes import FLOATING
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.decorators import elementwise, linear
 from ...declare.dispatch.autocast import in_float32
-from ...tensor.tensor import Tensor
 from .blockwise import is_numpy
 from .operands import is_complex, zeros_for
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from .operands import is_whole, no_gradient, zeros_for
 from .remainders import floor_divide_of, fmod_of, remainder_of
 

@@ -9,11 +9,11 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import FLOATING, float16
 from ...base.errors import not_implemented_for
+from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import general
 from ...declare.inplace.inplace import inplace
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor, wrap
 from ..random.generator import Generator, source
 from ..reduce.dimensions import axis
 from ..shape.shape import wrap_dim

@@ -11,11 +11,11 @@ from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.info import finfo
 from ...base.numbers import SAFE, number_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ...declare.inplace.inplace import inplace
 from ...declare.inplace.text import function
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import _array_type
 from .blockwise import blockwise, is_numpy
 from .operands import is_complex, is_number, is_whole

@@ -10,7 +10,7 @@ from ...backends import spec_of
 from ...base import late
 from ...base.dtypes import BOOL
 from ...base.numbers import number_for
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .blockwise import is_numpy
 
 

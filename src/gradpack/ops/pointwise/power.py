@@ -12,11 +12,11 @@ from ...base import dtypes, late
 from ...base.dtypes import INTEGRAL
 from ...base.errors import scalar_type
 from ...base.numbers import number_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ...declare.generate.tiling import LARGE, looped
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from .operands import is_complex, is_number, is_whole, zeros_for
 
 FUNCTIONS = "pow float_power"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from .selection import select
 
 FUNCTIONS = METHODS = "prelu"

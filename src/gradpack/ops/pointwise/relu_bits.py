@@ -11,10 +11,10 @@ import numpy as np
 
 from ...base.callers import place_of
 from ...base.modes import MODE
-from ...tensor.again import LEAST, Again, in_place_of
-from ...tensor.packed import Packed, PackedWithInfo
-from ...tensor.saved import tell
-from ...tensor.tensor import Tensor
+from ...core.packed import Packed, PackedWithInfo
+from ...core.rematerialize import LEAST, Again, in_place_of
+from ...core.saved import tell
+from ...core.tensor import Tensor
 from ..reduce.kernels import _array_type
 
 

@@ -16,12 +16,12 @@ from ...base.callers import depth_of_user
 from ...base.dtypes import bool_, uint8
 from ...base.errors import not_a_tensor
 from ...base.numbers import number_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.batching.vmap_fallback import dynamic_shape
 from ...declare.decorators import elementwise, linear, nondifferentiable
 from ...declare.inplace.inplace import inplace
-from ...tensor.tensor import Tensor
 from .complex_parts import PROPERTIES
 from .large_elements import sign_of_large
 from .operands import is_complex, is_whole, no_gradient, zeros_for

@@ -8,8 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...base.modes import MODE, using
+from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import all_examples, batched
-from ...tensor.tensor import Tensor
 
 if TYPE_CHECKING:
     from ...declare.batching.level import VmapLevel

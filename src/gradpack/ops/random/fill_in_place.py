@@ -13,13 +13,13 @@ from ...base import dtypes, late
 from ...base.errors import cpp_name, refuse, scalar_type
 from ...base.info import finfo, iinfo
 from ...base.modes import MODE, Mode
+from ...core.parameter import Parameter
+from ...core.tensor import Tensor, wrap
 from ...declare.batching.errors import not_writable
 from ...declare.generate.profiling import noted
 from ...declare.inplace.inplace import inplace
 from ...declare.inplace.write_checks import check_writable
 from ...declare.signature.arguments import check, kinds_of
-from ...tensor.parameter import Parameter
-from ...tensor.tensor import Tensor, wrap
 from ..create.making import finish, on_device
 from .drawing import drawing
 from .floats import host_of, normal_array, uniform_array

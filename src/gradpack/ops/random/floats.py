@@ -11,9 +11,9 @@ from ...base import dtypes
 from ...base.dtypes import dtype
 from ...base.errors import not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ...base.modes import MODE
+from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import noted
 from ...declare.inplace.write_checks import refuse_grad
-from ...tensor.tensor import Tensor, alias
 from ..create.fill_like import zeros_like
 from ..create.making import _into_out, _native, dtype_for, filled, finish, on_device, shape_of, usual
 from ..pointwise.rounding import where

@@ -15,7 +15,7 @@ import numpy as np
 from ...backends.numpy import quiet
 from ...base import dtypes
 from ...base.devices import as_device, device
-from ...tensor.tensor import Tensor, wrap
+from ...core.tensor import Tensor, wrap
 
 FUNCTIONS = "Generator default_generator manual_seed seed initial_seed get_rng_state set_rng_state"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import nondifferentiable
-from ...tensor.tensor import Tensor
 from ..pointwise.exponential import special
 from .sampling import _gamma_slope
 

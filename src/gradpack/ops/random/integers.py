@@ -12,8 +12,8 @@ from ...base.callers import depth_of_user
 from ...base.dtypes import dtype
 from ...base.errors import cpp_name, refuse, scalar_type
 from ...base.info import finfo, iinfo
+from ...core.tensor import Tensor
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from ..create.making import _native, dtype_for, filled, finish, on_device, shape_of
 from .drawing import drawing
 from .generator import Generator, source

@@ -7,8 +7,8 @@ from typing import Any
 from ...base.devices import CPU
 from ...base.dtypes import as_dtype, dtype
 from ...base.errors import not_a_tensor
+from ...core.tensor import Tensor
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from ..create.making import finish, on_device
 from ..shape.memory_formats import as_beside
 from .drawing import drawing

@@ -15,9 +15,9 @@ from ...base import late
 from ...base.dtypes import FLOATING, float64
 from ...base.errors import not_implemented_for, scalar_type
 from ...base.info import finfo
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import elementwise
-from ...tensor.tensor import Tensor
 from ..pointwise.exponential import special
 from ..pointwise.operands import not_implemented, zeros_for
 from ..special.gamma_functions import _density

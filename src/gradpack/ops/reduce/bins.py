@@ -13,13 +13,13 @@ from ...base import dtypes, late
 from ...base.dtypes import BOOL, COMPLEX, FLOATING
 from ...base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ...base.return_types import return_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import nondifferentiable
 from ...declare.dispatch.out_argument import put
 from ...declare.dispatch.refused_dtypes import refuse_unsigned
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from ..create.making import finish
 from .kernels import float_kind
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from ...base import dtypes, late
 from ...base.errors import cpp_name, not_implemented_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
 from ...kernels.dispatch import accelerated
-from ...tensor.tensor import Tensor
 from ..index.accumulate import size_of
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind

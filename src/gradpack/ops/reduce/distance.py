@@ -9,9 +9,9 @@ import numpy as np
 
 from ...base import late
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from ..linalg.check import floats
 from ..shape.shape import wrap_dim
 from .kernels import add_up

@@ -8,9 +8,9 @@ import numpy as np
 
 from ...backends.numpy import as_int64
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Sizes
 from ...declare.decorators import general, linear, nondifferentiable
-from ...tensor.tensor import Tensor
 from .dimensions import axes, axis, check_bool, count, numpy_names, restored
 from .kernels import largest, placed_along, smallest, take_along
 

@@ -9,9 +9,9 @@ import numpy as np
 from ...backends import spec_of
 from ...base.dtypes import FLOATING
 from ...base.errors import refuse
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import nondifferentiable
-from ...tensor.tensor import Tensor
 from .dimensions import axes, numpy_names
 
 FUNCTIONS = "hash_tensor"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...base import dtypes, late
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..shape.shape import wrap_dim, wrap_dims
 from .dimensions import numpy_names
 

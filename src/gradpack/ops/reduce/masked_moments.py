@@ -7,7 +7,7 @@ from typing import Any
 
 from ...base import dtypes, late
 from ...base.dtypes import FLOATING
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .masked_reductions import _dims, _in, _kept, _mask_for, _one, sum
 
 FUNCTIONS = ""

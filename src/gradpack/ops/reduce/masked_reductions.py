@@ -13,7 +13,7 @@ from ...base import dtypes, late
 from ...base.dtypes import FLOATING, INTEGRAL, dtype
 from ...base.errors import not_a_tensor, not_implemented_for
 from ...base.info import iinfo
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 
 FUNCTIONS = ""
 

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...base import dtypes, late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
 from ...declare.dispatch.out_argument import put
 from ...declare.dispatch.out_dtypes import check_out
-from ...tensor.tensor import Tensor
 from .dimensions import axes, spread_over
 from .kernels import _array_type, add_up, float_kind
 from .reduce import in_dtype, named

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...base import dtypes, late
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored
 from .kernels import add_up, float_kind, largest, smallest, square_sum
 from .reduce import converted

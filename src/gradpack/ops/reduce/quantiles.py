@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...base import dtypes, late
+from ...core.tensor import Tensor
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
-from ...tensor.tensor import Tensor
 from ..shape.shape import wrap_dim
 from .dimensions import numpy_names
 

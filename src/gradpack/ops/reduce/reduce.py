@@ -10,10 +10,10 @@ import numpy as np
 from ...base import dtypes, late
 from ...base.errors import cpp_name, scalar_type
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Sizes
 from ...declare.decorators import linear
 from ...declare.dispatch.out_argument import put
-from ...tensor.tensor import Tensor
 from ..shape.shape import _ints
 from .dimensions import axes, check_bool, check_floating, count, spread, spread_over
 from .kernels import _add, _array_type, add_up, float_kind

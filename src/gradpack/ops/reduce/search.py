@@ -8,10 +8,10 @@ import numpy as np
 
 from ...base import dtypes, late
 from ...base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import nondifferentiable
 from ...declare.dispatch.out_argument import put
-from ...tensor.tensor import Tensor
 from .kernels import float_kind
 
 FUNCTIONS = "searchsorted bucketize"

@@ -10,10 +10,10 @@ import numpy as np
 from ...backends.numpy import as_int64, as_intp
 from ...base import dtypes, late
 from ...base.errors import not_a_tensor, not_implemented_for
+from ...core.tensor import Tensor
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
-from ...tensor.tensor import Tensor
 from ..create.making import beside
 from ..random.floats import host_of
 from ..shape.shape import wrap_dim

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...base import late
 from ...base.dtypes import FLOATING, promote_types
 from ...base.errors import scalar_type
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..nn.loss_pointwise import limited
 from .dimensions import numpy_names
 

@@ -10,9 +10,9 @@ from ...base import late
 from ...base.callers import depth_of_user
 from ...base.dtypes import BOOL, FLOATING, INTEGRAL
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor, wrap
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor, wrap
 from ..pointwise.operands import is_complex
 
 FUNCTIONS = "cov corrcoef cartesian_prod combinations"

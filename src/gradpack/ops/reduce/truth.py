@@ -8,9 +8,9 @@ import numpy as np
 
 from ...backends.numpy import as_int64
 from ...base import dtypes, late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import nondifferentiable
-from ...tensor.tensor import Tensor
 from .dimensions import axes, numpy_names
 from .kernels import _array_type
 from .reduce import named

@@ -9,9 +9,9 @@ import numpy as np
 from ...backends.numpy import as_int64
 from ...base import dtypes, late
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, nondifferentiable
-from ...tensor.tensor import Tensor
 from ..pointwise.operands import not_implemented
 from .dimensions import axis, numpy_names
 from .extremes import picked

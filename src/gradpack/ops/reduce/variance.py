@@ -10,9 +10,9 @@ import numpy as np
 
 from ...base import late
 from ...base.callers import depth_of_user
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
-from ...tensor.tensor import Tensor
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
 from .kernels import SMALL, _add, _array_type, add_up, averaging, float_kind, reshaped, square_sum
 from .reduce import named

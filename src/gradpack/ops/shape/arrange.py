@@ -10,10 +10,10 @@ import numpy as np
 from ...backends.numpy import as_int64, as_intp
 from ...base import dtypes, late
 from ...base.errors import not_implemented_for
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Sizes
 from ...declare.batching.vmap_fallback import each_example, looking_at
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from ..create.making import beside
 from ..pointwise.blockwise import is_numpy
 from ..random.floats import host_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from .shape import _ints, expand
 
 FUNCTIONS = "broadcast_to broadcast_tensors broadcast_shapes"

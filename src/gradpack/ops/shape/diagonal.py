@@ -11,10 +11,10 @@ from ...backends.numpy import NATIVE
 from ...base import dtypes, late
 from ...base.dtypes import dtype
 from ...base.errors import dim_out_of_range
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from ..create.making import finish
 from ..index.accumulate import size_of
 from ..reduce.kernels import SMALL, _array_type

@@ -10,10 +10,10 @@ import numpy as np
 from ...backends import backend_of
 from ...base import late
 from ...base.callers import depth_of_user
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from ..index.subscript import FULL
 from .memory_formats import rows_or_channels_last
 from .shape import wrap_dim

@@ -10,8 +10,8 @@ import numpy as np
 from ...backends.windows import memory_of
 from ...base import dtypes, late
 from ...base.errors import not_a_tensor
+from ...core.tensor import Tensor
 from ...declare.batching.vmap_fallback import each_example
-from ...tensor.tensor import Tensor
 from ..create.making import _native, finish, settled
 from ..fft.fourier import fitted
 from .copies import _own

@@ -11,12 +11,12 @@ from ...backends.windows import memory_of, reach, writable
 from ...base import late
 from ...base.memory_formats import FORMATS, order_of
 from ...base.modes import MODE
+from ...core.accumulate_grad import renew_leaf
+from ...core.storage import UntypedStorage
+from ...core.tensor import Tensor, alias
 from ...declare.inplace.write_checks import check_history, refuse_inference, tensors_in
 from ...declare.op import REGISTRY
 from ...graph.node import AccumulateGrad, variant_of
-from ...tensor.leaf import renew_leaf
-from ...tensor.storage import UntypedStorage
-from ...tensor.tensor import Tensor, alias
 from .shape import _ints
 from .strided import as_strided
 
@@ -305,7 +305,7 @@ def _method_share_memory_(self: Tensor) -> Tensor:
     """Move the storage, with all its views, to memory shared between processes: a child that is forked afterwards, or
     gets the tensor through a queue of `multiprocessing`, reads and writes the same. Returns the tensor itself.
     """
-    from ...tensor.sharing import share
+    from ...core.shared_memory import share
 
     share([self])
     return self
@@ -313,7 +313,7 @@ def _method_share_memory_(self: Tensor) -> Tensor:
 
 def _method_is_shared(self: Tensor) -> Any:
     """Whether the storage is in shared memory: see `share_memory_`."""
-    from ...tensor.sharing import is_shared
+    from ...core.shared_memory import is_shared
 
     return is_shared(self)
 
@@ -324,7 +324,7 @@ def _method__view_func(self: Tensor, new_base: Tensor) -> Tensor:
     Raises:
         RuntimeError: if the tensor is no view.
     """
-    from ...tensor.views import chain_of
+    from ...core.views import chain_of
 
     if self._view is None:
         raise RuntimeError("_view_func() is only for views: this tensor has no base")

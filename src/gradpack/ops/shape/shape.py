@@ -11,10 +11,10 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import dtype as dtype_type
 from ...base.errors import dim_out_of_range, scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Setting, Sizes
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import broadcast, reshaped
 from .memory_formats import laid_out, order_like
 
@@ -140,7 +140,7 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
 
 def _reinterpret(self: Tensor, d: Any) -> Tensor:
     """The same bits as another dtype. Not differentiable, even where it is the same dtype, as in torch."""
-    from ...tensor.tensor import alias
+    from ...core.tensor import alias
 
     spec = self._spec.backend.spec_for(d, self._spec.device)
     if is_batched(self) and (self._shape or d.itemsize == self._spec.dtype.itemsize):

@@ -9,9 +9,9 @@ from typing import Any
 from ...base import late
 from ...base.dtypes import int64
 from ...base.errors import scalar_type
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from ..index.subscript import FULL
 from .shape import wrap_dim
 

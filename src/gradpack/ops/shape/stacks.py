@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.tensor import Tensor
 from ...declare.generate.profiling import noted
-from ...tensor.tensor import Tensor
 from .join import _some, cat
 from .shape import reshape, unsqueeze
 

@@ -10,10 +10,10 @@ import numpy as np
 from ...backends.windows import Window, memory_of, reach
 from ...base.memory_formats import order_of
 from ...base.modes import MODE
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import batched, is_batched
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from .memory_formats import is_laid_out, laid_out
 from .shape import wrap_dim
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from ...base import late
 from ...base.callers import depth_of_user
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from ..reduce.kernels import _array_type
 from .shape import _ints, wrap_dim, wrap_dims
 

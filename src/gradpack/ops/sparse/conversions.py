@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from ...backends.coo import CooArray, at
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import linear
-from ...tensor.tensor import Tensor
 from . import bodies as sparse_bodies
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from ...backends.coo import CooArray
 from ...base.dtypes import INTEGRAL
 from ...base.layouts import sparse_coo, strided
-from ...tensor.tensor import Tensor, alias, wrap
+from ...core.tensor import Tensor, alias, wrap
 from . import bodies as sparse_bodies
 from .conversions import (
     _coalesce,

@@ -9,9 +9,9 @@ import numpy as np
 from ...backends.coo import CooArray, at
 from ...base import late
 from ...base.errors import dim_out_of_range
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Number
 from ...declare.decorators import bilinear, general, linear
-from ...tensor.tensor import Tensor
 from . import bodies as sparse_bodies
 from .conversions import _masked_like
 from .coordinates import coalesce, is_sparse

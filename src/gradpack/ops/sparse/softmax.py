@@ -9,9 +9,9 @@ import numpy as np
 from ...backends.coo import CooArray
 from ...backends.coo_keys import add_runs
 from ...base.errors import dim_out_of_range
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
-from ...tensor.tensor import Tensor
 from . import bodies as sparse_bodies
 from .conversions import _masked_like
 from .coordinates import is_sparse

@@ -7,9 +7,9 @@ from typing import Any
 
 from ...base import late
 from ...base.dtypes import BOOL
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...tensor.tensor import Tensor
 from ..pointwise.exponential import special
 from ..pointwise.operands import not_implemented
 

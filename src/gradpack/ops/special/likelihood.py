@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
-from ...tensor.tensor import Tensor
 from ..pointwise.exponential import special
 from ..pointwise.operands import is_number
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ...declare.inplace.write_checks import check_result
-from ...tensor.tensor import Tensor
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.error_function import FEW, one_by_one
 from ..pointwise.exponential import special

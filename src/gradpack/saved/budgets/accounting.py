@@ -8,7 +8,7 @@ from typing import Any
 from weakref import ref
 
 from ...base.errors import saved_was_modified
-from ...tensor.tensor import Tensor, alias
+from ...core.tensor import Tensor, alias
 from ..finalizers import Ending, Endings
 from ..info import Brief, SavedInfo
 from ..policies.recompute_graph import Handle, Value

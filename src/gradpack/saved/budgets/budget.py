@@ -9,7 +9,7 @@ from weakref import ref
 from ...base.layouts import strided
 from ...base.modes import MODE, OpMode
 from ...base.sizes import in_bytes, shown
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..info import Brief, SavedInfo
 from ..memory_handles import described
 from ..policies.cheap_operations import is_held

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import ref
 
 from ...base.sizes import shown
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..policies.recompute_graph import Handle, Recipe, Value, anchor_of
 from ..policies.recompute_paths import Ways, ways_to, written
 from ..storage import owner

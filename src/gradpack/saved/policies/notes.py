@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from .recompute_graph import Value
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from weakref import ref
 
 from ...backends import NUMPY
-from ...tensor.tensor import alias
+from ...core.tensor import alias
 from ..memory_handles import DeviceMemory
 from ..storage import strides_of
 from .codec import Limits

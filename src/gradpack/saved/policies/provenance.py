@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 from weakref import ref
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..info import storage_number
 from ..storage import owner
 

@@ -9,9 +9,9 @@ from weakref import ref
 
 from ...base.layouts import strided
 from ...base.modes import MODE, OpMode
+from ...core.tensor import InferenceCounter, Tensor
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Drawn
-from ...tensor.tensor import InferenceCounter, Tensor
 from ..budgets.costs import Took
 from ..budgets.costs import took as took_of
 from ..info import Brief, SavedInfo

@@ -19,11 +19,11 @@ from weakref import finalize, ref
 from ...backends import Spec
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE, RUN
+from ...core.copy_on_write import Mutation
+from ...core.tensor import Tensor, alias
 from ...declare.dispatch.interpreter import apply
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Replayed
-from ...tensor.mutation import Mutation
-from ...tensor.tensor import Tensor, alias
 from ..budgets.costs import Took
 from ..storage import owner
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 from weakref import ref
 
-from ...tensor.tensor import Tensor
+from ...core.tensor import Tensor
 from ..info import SavedInfo
 from ..memory_handles import DeviceMemory, Memory, RemoteMemory, described, memory_of
 from ..policy import Policy

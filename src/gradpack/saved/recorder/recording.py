@@ -10,8 +10,8 @@ from typing import Any
 
 from ...base.exits import Exit
 from ...base.modes import RUN, Block, Undo
-from ...tensor.packed import Packed
-from ...tensor.tensor import Tensor
+from ...core.packed import Packed
+from ...core.tensor import Tensor
 from ..info import SavedInfo
 from ..policies.transfers import ALL, Transfers
 from .document import Totals, document

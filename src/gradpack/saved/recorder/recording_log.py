@@ -11,9 +11,9 @@ from typing import Any
 from weakref import ref
 
 from ...base.modes import MODE, RUN
-from ...tensor.mutation import Kept
-from ...tensor.packed import Packed
-from ...tensor.tensor import Tensor
+from ...core.copy_on_write import Kept
+from ...core.packed import Packed
+from ...core.tensor import Tensor
 from ..info import SavedInfo, storage_number
 from ..policies.provenance import Made, Origins, cost
 from ..policy import Policy

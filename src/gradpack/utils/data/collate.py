@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...base.dtypes import float64
+from ...core.tensor import Tensor
 from ...ops.create.create import as_tensor, tensor
 from ...ops.shape.join import stack
-from ...tensor.tensor import Tensor
 
 
 def default_convert(data: Any) -> Any:

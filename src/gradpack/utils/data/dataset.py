@@ -9,9 +9,9 @@ from itertools import accumulate
 from math import floor, isclose
 from typing import Any, Generic, TypeVar
 
+from ...core.tensor import Tensor
 from ...ops.random.generator import Generator
 from ...ops.random.integers import randperm
-from ...tensor.tensor import Tensor
 
 T_co = TypeVar("T_co", covariant=True)
 

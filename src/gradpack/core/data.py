@@ -8,7 +8,7 @@ from ..base.dtypes import FLOATING
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad
-from .described import TensorBase
+from .properties import TensorBase
 from .tensor import InferenceCounter, Tensor, _dispatch, alias
 
 

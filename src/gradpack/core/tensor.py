@@ -15,8 +15,8 @@ from ..base.errors import inside_a_transform
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Node, Nowhere, Origin, Slot
-from .described import TensorBase
-from .dropped import Remains
+from .leaf_lifetime import Remains
+from .properties import TensorBase
 
 _new = object.__new__
 
@@ -59,7 +59,7 @@ class View:
 class Tensor(TensorBase):
     """A multi-dimensional array with automatic differentiation.
 
-    Make one with `gradpack.tensor`, `zeros`, `randn`, `from_numpy` and so on.
+    Make one with `gradpack.core`, `zeros`, `randn`, `from_numpy` and so on.
 
     Example::
 
@@ -95,7 +95,7 @@ class Tensor(TensorBase):
         def __reduce_ex__(self, protocol: Any) -> Any: ...
 
     def __new__(cls, *args: Any, device: Any = None, **kwargs: Any) -> Any:
-        from .construct import legacy_new
+        from .legacy_constructors import legacy_new
 
         return legacy_new(cls, (kwargs["data"],) if "data" in kwargs else args, device)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..base.dtypes import dtype as Dtype
 from ..graph.node import AccumulateGrad
-from .described import TensorBase
 from .hooks import extras_of
+from .properties import TensorBase
 from .tensor import Tensor
 
 

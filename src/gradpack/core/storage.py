@@ -55,13 +55,13 @@ class UntypedStorage:
 
     def is_shared(self) -> bool:
         """Whether other processes can share it."""
-        from .sharing import is_shared
+        from .shared_memory import is_shared
 
         return is_shared(self._tensor)
 
     def share_memory_(self) -> UntypedStorage:
         """Move it to shared memory: see `Tensor.share_memory_`."""
-        from .sharing import share
+        from .shared_memory import share
 
         share([self._tensor])
         return self

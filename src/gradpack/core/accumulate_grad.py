@@ -13,7 +13,7 @@ from ..base.errors import shapes_do_not_broadcast
 from ..base.layouts import sparse_coo
 from ..graph import engine
 from ..graph.node import AccumulateGrad
-from .dropped import Remains
+from .leaf_lifetime import Remains
 from .tensor import Tensor, alias, wrap
 
 # Whether a gradient must have the strides of its leaf to be taken over without a copy.

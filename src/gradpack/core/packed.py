@@ -12,7 +12,7 @@ from ..base.callers import Where, place_of
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
 from ..graph.node import Lent, Slot
-from .reach import Doubt, doubt_of, references_to_memory
+from .packed_aliases import Doubt, doubt_of, references_to_memory
 from .tensor import DUALS, Tensor, _new, alias
 
 # `Mode.hooks` is a pair, as in torch: pack(tensor) and unpack(packed). With a third, hooks are informed:

@@ -22,7 +22,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         )
     if id(self) in memo:
         return memo[id(self)]
-    from .construct import copy_storage
+    from .legacy_constructors import copy_storage
 
     out = alias(copy_storage(self._data, self._spec, memo), self._spec, self._shape, type(self))
     memo[id(self)] = out
@@ -38,7 +38,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
-    from .construct import rebuild
+    from .legacy_constructors import rebuild
 
     if self._spec.layout is not strided:
         return rebuild, (type(self), self._data, self.requires_grad, {})

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..base import dtypes
 from ..base.dtypes import dtype
-from .construct import legacy
+from .legacy_constructors import legacy
 from .tensor import Tensor
 
 _NAMES = {
