@@ -12,7 +12,7 @@ import numpy as np
 from ..base.devices import CPU, device
 from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype
 from ..base.exits import Exit
-from ..kernels.dispatch import accelerated
+from ..kernels.dispatch import LEAST, accelerated
 from .base import Backend, Spec, register_backend
 
 # What complex32 is in NumPy, which has no dtype for it: it moves the elements only, all else is done in complex64.
@@ -80,6 +80,11 @@ def unpaired(array: Any) -> Any:
 
 @accelerated
 def as_native(array: Any, native: Any) -> Any:
+    """`converted`."""
+    return converted(array, native)
+
+
+def converted(array: Any, native: Any) -> Any:
     """An array as one of another dtype of NumPy's. What does not fit is infinite or undefined, without a warning."""
     order: Any = "C" if 0 in array.strides else "K"
     if native.itemsize > array.itemsize and native.kind not in "iu":
@@ -164,7 +169,7 @@ class NumPyBackend(Backend):
             return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
         if array.dtype.kind == "c" and native.kind != "c":
             array = array != 0 if d.name == "bool" else array.real.copy("C" if 0 in array.strides else "K")
-        return as_native(array, native)
+        return (as_native if array.size >= LEAST else converted)(array, native)
 
     def copy(self, array: Any) -> Any:
         return array.copy(order="C" if 0 in array.strides else "K")

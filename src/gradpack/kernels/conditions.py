@@ -247,6 +247,11 @@ def _windows_of_single(x: Any, other: Any, kernel: Any, stride: Any, padding: An
     return other.size > 0 and (prod(kernel) > 1 or any(s != 1 for s in stride) or any(padding))
 
 
+def windows(x: Any, other: Any, *others: Any) -> bool:
+    """Whether there are two arrays of NumPy's."""
+    return type(other) is ndarray and other.size > 0
+
+
 def image_windows(x: Any, geometry: Any) -> bool:
     """Whether positions in windows of two dimensions fit into a byte."""
     kernel, count = geometry[0], geometry[-1]

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from numpy import ndarray
@@ -48,38 +49,53 @@ def accelerated(reference: F) -> F:
     return cast("F", choosing(reference, f"{reference.__module__.partition('.')[2]}.{reference.__qualname__}"))
 
 
-def choosing(reference: Callable[..., Any], path: str) -> Any:
+_TEXT = """\
+def chosen({params}):
+    if type(a0) is ndarray and a0.size >= least:
+        made = faster({params})
+        if made is not NotImplemented:
+            return made
+    return reference({params})
+"""
+
+
+@cache
+def _code(count: int) -> CodeType:
+    """The text of functions of so many arguments: passing them on one by one takes half the time of `*args`."""
+    return compile(_TEXT.format(params=", ".join(f"a{i}" for i in range(count))), __file__, "exec")
+
+
+def choosing(reference: Any, path: str) -> Any:
     """A function that runs the first kernel that applies, else `reference`.
 
     Args:
         path: where the kernels are in the table, which is read when it is first needed.
     """
-    least = LEAST
-    kernels: tuple[Kernel, ...] = ()
 
-    def chosen(first: Any, *others: Any) -> Any:
-        nonlocal least, kernels
-        if type(first) is ndarray and first.size >= least:
-            if not kernels:
-                kernels = row(path)
-                least = min(kernel.least for kernel in kernels)
-            for kernel in kernels:
-                if first.size >= kernel.least and ENABLED[kernel.library] and kernel.when(first, *others):
-                    run = loaded(kernel)
-                    made = NotImplemented if run is None else run(first, *others)
-                    if made is not NotImplemented:
-                        return made
-        return reference(first, *others)
+    def faster(first: Any, *others: Any) -> Any:
+        kernels = row(path)
+        names["least"] = min(kernel.least for kernel in kernels)
+        for kernel in kernels:
+            if first.size >= kernel.least and ENABLED[kernel.library] and kernel.when(first, *others):
+                run = loaded(kernel)
+                made = NotImplemented if run is None else run(first, *others)
+                if made is not NotImplemented:
+                    return made
+        return NotImplemented
 
+    names: dict[str, Any] = {"__name__": reference.__module__, "ndarray": ndarray, "least": LEAST}
+    names |= {"faster": faster, "reference": reference}
+    exec(_code(reference.__code__.co_argcount), names)
+    chosen: Any = names["chosen"]
     chosen.__name__, chosen.__qualname__ = reference.__name__, reference.__qualname__
-    chosen.__module__, chosen.__doc__ = reference.__module__, reference.__doc__
-    chosen.reference, chosen.path = reference, path  # type: ignore[attr-defined]
+    chosen.__doc__, chosen.__defaults__ = reference.__doc__, reference.__defaults__
+    chosen.reference, chosen.path = reference, path
     return chosen
 
 
 def rebound(function: Callable[..., Any], reference: Callable[..., Any]) -> Any:
     """An `accelerated` function with another function in place of its reference."""
-    return choosing(reference, function.path)  # type: ignore[attr-defined]
+    return choosing(reference, vars(function)["path"])
 
 
 def row(path: str) -> tuple[Kernel, ...]:

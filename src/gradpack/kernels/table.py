@@ -12,6 +12,9 @@ LARGE = 4096  # elements: below this calls cost more than passes over memory
 FEW = 256  # `dispatch.LEAST`: a loop over blocks of scores pays early
 
 
+PLACES = 1024
+
+
 class Kernel(NamedTuple):
     """A function that stands in for another.
 
@@ -110,9 +113,15 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         Kernel("numba", "places.summed_rows", when.many_rows),
         Kernel("scipy", "row_products.summed_rows", when.many_rows, FEW),
     ),
-    "ops.conv.correlate.correlate": (Kernel("numba", "convolution.correlate", when.convolution),),
+    "ops.conv.correlate.correlate": (
+        Kernel("numba", "convolution.correlate", when.convolution),
+        Kernel("blocks", "convolution_rows.correlate", when.windows, PLACES),
+    ),
     "ops.conv.correlate.correlate_input": (Kernel("numba", "convolution.correlate_input", when.convolution_input),),
-    "ops.conv.correlate.correlate_weight": (Kernel("numba", "convolution.correlate_weight", when.convolution_weight),),
+    "ops.conv.correlate.correlate_weight": (
+        Kernel("numba", "convolution.correlate_weight", when.convolution_weight),
+        Kernel("blocks", "convolution_flat.correlate_weight", when.windows, PLACES),
+    ),
     "ops.conv.pool_kernels.max_with_codes": (Kernel("numba", "pooling.max_with_codes", when.image_windows),),
     "ops.conv.pool_kernels.max_place": (Kernel("numba", "pooling.max_place", when.image_codes),),
     "backends.numpy.as_native": (Kernel("numba", "conversions.as_native", when.half_and_single),),

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...backends import backend_of
-from ...backends.numpy import NUMPY, as_native, hushed, rounded_number, silently, unhush
+from ...backends.numpy import NUMPY, as_native, converted, hushed, rounded_number, silently, unhush
 from ...backends.windows import _array_type, may_overlap
 from ...base import dtypes
 from ...base.devices import CPU
@@ -24,6 +24,7 @@ from ...base.modes import MODE, Mode, through_modes, unwatched
 from ...core.tensor import InferenceCounter, Tensor, alias, wrap
 from ...core.torch_function import PLAIN, handle, overriding, through_functions
 from ...core.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view, refresh
+from ...kernels.dispatch import LEAST
 from ..op import Op
 from ..signature.arguments import options_of, refuse_numbers, refuse_options
 from .autocast import cast_arguments
@@ -138,7 +139,10 @@ def _compute(
     """Run the body on arrays; return the results as tensors without grad_fn, and the extra values for formulas."""
     first, numpy = plan.first, plan.spec.backend is NUMPY
     for i, cast, native in plan.casts:
-        arrays[i] = as_cast(values[i], cast, first) if native is None else as_native(arrays[i], native)
+        if native is None:
+            arrays[i] = as_cast(values[i], cast, first)
+        else:
+            arrays[i] = (converted if arrays[i].size < LEAST else as_native)(arrays[i], native)
     for i in plan.numbers:
         if first is not None:
             if values[i] != 1:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.index.accumulate import vector_along
+from ...base import late
 from .loops import places
 
 
@@ -78,7 +78,7 @@ def summed_rows(table: Any, source: Any, target: Any, count: int) -> Any:
 
 def put_extremes(out: Any, src: Any, index: Any, dim: int, largest: bool, include_self: bool) -> Any:
     """As `ops.index.scatter_reduce.put_extremes`, for an index that is one vector for all lines."""
-    d, vector = dim % out.ndim, vector_along(out, dim, index)
+    d, vector = dim % out.ndim, late.vector_along(out, dim, index)
     if vector is None:
         return NotImplemented
     if not include_self:

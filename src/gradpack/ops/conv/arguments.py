@@ -62,71 +62,18 @@ def check_shapes(
     _check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, output_padding, groups)
 
 
+Sizes = tuple[int, ...]
+
+
 @lru_cache(1024)
 def _check_shapes(
-    shape: tuple[int, ...],
-    w: tuple[int, ...],
-    of_bias: tuple[int, ...] | None,
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
-    transposed: bool,
-    output_padding: tuple[int, ...],
-    groups: int,
-) -> None:
-    for name, values, least in (
-        ("padding", padding, 0),
-        ("stride", stride, 1),
-        ("dilation", dilation, 1),
-        ("output_padding", output_padding, 0),
-    ):
-        if min(values, default=1) < least:
-            if name == "dilation" and min(values) < 0:
-                raise RuntimeError("dilation should be greater than zero")
-            raise RuntimeError(f"{'negative' if not least else 'non-positive'} {name} is not supported")
-    if groups <= 0:
-        raise RuntimeError("non-positive groups is not supported")
-    given, kind = list(w), f"transposed={int(transposed)}" if transposed else f"groups={groups}"
-    if w[0] < groups:
-        raise RuntimeError(
-            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
-            f"{given} instead"
-        )
-    if w[0] % groups:
-        raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
-            f"size [{given}] instead"
-        )
-    channels = w[0] if transposed else w[1] * groups
-    if shape[1] != channels:
-        raise RuntimeError(
-            f"Given {kind}, weight of size {given}, expected input{list(shape)} to have {channels} channels, but got "
-            f"{shape[1]} channels instead"
-        )
-    outs = w[1] * groups if transposed else w[0]
-    if of_bias is not None and of_bias != (outs,):
-        raise RuntimeError(
-            f"Given {'transposed=1, ' if transposed else ''}weight of size {given}, expected bias to be 1-dimensional "
-            f"with {outs} elements, but got bias of size {list(of_bias)} instead"
-        )
-    if not all(w[2:]):
-        raise RuntimeError(f"Given weight of size {given}, expected a kernel of at least one element")
+    shape: Sizes, w: Sizes, of_bias: Sizes | None, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
+    output_padding: Sizes, groups: int,
+) -> None:  # fmt: skip
+    _check_numbers(stride, padding, dilation, output_padding, groups)
+    _check_channels(shape, w, of_bias, transposed, groups)
     if transposed:
-        for o, s, d in zip(output_padding, stride, dilation, strict=True):
-            if o >= s and o >= d:
-                sides = {1: ("width",), 2: ("height", "width"), 3: ("depth", "height", "width")}.get(len(stride), ())
-                raise RuntimeError(
-                    "output padding must be smaller than either stride or dilation, but got "
-                    + " ".join(
-                        f"{name}_{side}: {v}"
-                        for name, values in (
-                            ("output_padding", output_padding),
-                            ("stride", stride),
-                            ("dilation", dilation),
-                        )
-                        for side, v in zip(sides, values, strict=False)
-                    )
-                )
+        _check_output_padding(stride, dilation, output_padding)
         made = [
             (n - 1) * s - 2 * p + d * (k - 1) + o + 1
             for n, k, s, p, d, o in zip(shape[2:], w[2:], stride, padding, dilation, output_padding, strict=True)
@@ -145,3 +92,56 @@ def _check_shapes(
             f"Calculated padded input size per channel: ({sizes[0]}). Kernel size: ({sizes[1]}). Kernel size can't be "
             "greater than actual input size"
         )
+
+
+def _check_numbers(stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes, groups: int) -> None:
+    if min(padding, default=1) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(stride, default=1) < 1:
+        raise RuntimeError("non-positive stride is not supported")
+    if (least := min(dilation, default=1)) < 1:
+        raise RuntimeError(
+            "dilation should be greater than zero" if least < 0 else "non-positive dilation is not supported"
+        )
+    if min(output_padding, default=1) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+
+
+def _check_channels(shape: Sizes, w: Sizes, of_bias: Sizes | None, transposed: bool, groups: int) -> None:
+    given, kind = list(w), f"transposed={int(transposed)}" if transposed else f"groups={groups}"
+    if w[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{given} instead"
+        )
+    if w[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{given}] instead"
+        )
+    channels, outs = (w[0], w[1] * groups) if transposed else (w[1] * groups, w[0])
+    if shape[1] != channels:
+        raise RuntimeError(
+            f"Given {kind}, weight of size {given}, expected input{list(shape)} to have {channels} channels, but got "
+            f"{shape[1]} channels instead"
+        )
+    if of_bias is not None and of_bias != (outs,):
+        raise RuntimeError(
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {given}, expected bias to be 1-dimensional "
+            f"with {outs} elements, but got bias of size {list(of_bias)} instead"
+        )
+    if not all(w[2:]):
+        raise RuntimeError(f"Given weight of size {given}, expected a kernel of at least one element")
+
+
+def _check_output_padding(stride: Sizes, dilation: Sizes, output_padding: Sizes) -> None:
+    if all(o < s or o < d for o, s, d in zip(output_padding, stride, dilation, strict=True)):
+        return
+    sides = ("depth", "height", "width")[3 - len(stride) :] if len(stride) <= 3 else ()
+    named = (("output_padding", output_padding), ("stride", stride), ("dilation", dilation))
+    raise RuntimeError(
+        "output padding must be smaller than either stride or dilation, but got "
+        + " ".join(f"{name}_{side}: {v}" for name, values in named for side, v in zip(sides, values, strict=False))
+    )

@@ -14,11 +14,7 @@ from typing import Any
 import numpy as np
 
 from ...kernels.dispatch import accelerated
-from ..pointwise.blockwise import is_numpy
 from . import small_windows as small
-from .correlate_flat import flat_weight_gradient
-from .correlate_flat import worth_while as worth_laying_flat
-from .correlate_rows import correlate_rows, worth_while
 from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
 
 BLOCK = 3 << 18  # bytes of copied windows at a time: they are to stay in the second-level cache
@@ -63,8 +59,7 @@ def correlate(
     table = small.table_for(x, weight, x.shape, kernel, stride, padding, dilation, count, groups)
     if table is not None:
         return small.output(x, weight, table, count, bias)
-    in_rows = is_numpy(x) and x.size and weight.size and worth_while(kernel, dilation, groups, x.shape[0], count)
-    if bias is not None and not in_rows:
+    if bias is not None:
         out = correlate(x, weight, stride, padding, dilation, groups, count)
         out += np.reshape(bias, (-1, *(1,) * len(count)))
         return out
@@ -74,8 +69,6 @@ def correlate(
     if not out.size or not weight.size:
         out.fill(0)
         return out
-    if in_rows:
-        return correlate_rows(x, weight, stride, padding, dilation, out, bias)
     x = reaching(x, padding, kernel, stride, dilation, count)
     places, per = size_of(count), outs // groups
     if _is_pointwise(kernel, stride) and x.shape[2:] == tuple(count) and places >= 16:
@@ -211,8 +204,6 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     total = np.zeros((groups, outs // groups, channels // groups * size_of(kernel)), dtype)
     if not total.size or not y.size:
         return np.reshape(total, shape)
-    if worth_laying_flat(kernel, stride, padding, groups, batch, x.shape[2:], count):
-        return np.reshape(flat_weight_gradient(y, x, kernel, padding, dilation, total[0]), shape)
     x = reaching(x, padding, kernel, stride, dilation, count)
     per = outs // groups
     views = windows(x, kernel, stride, dilation, count)

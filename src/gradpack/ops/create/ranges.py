@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.numpy import DTYPE, as_native, quiet
+from ...backends.numpy import DTYPE, converted, quiet
 from ...base import dtypes
 from ...base.callers import depth_of_user
 from ...base.dtypes import FLOATING, dtype
@@ -74,15 +74,15 @@ def arange(
     refuse("arange_cpu", dtype, "bc")
     native = _native("arange", dtype, device)
     if dtype is dtypes.int64:
-        start, end, step = (number_for(v, dtype) for v in (start, end, step))  # as_native one by one, as in torch
+        start, end, step = (number_for(v, dtype) for v in (start, end, step))  # converted one by one, as in torch
         if step == 0:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {dtype}")
-        array = as_native(np.arange(start, end, step), native)
+        array = converted(np.arange(start, end, step), native)
     else:
         count = max(int(np.ceil((end - start) / step)), 0)
         if dtype.category < FLOATING:  # for other integer dtypes torch truncates the values, not their count
             start, step = int(start), int(step)
-        array = as_native(start + np.arange(count, dtype=np.int64) * step, native)
+        array = converted(start + np.arange(count, dtype=np.int64) * step, native)
     return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
 
 
@@ -174,7 +174,7 @@ def linspace(
     else:
         first, last = _ends(first, last, steps, d)
         values = _evenly(first, last, steps)
-    return filled("linspace", out, finish(as_native(values, native), requires_grad, device), keeps_shape=True)
+    return filled("linspace", out, finish(converted(values, native), requires_grad, device), keeps_shape=True)
 
 
 def _ends(first: Any, last: Any, steps: int, d: dtype | None) -> tuple[Any, Any]:
@@ -234,7 +234,7 @@ def _whole(value: Any, native: Any) -> int:
 def _whole_steps(first: Any, last: Any, steps: int, native: Any) -> Any:
     """Evenly spaced values computed from the nearer end, as in torch, so that truncation gives the same integers.
 
-    Both ends are as_native to integers first.
+    Both ends are converted to integers first.
     """
     first, last = _whole(first, native), _whole(last, native)
     if steps == 1:
@@ -281,5 +281,5 @@ def logspace(
         first, last = _ends(first, last, steps, dtype)
         with quiet():
             values = np.power(base, _evenly(first, last, steps))
-    made = finish(as_native(values, native), requires_grad, device)
+    made = finish(converted(values, native), requires_grad, device)
     return filled("logspace", out, made, keeps_shape=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.numpy import as_native, quiet
+from ...backends.numpy import converted, quiet
 from ...base import dtypes
 from ...base.dtypes import as_dtype, dtype
 from ...base.layouts import strided
@@ -55,7 +55,7 @@ def _weights(op: str, length: Any, periodic: bool, shape: Any, dtype: Any, devic
         raise TypeError(f"{op}(): argument 'window_length' (position 1) must be int, not {type(length).__name__}")
     if length < 0:
         raise RuntimeError(f"{op} requires non-negative window_length, got window_length={length}")
-    return finish(as_native(_values(shape, length, periodic), _native(op, d, device)), requires_grad, device)
+    return finish(converted(_values(shape, length, periodic), _native(op, d, device)), requires_grad, device)
 
 
 def _values(shape: Callable[..., Any], length: int, periodic: bool) -> Any:
@@ -206,7 +206,7 @@ def _signal(values: Callable[..., Any], op: str = "") -> Callable[..., Tensor]:
         if d not in (dtypes.float32, dtypes.float64):
             raise ValueError(f"{op} expects float32 or float64 dtypes, got: {d}")
         found = _values(lambda k, n: values(k, n, **shape), M, not sym)
-        return finish(as_native(found, _native(op, d, device)), requires_grad, device)
+        return finish(converted(found, _native(op, d, device)), requires_grad, device)
 
     return with_parameters_of(values, window)
 

@@ -1,9 +1,8 @@
 """Accumulating into elements of an array, with repeated indices: the gradient of indexing.
 
 Everything here is on arrays. `np.add.at` is fast in one form only: one dimension, contiguous, one
-dtype. So all forms are converted to that one, in portions that fit into the cache; and where few rows
-receive many wide ones (a small vocabulary), the rows are sorted and summed by segments. Sums in
-float16 and bfloat16 are kept in float32 and rounded once.
+dtype. So all forms are converted to that one, in portions that fit into the cache, but for wide rows of
+which few are repeated. Sums in float16 and bfloat16 are kept in float32 and rounded once.
 
 The functions write to `out` and return it: a library with immutable arrays has its own versions of
 `add_rows` and `set_flat`.
@@ -146,9 +145,14 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
         else:
             np.add.at(flat, rows, values.reshape(-1))
         return out
-    columns = np.arange(width)
-    step = max(1, PORTION // max(width, 1))
-    for start in range(0, n, step):
+    return _add_elements(out, rows, values)
+
+
+def _add_elements(out: Any, rows: Any, values: Any) -> Any:
+    """`add_rows`, element by element."""
+    flat, width = out.reshape(-1), values.shape[1]
+    columns, step = np.arange(width), max(1, PORTION // max(width, 1))
+    for start in range(0, len(rows), step):
         part = rows[start : start + step]
         np.add.at(flat, (part[:, None] * width + columns).reshape(-1), values[start : start + step].reshape(-1))
     return out
@@ -156,41 +160,21 @@ def add_rows(out: Any, rows: Any, values: Any) -> Any:
 
 @accelerated
 def add_wide(values: Any, out: Any, rows: Any) -> Any:
-    """`add_rows` for wide rows: by portions if few rows are repeated within one, in rounds of distinct rows, or by
-    segments if a row is repeated often.
-    """
+    """`add_rows` for wide rows: row by row if few are repeated within a portion."""
     order = np.argsort(rows, kind="stable")
     ordered = rows[order]
     step = max(1, PORTION // values.shape[1])
     portion = order // step
     again = order[:-1][(ordered[1:] == ordered[:-1]) & (portion[1:] == portion[:-1])]
-    if again.shape[0] <= rows.shape[0] // 16:
-        for start in range(0, rows.shape[0], step):
-            part = rows[start : start + step]
-            sums = np.take(out, as_intp(part), axis=0)
-            sums += values[start : start + step]
-            out[part] = sums  # of repeated rows only the last is added
-        for k in again.tolist():
-            out[rows[k]] += values[k]
-        return out
-    starts = np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))
-    counts = np.diff(np.append(starts, rows.shape[0]))
-    most = int(counts.max())
-    if most > 64:
-        return _add_segments(out, ordered, values[order], starts)
-    rank = np.arange(rows.shape[0]) - np.repeat(starts, as_intp(counts))
-    for nr in range(most):
-        some = order[rank == nr] if most > 1 else order
-        for start in range(0, some.shape[0], step):
-            part = some[start : start + step]
-            out[rows[part]] += values[part]
-    return out
-
-
-def _add_segments(out: Any, rows: Any, values: Any, starts: Any) -> Any:
-    ends = [*starts[1:].tolist(), len(rows)]
-    for row, start, end in zip(rows[starts].tolist(), starts.tolist(), ends, strict=True):
-        out[row] += np.add.reduce(values[start:end], axis=0)
+    if again.shape[0] > rows.shape[0] // 16:
+        return _add_elements(out, rows, values)
+    for start in range(0, rows.shape[0], step):
+        part = rows[start : start + step]
+        sums = np.take(out, as_intp(part), axis=0)
+        sums += values[start : start + step]
+        out[part] = sums  # of repeated rows only the last is added
+    for k in again.tolist():
+        out[rows[k]] += values[k]
     return out
 
 

@@ -253,6 +253,28 @@ def _check_offsets(
     return starts.astype(np.int64)
 
 
+def _one_after_another(input: Tensor, offsets: Tensor | None, per_sample_weights: Tensor | None) -> Any:
+    """All bags after one another, where each begins, and their weights."""
+    if input.ndim == 2:
+        if offsets is not None:
+            raise ValueError(
+                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
+                f"sequences. However, found offsets of type {type(offsets)}"
+            )
+        rows, size = input._shape
+        offsets = beside(np.arange(rows, dtype=np.int64) * size, input)
+        input = late.reshape(input, (-1,))
+        per_sample_weights = None if per_sample_weights is None else late.reshape(per_sample_weights, (-1,))
+    elif input.ndim == 1:
+        if offsets is None:
+            raise ValueError("offsets has to be a 1D Tensor but got None")
+        if offsets.ndim != 1:
+            raise ValueError("offsets has to be a 1D Tensor")
+    else:
+        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    return input, offsets, per_sample_weights
+
+
 def _bags(
     input: Tensor,
     weight: Tensor,
@@ -305,23 +327,8 @@ def _bags(
     if weight.ndim != 2:
         raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension {weight.ndim}")
     if input.ndim == 2:
-        if offsets is not None:
-            raise ValueError(
-                "if input is 2D, then offsets has to be None, as input is treated is a mini-batch of fixed length "
-                f"sequences. However, found offsets of type {type(offsets)}"
-            )
-        rows, size = input._shape
-        offsets = beside(np.arange(rows, dtype=np.int64) * size, input)
         include_last_offset = False
-        input = late.reshape(input, (-1,))
-        per_sample_weights = None if per_sample_weights is None else late.reshape(per_sample_weights, (-1,))
-    elif input.ndim == 1:
-        if offsets is None:
-            raise ValueError("offsets has to be a 1D Tensor but got None")
-        if offsets.ndim != 1:
-            raise ValueError("offsets has to be a 1D Tensor")
-    else:
-        raise ValueError(f"input has to be 1D or 2D Tensor, but got Tensor of dimension {input.ndim}")
+    input, offsets, per_sample_weights = _one_after_another(input, offsets, per_sample_weights)
     if mode not in _MODES:
         raise ValueError("mode has to be one of sum, mean or max")
     if mode == "max" and scale_grad_by_freq:

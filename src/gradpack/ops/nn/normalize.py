@@ -77,8 +77,12 @@ def _layer_norm_gradients(
     shape, count = input.shape, math.prod(ends)
     rows = reshaped(input, (math.prod(shape[: len(shape) - len(ends)]), count))
     vector = None if weight is None else reshaped(weight, (count,))
-    found = normalized_rows_backward(rows, reshaped(g, rows.shape), vector, mean, rstd, needs)
-    return tuple(None if a is None else reshaped(a, s) for a, s in zip(found, (shape, ends, ends), strict=True))
+    rows_g, weight_g, bias_g = normalized_rows_backward(rows, reshaped(g, rows.shape), vector, mean, rstd, needs)
+    return (
+        None if rows_g is None else reshaped(rows_g, shape),
+        None if weight_g is None else reshaped(weight_g, ends),
+        None if bias_g is None else reshaped(bias_g, ends),
+    )
 
 
 @general(

@@ -15,23 +15,13 @@ from .blockwise import blockwise
 
 
 def sign_of_large(plain: Callable[..., Any], input: Any) -> Any:
-    """The sign, -1, 0 or 1, as the int8 difference of two comparisons."""
+    """The sign, -1, 0 or 1."""
     made = compiled(_sign_of_number, input)
-    if made is not None:
-        return made
-    return blockwise(_sign, input, 1) if alike((input,)) == "f" else plain(input)
+    return plain(input) if made is None else made
 
 
 def _sign_of_number(x: Any) -> Any:
     return np.where(x > 0, 1.0, np.where(x < 0, -1.0, 0.0))
-
-
-def _sign(x: Any, out: Any, spare: Any) -> None:
-    above, below = spare.view(np.bool)[: x.size], spare.view(np.bool)[x.size : 2 * x.size]
-    np.greater(x, 0, out=above)
-    np.less(x, 0, out=below)
-    difference = above.view(np.int8)
-    np.copyto(out, np.subtract(difference, below.view(np.int8), out=difference))
 
 
 def hardshrink_of_large(plain: Callable[..., Any], input: Any, lambd: Any) -> Any:

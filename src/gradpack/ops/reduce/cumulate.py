@@ -24,7 +24,6 @@ METHODS = FUNCTIONS
 INPLACE = "cumsum_ cumprod_"
 
 _WIDE = {"f": np.float64, "F": np.complex128}
-_PORTION = 1 << 15  # elements
 _accumulate: Any = np.add.accumulate
 
 
@@ -53,23 +52,7 @@ def running_sums(input: Any, place: int, backwards: bool) -> Any:
     if backwards:
         back: Any = (*(slice(None),) * place, slice(None, None, -1), ...)
         return np.ascontiguousarray(_running(input[back], place)[back])
-    wide = _WIDE.get(input.dtype.char)
-    if input.size <= _PORTION:
-        return _accumulate(input, place, wide).astype(input.dtype)
-    return _along_lines(input, place, wide)
-
-
-def _along_lines(input: Any, place: int, wide: Any) -> Any:
-    """Cumulative sums in the dtype `wide` along each line, in portions of lines whose sums fit into the cache."""
-    out = np.empty(input.shape, input.dtype)
-    source, target = np.moveaxis(input, place, -1), np.moveaxis(out, place, -1)
-    if source.ndim == 1:
-        target[...] = _accumulate(source, 0, wide)
-        return out
-    step = max(1, _PORTION // (source.size // source.shape[0]))
-    for start in range(0, source.shape[0], step):
-        target[start : start + step] = _accumulate(source[start : start + step], source.ndim - 1, wide)
-    return out
+    return _accumulate(input, place, _WIDE.get(input.dtype.char)).astype(input.dtype, "C", copy=False)
 
 
 def _by_slices(shape: tuple[int, ...], place: int) -> bool:

@@ -264,51 +264,30 @@ def take_along(x: Any, indices: Any, place: int) -> Any:
     return np.take_along_axis(x, indices, place)
 
 
-PLACES = 1 << 14  # indices processed at a time
+PLACES = 1 << 14  # indices, from which rows are not looked up one by one
 
 
-def _row_portions(table: Any, length: int) -> Any:
-    """Yield, for portions of the rows of `table`, their slice and their indices into the flattened rows of `length`."""
-    step = max(1, min(len(table), PLACES // max(1, table.shape[1])))
-    starts = np.empty((step, table.shape[1]), np.int64)  # written out: adding a column to rows takes longer
-    starts[:] = np.arange(0, step * length, length)[:, None]
-    buffer = np.empty_like(starts)
-    for start in range(0, len(table), step):
-        some = table[start : start + step]
-        yield slice(start, start + len(some)), np.add(some, starts[: len(some)], out=buffer[: len(some)])
+def _places_in_rows(x: Any, indices: Any) -> Any:
+    """The places of indices into the rows of `x` in the flattened array."""
+    return (indices.reshape(-1, indices.shape[-1]) + _starts(x)).reshape(-1)
 
 
 @accelerated
 def take_in_rows(x: Any, indices: Any) -> Any:
-    """`gather` along the last dimension, in portions that fit into the cache; indices are in range."""
-    table, rows = indices.reshape(-1, indices.shape[-1]), x.reshape(-1, x.shape[-1])
-    if table.size < SMALL:
-        return x.reshape(-1)[(table + _starts(x)).reshape(indices.shape)]
-    out = np.empty(table.shape, x.dtype)
-    for part, places in _row_portions(table, x.shape[-1]):
-        np.take(rows[part].reshape(-1), as_intp(places), out=out[part], mode="clip")  # mode="raise" would make a copy
-    return out.reshape(indices.shape)
+    """`gather` along the last dimension; indices are in range."""
+    return x.reshape(-1).take(as_intp(_places_in_rows(x, indices))).reshape(indices.shape)
 
 
 @accelerated
 def add_in_rows(values: Any, out: Any, indices: Any) -> None:
     """`scatter_add_` along the last dimension of `out`; indices are in range."""
-    table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
-    given = values.reshape(table.shape)
-    if table.size < SMALL:
-        np.add.at(out.reshape(-1), (table + _starts(out)).reshape(-1), given.reshape(-1))
-        return
-    for part, places in _row_portions(table, out.shape[-1]):
-        np.add.at(rows[part].reshape(-1), places.reshape(-1), given[part].reshape(-1))
+    np.add.at(out.reshape(-1), _places_in_rows(out, indices), values.reshape(-1))
 
 
 @accelerated
 def set_in_rows(values: Any, out: Any, indices: Any) -> None:
     """`scatter_` along the last dimension of `out`; indices are in range."""
-    table, rows = indices.reshape(-1, indices.shape[-1]), out.reshape(-1, out.shape[-1])
-    given = values.reshape(table.shape)
-    for part, places in _row_portions(table, out.shape[-1]):
-        rows[part].reshape(-1)[places.reshape(-1)] = given[part].reshape(-1)
+    out.reshape(-1)[_places_in_rows(out, indices)] = values.reshape(-1)
 
 
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:

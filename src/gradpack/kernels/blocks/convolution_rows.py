@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .sliding import cropped, reaching, size_of, windows
+from ...ops.conv.sliding import cropped, reaching, size_of, windows
 
 BLOCK = 3 << 19  # bytes of copied windows at a time: half of them are to be in the second-level cache
 FEW = 24  # columns, below which a matrix product takes its time for other things
@@ -39,10 +39,14 @@ def _parts(batch: int, count: Any, depth: int, itemsize: int) -> list[tuple[slic
     ]
 
 
-def correlate_rows(x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, out: Any, bias: Any) -> Any:
-    """The convolution, written into `out`."""
-    outs, channels, *kernel = weight.shape
-    batch, _, *count = out.shape
+def correlate(
+    x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any = None
+) -> Any:
+    """As `ops.conv.correlate.correlate`, if that is faster."""
+    batch, (outs, channels, *kernel) = x.shape[0], weight.shape
+    if not worth_while(kernel, dilation, groups, batch, count):
+        return NotImplemented
+    out = np.empty((batch, outs, *count), np.result_type(x.dtype, weight.dtype))
     rest, depth, step = size_of(count[1:]), channels * size_of(kernel[1:]), stride[0]
     # (out channels, first dimension of the kernel, channels, the others), as rows of windows lie
     matrix = np.reshape(np.moveaxis(weight, 2, 1), (outs, -1))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from .sliding import size_of
+from ...ops.conv.sliding import size_of
 
 BLOCK = 1 << 19  # bytes of images, copied rows and gradient at a time: they are to stay in the second-level cache
 LEAST = 1 << 10  # places at a time
@@ -34,13 +34,15 @@ def _lines(size: Any, padding: Any, count: Any) -> tuple[int, ...]:
     return tuple(max(n + p, c) for n, p, c in zip(size, padding, count, strict=True))
 
 
-def flat_weight_gradient(y: Any, x: Any, kernel: Any, padding: Any, dilation: Any, total: Any) -> Any:
-    """Add the weight gradient to `total`: (out channels, channels * kernel).
+def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, groups: int) -> Any:
+    """As `ops.conv.correlate.correlate_weight`, if that is faster.
 
     Only the dimensions of the kernel after the first cost copies: along it, windows are taken from the same ones.
     """
     batch, outs, *count = y.shape
-    channels, size = x.shape[1], x.shape[2:]
+    channels, size, dtype = x.shape[1], x.shape[2:], np.result_type(y.dtype, x.dtype)
+    if not worth_while(kernel, stride, padding, groups, batch, size, count):
+        return NotImplemented
     lines = _lines(size, padding, count)
     pitch = [size_of(lines[i + 1 :]) for i in range(len(lines))]
     steps = [d * p for d, p in zip(dilation, pitch, strict=True)]
@@ -50,7 +52,7 @@ def flat_weight_gradient(y: Any, x: Any, kernel: Any, padding: Any, dilation: An
     moves = [sum(o * s for o, s in zip(offset, steps[1:], strict=True)) for offset in product(*map(range, kernel[1:]))]
     width = max(LEAST, BLOCK // ((len(moves) * channels + channels + outs) * x.itemsize))
     some = max(1, min(batch, width // size_of(lines)))
-    found = np.zeros((kernel[0], len(moves) * channels, outs), total.dtype)
+    found = np.zeros((kernel[0], len(moves) * channels, outs), dtype)
     images: Any = None
     for start in range(0, batch, some):
         many = min(some, batch - start)
@@ -70,8 +72,7 @@ def flat_weight_gradient(y: Any, x: Any, kernel: Any, padding: Any, dilation: An
                 seen = rows.reshape(-1, rows.shape[2])[:, k * steps[0] : k * steps[0] + high - low]
                 found[k] += np.matmul(seen, grads[:, low:high].T)
     found = np.reshape(found, (kernel[0], -1, channels, outs))
-    total += np.reshape(np.moveaxis(found, (3, 2), (0, 1)), total.shape)
-    return total
+    return np.reshape(np.moveaxis(found, (3, 2), (0, 1)), (outs, channels, *kernel))
 
 
 def _lay(images: Any, flat: Any, lines: Any) -> None:
