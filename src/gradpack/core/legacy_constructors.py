@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..backends import Spec
-from ..backends.windows import memory_of, moved, owner_of
+from ..backends.memory_layout import memory_of, moved, owner_of
 from ..base import dtypes, late
 from ..base.dtypes import dtype
 from ..base.size import Size

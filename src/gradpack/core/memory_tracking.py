@@ -12,7 +12,7 @@ from time import perf_counter_ns
 from typing import Any
 
 from ..backends import spec_of
-from ..backends.windows import owner_of
+from ..backends.memory_layout import owner_of
 from ..base.devices import device
 from ..graph.node import Node
 from .tensor import Tensor

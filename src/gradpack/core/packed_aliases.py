@@ -14,8 +14,8 @@ from sys import getrefcount
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ..backends.memory_layout import owner_of
 from ..backends.numpy import quiet
-from ..backends.windows import owner_of
 from .tensor import Tensor
 
 _MOST = 1000  # objects to look at in what a pack hook returned

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ..backends.windows import address_of, owner_of
+from ..backends.memory_layout import address_of, owner_of
 from ..base.callers import warn_once
 from ..base.devices import device
 from ..base.dtypes import FLOATING, INTEGRAL, computed_in, dtype

@@ -11,7 +11,7 @@ from contextlib import suppress
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
-from ..backends.windows import memory_of, moved, of_buffer, owner_of
+from ..backends.memory_layout import memory_of, moved, of_buffer, owner_of
 from ..graph.node import AccumulateGrad
 from .parameter import Parameter
 from .tensor import Tensor, alias, wrap

@@ -14,8 +14,8 @@ from weakref import ref
 
 import numpy as np
 
+from ..backends.memory_layout import _array_type
 from ..backends.numpy import ml_dtypes
-from ..backends.windows import _array_type
 from ..base import dtypes
 from ..core.tensor import Tensor, alias
 from .info import SavedInfo

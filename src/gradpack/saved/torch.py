@@ -18,9 +18,9 @@ from weakref import ref
 
 from ..autograd.decorate import decorate
 from .meter import Meter
-from .nodes_of_torch import Table
 from .policy import Policy
 from .torch_graph import Called, Pass, metering
+from .torch_nodes import Table
 
 F = TypeVar("F", bound=Callable[..., Any])
 

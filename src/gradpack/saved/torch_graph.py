@@ -11,8 +11,8 @@ from ..base.errors import saved_was_modified
 from ..nn.calls import Call
 from .info import SavedInfo
 from .memory_handles import described
-from .nodes_of_torch import Table, found_in, learned
 from .policy import Policy
+from .torch_nodes import Table, found_in, learned
 
 _METERS = threading.local()
 

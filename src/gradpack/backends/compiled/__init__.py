@@ -26,7 +26,7 @@ from importlib import import_module
 from typing import Any
 
 from ...base.exits import block
-from ..windows import _array_type
+from ..memory_layout import _array_type
 
 ENOUGH = 1 << 15  # elements: to import Numba takes as long as NumPy takes for some hundreds of such arrays
 

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...backends import NUMPY, Spec, spec_of
+from ...backends.memory_layout import may_overlap
 from ...backends.numpy import as_native, hushed, rounded_number, unhush
-from ...backends.windows import may_overlap
 from ...base import dtypes
 from ...base.dtypes import INTEGRAL, complex32, dtype
 from ...base.modes import Mode

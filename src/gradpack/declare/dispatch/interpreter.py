@@ -12,8 +12,8 @@ from time import perf_counter
 from typing import Any
 
 from ...backends import Spec, backend_of
+from ...backends.memory_layout import may_overlap
 from ...backends.numpy import NUMPY, rounded_number, silently
-from ...backends.windows import may_overlap
 from ...base import dtypes
 from ...base.devices import CPU
 from ...base.dtypes import INTEGRAL, complex32, complex64, dtype

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from ...backends.windows import reach
+from ...backends.memory_layout import reach
 from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.generate.profiling import noted

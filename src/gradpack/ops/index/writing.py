@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...backends.memory_layout import overlap, writable
 from ...backends.numpy import hushed, unhush
-from ...backends.windows import overlap, writable
 from ...base.dtypes import dtype
 from ...base.modes import MODE
 from ...base.numbers import number_for

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.windows import memory_of, reach, writable
+from ...backends.memory_layout import memory_of, reach, writable
 from ...base import late
 from ...base.memory_formats import FORMATS, order_of
 from ...base.modes import MODE

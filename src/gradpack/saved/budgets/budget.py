@@ -13,10 +13,10 @@ from ...core.tensor import Tensor
 from ..info import Brief, SavedInfo
 from ..memory_handles import described
 from ..policies.cheap_operations import is_held
-from ..policies.notes import Notes
 from ..policies.recompute import Living, Watch
 from ..policies.recompute_graph import Value
 from ..policies.recompute_paths import ways_to
+from ..policies.recorded_arrays import Notes
 from ..policy import Policy
 from ..storage import owner
 from .accounting import Entry, Means, Slot, packed_bytes

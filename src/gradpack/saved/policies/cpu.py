@@ -7,7 +7,7 @@ from typing import Any
 from ...base.sizes import in_bytes
 from ..info import SavedInfo
 from .codec import Limits, Parts, Stage, arguments, check_bytes
-from .pinned import half_of_memory
+from .pinned_pool import half_of_memory
 from .storage_policy import Stored
 
 LEAST = 1024

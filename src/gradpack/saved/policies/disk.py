@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ..extent_file import ExtentFile
 from ..info import SavedInfo
-from ..spill import ExtentFile
 from .codec import Parts, Stage, arguments, check_bytes
 from .storage_policy import Stored
 

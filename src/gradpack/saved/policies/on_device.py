@@ -16,7 +16,7 @@ from ..memory_handles import DeviceMemory
 from ..storage import strides_of
 from .codec import Limits
 from .packed_store import How, Record, afresh
-from .pinned import half_of_memory
+from .pinned_pool import half_of_memory
 from .transfers import Arrival, Departure, Transfers, staging_of
 
 LIMITS = Limits(64 << 20, 64 << 20, half_of_memory())  # the default

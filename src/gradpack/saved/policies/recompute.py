@@ -18,9 +18,9 @@ from ..info import Brief, SavedInfo
 from ..policy import Policy
 from ..storage import owner
 from .cheap_operations import is_cheap, is_held, is_product, reads_little
-from .notes import Notes
 from .recompute_graph import DEEPEST, TINY, Anchor, Call, Handle, Value, anchor_of
 from .recompute_paths import ways_to, written
+from .recorded_arrays import Notes
 
 _CHEAP, _DEAR = 1e-9, 8e-9  # assumed seconds per byte of the result, where times are not measured
 _AGAIN = 1 / 15  # the part of all multiplications in matrix products that may be recomputed

@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ...base.sizes import shown
-from .pinned import Pool
+from .pinned_pool import Pool
 
 if TYPE_CHECKING:
     from ...backends.streams import Streams
