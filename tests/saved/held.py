@@ -5,8 +5,8 @@ from __future__ import annotations
 from weakref import WeakSet
 
 from gradpack.core.tensor import Tensor
-from gradpack.saved.budgets.accounting import Slot
-from gradpack.saved.policies.recompute_graph import Anchor, Handle, Recipe
+from gradpack.saved.budgets.accounting import BudgetedTensor
+from gradpack.saved.policies.recompute_graph import Anchor, DroppedTensor, Recipe
 from gradpack.saved.storage import owner
 
 
@@ -32,7 +32,7 @@ class Look:
 
     def pack(self, tensor, info=None):
         packed = self._pack(tensor, info)
-        if type(packed) is Slot:
+        if type(packed) is BudgetedTensor:
             self._slots.add(packed)
         self.peak = max(self.peak, self.now)
         return packed
@@ -56,7 +56,7 @@ class Look:
 def _arrays(form, seen):
     if isinstance(form, Tensor):
         yield form._data
-    elif type(form) is Handle:
+    elif type(form) is DroppedTensor:
         if form.waiting is not None:
             yield form.waiting
         yield from _arrays(form.recipe, seen)

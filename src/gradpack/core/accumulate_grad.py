@@ -13,7 +13,7 @@ from ..base.errors import shapes_do_not_broadcast
 from ..base.layouts import sparse_coo
 from ..graph import engine
 from ..graph.node import AccumulateGrad
-from .leaf_lifetime import Remains
+from .leaf_lifetime import LeafState
 from .tensor import Tensor, alias, wrap
 
 # Whether a gradient must have the strides of its leaf to be taken over without a copy.
@@ -167,7 +167,7 @@ def renew_leaf(tensor: Tensor) -> None:
     if type(old) is AccumulateGrad:
         new = AccumulateGrad(weakref.ref(tensor))
         new.grad, new.extras, new.dtype = old.grad, old.extras, old.dtype
-        tensor._remains = Remains(tensor, new)
+        tensor._leaf_state = LeafState(tensor, new)
         tensor._edge = new
 
 

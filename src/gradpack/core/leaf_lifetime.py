@@ -10,7 +10,7 @@ import weakref
 from typing import Any
 
 
-class Remains:
+class LeafState:
     """Held by a leaf; replaces the weak reference in the leaf's node when the leaf is freed."""
 
     __slots__ = ("again", "data", "kind", "node", "shape", "spec")

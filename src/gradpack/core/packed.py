@@ -12,7 +12,7 @@ from ..base.callers import Where, place_of
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
 from ..graph.node import Lent, Slot
-from .packed_aliases import Doubt, doubt_of, references_to_memory
+from .packed_aliases import AliasCheck, alias_check_of, references_to_memory
 from .tensor import DUALS, Tensor, _new, alias
 
 # `Mode.hooks` is a pair, as in torch: pack(tensor) and unpack(packed). With a third, hooks are informed:
@@ -30,7 +30,7 @@ class Packed:
     the storage was written to in between, and what the hooks kept is that storage, the value is not the saved one.
     """
 
-    __slots__ = ("counter", "doubt", "handle", "info", "seen", "shape", "spec", "tangent", "unpack", "where")
+    __slots__ = ("alias_check", "counter", "handle", "info", "seen", "shape", "spec", "tangent", "unpack", "where")
 
     handle: Any
     unpack: Callable[[Any], Tensor]
@@ -38,7 +38,7 @@ class Packed:
     seen: int
     shape: tuple[int, ...]
     spec: Spec
-    doubt: Doubt | None  # if something has kept a reference to the tensor that the hook was given
+    alias_check: AliasCheck | None  # if something has kept a reference to the tensor that the hook was given
     tangent: Tensor | None  # carries the tangent of the tensor, which hooks do not see, while the dual level lasts
     where: Any  # in the user's program: for `Where(*where)`
     info: Any  # set on `PackedWithInfo` only
@@ -57,7 +57,7 @@ class Packed:
             if int(self.counter[0]) != int(self.seen) and self._is_stale(result):
                 raise saved_was_modified(node.name(), slot, self.spec.dtype, self.shape, "", self.counter[0], self.seen)
         except Exception as error:
-            at = "" if self.where is None else f", saved at {said(self.where)}"
+            at = "" if self.where is None else f", saved at {location_text(self.where)}"
             error.add_note(f"While unpacking {slot!r} of {node.name()}{at}.")
             raise
         return result if self.tangent is None else _dual(result, self.tangent)
@@ -67,7 +67,7 @@ class Packed:
         for value in (result, self.handle):
             if isinstance(value, Tensor) and value._counter is self.counter:
                 return True
-        return self.doubt is not None and self.doubt.is_stale(result, self.handle, self.counter)
+        return self.alias_check is not None and self.alias_check.is_stale(result, self.handle, self.counter)
 
     def _wrong(self, result: Any, node: Any, slot: str) -> Exception:
         if not isinstance(result, Tensor):
@@ -105,7 +105,7 @@ def new_packed(kind: type[Packed], tensor: Tensor, where: Any) -> Any:
     packed = _new(kind)
     packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
     packed.counter, packed.seen = tensor._counter, tensor._counter[0]
-    packed.doubt = None
+    packed.alias_check = None
     tangent = tensor._tangents if DUALS else None
     packed.tangent = None if tangent is None else holder_of(tangent)
     return packed
@@ -136,7 +136,7 @@ def keep_attributes(value: Tensor, out: Tensor) -> None:
             out.__dict__[name] = attribute
 
 
-def said(where: Any) -> str:
+def location_text(where: Any) -> str:
     """A place in the user's program as text."""
     return "an unknown place" if where is None else str(Where(*where))
 
@@ -165,7 +165,7 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
             MODE.set(mode.without_grad or without_grad(mode))
         _call(packed, hooks[0], label, tensor)
     except Exception as error:
-        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(place_of(_getframe(2)))}.")
+        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {location_text(place_of(_getframe(2)))}.")
         raise
     finally:
         if mode.grad:
@@ -188,7 +188,7 @@ def _pack_with_info(
         _call(packed, pack, label, tensor, info)
         info.pack_seconds += perf_counter() - start
     except Exception as error:
-        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(where)}.")
+        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {location_text(where)}.")
         raise
     finally:
         if mode.grad:
@@ -214,7 +214,7 @@ def _call(packed: Packed, pack: Callable[..., Any], label: tuple[str, str], tens
         if isinstance(handle, Tensor) and handle._counter is counter:
             return  # the version check at unpacking covers this
         if not getattr(getattr(pack, "__self__", None), "guards_writes", False):
-            packed.doubt = doubt_of(tensor, more)
+            packed.alias_check = alias_check_of(tensor, more)
 
 
 def _written(label: tuple[str, str]) -> RuntimeError:
@@ -233,7 +233,7 @@ def _kept(packed: Packed, mode: Mode, tensor: Tensor) -> Packed:
     return packed
 
 
-def lent(out: Tensor, edge: Any) -> Tensor:
+def alias_for_hooks(out: Tensor, edge: Any) -> Tensor:
     """Return a result as pack hooks get it: with `edge` as its history, held weakly.
 
     Otherwise a result that a hook returned, and the node keeps, would hold that node: a cycle.
@@ -252,7 +252,7 @@ def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node
     if mode.hooks is None:
         out._edge = edge
         return pack_input(mode, out, label, edge if node is None else node)
-    return pack_input(mode, lent(out, edge), label, edge if node is None else node)
+    return pack_input(mode, alias_for_hooks(out, edge), label, edge if node is None else node)
 
 
 def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str], node: Any = None) -> Packed:

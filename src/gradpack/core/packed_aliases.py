@@ -26,7 +26,7 @@ def references_to_memory(data: Any) -> int:
     return getrefcount(owner_of(data))
 
 
-class Doubt:
+class AliasCheck:
     """Tells whether an unpacked value is stale, where something kept the tensor that a pack hook was given."""
 
     __slots__ = ("__weakref__", "_array", "_before", "_kept")
@@ -40,7 +40,7 @@ class Doubt:
         """Whether this is for `array`, not written to since."""
         return self._array() is array and self._before is None and memory is (self._kept is not self._array)
 
-    def before_write(self, doubt: Doubt) -> None:
+    def before_write(self, alias_check: AliasCheck) -> None:
         """Copy the content: it is about to be written to."""
         array = self._array()
         if array is not None:
@@ -60,8 +60,8 @@ class Doubt:
         return now < then or (now == then and _holds(handle, counter, owner_of(array)))
 
 
-def doubt_of(tensor: Tensor, memory: bool) -> Doubt | None:
-    """Return a `Doubt` on a packed tensor, notified of the next write to it; None for immutable arrays.
+def alias_check_of(tensor: Tensor, memory: bool) -> AliasCheck | None:
+    """Return an `AliasCheck` on a packed tensor, notified of the next write to it; None for immutable arrays.
 
     Args:
         tensor: the tensor that something kept.
@@ -72,12 +72,12 @@ def doubt_of(tensor: Tensor, memory: bool) -> Doubt | None:
         return None
     counter: list[Any] = tensor._counter
     last = counter[-1][0]() if len(counter) > 1 else None
-    if type(last) is Doubt and last.is_about(tensor._data, memory):
+    if type(last) is AliasCheck and last.is_about(tensor._data, memory):
         return last  # the tensor is saved again
-    doubt = Doubt(tensor, memory)
+    alias_check = AliasCheck(tensor, memory)
     counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
-    counter.append((weakref.ref(doubt), weakref.ref(doubt)))
-    return doubt
+    counter.append((weakref.ref(alias_check), weakref.ref(alias_check)))
+    return alias_check
 
 
 def _distance(a: Any, b: Any) -> float:

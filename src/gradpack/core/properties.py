@@ -325,7 +325,7 @@ class TensorBase:
         )
 
     def __dir__(self) -> list[str]:
-        away = {"volatile", "_remains"}  # deprecated, and a slot that only leaves fill
+        away = {"volatile", "_leaf_state"}  # deprecated, and a slot that only leaves fill
         if self._spec.device.type != "cuda":
             away.add("__cuda_array_interface__")
         return sorted({*super().__dir__()} - away)

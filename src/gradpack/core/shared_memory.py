@@ -72,7 +72,7 @@ def share(tensors: Iterable[Tensor]) -> None:
             homes[id(owner)] = source, home
         tensor._data = moved(array, *homes[id(owner)])
         if type(tensor._edge) is AccumulateGrad:
-            tensor._remains.follow(tensor)
+            tensor._leaf_state.follow(tensor)
     if homes:
         for kind in (Tensor, Parameter):
             ForkingPickler.register(kind, _reduced)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
-from .finalizers import Endings
+from .finalizers import FinalizedQueue
 from .storage import Layout, Storages, dense, once, undense
 
 _NOT_SUPPORTED = {EINVAL, ENOSYS, EOPNOTSUPP}
@@ -151,7 +151,7 @@ class ExtentFile:
         os.unlink(name)
         self.process = os.getpid()
         self.size = 0  # bytes of the file
-        self.lent = Endings()  # watches the living extents
+        self.lent = FinalizedQueue()  # watches the living extents
         self._step = step
         self._end = 0  # the end of the last extent in use
         self._used = 0
@@ -239,7 +239,7 @@ class ExtentFile:
     def _bury(self) -> None:
         """Free the extents of dead objects, and merge them with adjacent free extents."""
         for ending in self.lent.over():
-            start, length = ending.told
+            start, length = ending.data
             self._used -= length
             index = bisect_left(self._free, (start, 0))
             if index < len(self._free) and self._free[index][0] == start + length:

@@ -41,7 +41,7 @@ def is_exact(op: Op) -> bool:
     return op.name.lstrip("_") in _EXACT or op.forward.__module__.rpartition(".")[2].startswith("loss")
 
 
-class Learned:
+class LearnedInfo:
     """The node and slot that save a tensor of an installed torch, learned in an earlier step.
 
     Attributes:
@@ -123,7 +123,7 @@ class SavedInfo:
         self.packed_bytes: int | None = None
         self.policy = self.tier = ""
         self._call: Call | None = CALLS.get()
-        self.learned: Learned | None = None
+        self.learned: LearnedInfo | None = None
         self._node: Any = None if node is None else ref(node)
         op = getattr(node, "op", None)
         self._op = op = op if isinstance(op, Op) else None
@@ -167,7 +167,7 @@ class SavedInfo:
         self._owner = _nothing
         return self
 
-    def learn(self, learned: Learned) -> None:
+    def learn(self, learned: LearnedInfo) -> None:
         """Set node, slot and kind from what an earlier step has shown."""
         self.learned = learned
         self.node_name, self.slot = learned.label
@@ -307,7 +307,7 @@ def storage_number(whole: Any) -> int:
     return number
 
 
-class Brief:
+class BriefInfo:
     """A cheap stand-in for a `SavedInfo`, which `full` makes when it is needed."""
 
     __slots__ = (

@@ -12,7 +12,7 @@ from ..nn.calls import Call
 from .info import SavedInfo
 from .memory_handles import described
 from .policy import Policy
-from .torch_nodes import Table, found_in, learned
+from .torch_nodes import LearnedTable, found_in, learned_info
 
 _METERS = threading.local()
 
@@ -25,7 +25,7 @@ def metering() -> list[Any]:
     return found
 
 
-class Called(Call):
+class TorchModuleCall(Call):
     """One call of a module, with a count of its saved tensors by their look."""
 
     __slots__ = ("counts",)
@@ -36,7 +36,7 @@ class Called(Call):
         self.counts: dict[Any, int] = {}
 
 
-class _Round:
+class _OutsideModules:
     """The same count for tensors saved outside of modules, until no packed object of the round is alive."""
 
     __slots__ = ("__weakref__", "counts")
@@ -45,7 +45,7 @@ class _Round:
         self.counts: dict[Any, int] = {}
 
 
-class _Held:
+class _TorchSaved:
     """The packed form of one saved tensor.
 
     Attributes:
@@ -61,8 +61,8 @@ class _Held:
 
     info: SavedInfo
     policy: Policy
-    table: Table
-    round: _Round
+    table: LearnedTable
+    round: _OutsideModules
     producer: tuple[str, int]
     look: tuple[Any, ...]
     nr: int
@@ -108,7 +108,7 @@ class _Held:
     def _learn(self, node: Any, name: str) -> None:
         slot = found_in(node, self)
         if slot is not None:
-            self.table.learn(self.look, self.nr, learned(name, slot))
+            self.table.learn(self.look, self.nr, learned_info(name, slot))
 
     def _modified(self, node: Any) -> RuntimeError:
         slot = None if node is None else found_in(node, self)
@@ -130,23 +130,23 @@ def _dtype_of(tensor: Any) -> Any:
     return getattr(dtypes, "bool_" if name == "bool" else name, None)
 
 
-class Pass:
+class TorchHooks:
     """The pack and unpack hooks of one block. Keeps neither model nor tensors alive."""
 
     __slots__ = ("_kinds", "_local", "_policy", "_round", "_table", "_torch")
 
-    def __init__(self, torch: Any, policy: Policy, table: Table, kinds: dict[int, Any], local: Any) -> None:
+    def __init__(self, torch: Any, policy: Policy, table: LearnedTable, kinds: dict[int, Any], local: Any) -> None:
         self._torch, self._policy, self._table, self._kinds, self._local = torch, policy, table, kinds, local
-        self._round: ref[_Round] | None = None
+        self._round: ref[_OutsideModules] | None = None
 
     def pack(self, tensor: Any) -> Any:
         torch = self._torch
         same = tensor.detach()  # with grad_fn it would keep alive the graph that holds it
         if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-            return _Alone(same, same._version, tensor)
+            return _KeptAsIs(same, same._version, tensor)
         if _dtype_of(tensor) is None:
-            return _Alone(same, same._version, tensor)
-        held = _Held()
+            return _KeptAsIs(same, same._version, tensor)
+        held = _TorchSaved()
         held.info, held.policy, held.table = self._described(tensor), self._policy, self._table
         info, node = held.info, tensor.grad_fn
         held.producer = ("", 0) if node is None else (node.name(), tensor.output_nr)
@@ -181,10 +181,10 @@ class Pass:
         info._call = getattr(self._local, "call", None)
         return info
 
-    def _current_round(self) -> _Round:
+    def _current_round(self) -> _OutsideModules:
         found = None if self._round is None else self._round()
         if found is None:
-            found = _Round()
+            found = _OutsideModules()
             self._round = ref(found)
         return found
 
@@ -192,7 +192,7 @@ class Pass:
         return held.tensor(self._torch)
 
 
-class _Alone:
+class _KeptAsIs:
     """A saved tensor that policies do not support, such as a sparse one: kept as it is, with the version check."""
 
     __slots__ = ("same", "seen", "whose")

@@ -10,7 +10,7 @@ from ...backends import Spec
 from ...base.dtypes import FLOATING, dtype
 from ...base.modes import Mode
 from ...core.packed import holder_of, pack_array, pack_input, pack_result
-from ...core.saved import Constant, tell
+from ...core.saved import Constant, notify_recorder
 from ...core.tensor import Tensor, _new, wrap
 from ...graph.node import Node, Nowhere, Slot, next_seq
 from ..op import Op
@@ -142,11 +142,11 @@ def _save(
             packed = pack_result(mode, out, edge, label, node)
             setattr(node, name, packed)
             if mode.recorder is not None:
-                _held(node, tell(mode, op.name, label, out, packed, node))
+                _held(node, notify_recorder(mode, op.name, label, out, packed, node))
         else:
             setattr(node, name, out._data)
             if mode.recorder is not None:
-                _held(node, tell(mode, op.name, label, out, None, node))
+                _held(node, notify_recorder(mode, op.name, label, out, None, node))
         setattr(node, name + "_c", out._counter)
         setattr(node, name + "_v", out._counter[0])
     else:
@@ -156,7 +156,7 @@ def _save(
         if mode.hooks is not None or mode.mutation is not None:
             kept = pack_array(mode, data, counter, label, node)
         if mode.recorder is not None:
-            _held(node, tell(mode, op.name, label, wrap(data), None if kept is data else kept, node))
+            _held(node, notify_recorder(mode, op.name, label, wrap(data), None if kept is data else kept, node))
         setattr(node, name, kept)
         setattr(node, name + "_c", counter)
         setattr(node, name + "_v", 0)
@@ -176,7 +176,7 @@ def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode, node: Any) -> An
     elif op.light is not None and name == op.inputs[0]:
         kept = op.light(value)
     if mode.recorder is not None:
-        _held(node, tell(mode, op.name, label, value, None if kept is value else kept, node))
+        _held(node, notify_recorder(mode, op.name, label, value, None if kept is value else kept, node))
     return kept
 
 

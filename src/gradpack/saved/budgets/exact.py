@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .choices import Item, Limits, outcome
+from .choices import BudgetLimits, Item, outcome
 
 
 def cheapest(
-    items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits, known: list[int] | None, nodes: int
+    items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: BudgetLimits, known: list[int] | None, nodes: int
 ) -> list[int] | None:
     """Return the plan of least time within the limits that is faster than `known`; None if there is none.
 
@@ -27,7 +27,7 @@ class _Search:
         self,
         items: Sequence[Item],
         allowed: Sequence[Sequence[int]],
-        limits: Limits,
+        limits: BudgetLimits,
         known: list[int] | None,
         nodes: int,
     ) -> None:

@@ -9,8 +9,8 @@ from itertools import count
 from typing import Any
 
 from ...base.sizes import shown
-from .choices import Choice, Item, Limits, outcome
-from .planner import Plan
+from .choices import BudgetLimits, Choice, Item, outcome
+from .planner import ChoicePlan
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,9 @@ class BudgetPlan:
         fits: whether it is within the limits. If not, tensors are evicted during the step.
     """
 
-    def __init__(self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: Plan, limits: Limits) -> None:
+    def __init__(
+        self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: ChoicePlan, limits: BudgetLimits
+    ) -> None:
         self.keys, self.rows = keys, rows
         self.limits = limits
         found = plan.outcome

@@ -38,7 +38,7 @@ class Cast(Lossy):
         )
 
 
-class Eight(Cast):
+class Float8Cast(Cast):
     """Cast to an 8-bit float dtype, with one scale per storage that maps its largest value to the dtype's largest."""
 
     coarse = True
@@ -160,4 +160,4 @@ def fp8(format: str = "e4m3", min_bytes: int = LEAST) -> Stored:
     formats = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
     if format not in formats:
         raise ValueError(f"fp8(): format is 'e4m3' or 'e5m2', not {format!r}")
-    return Stored((Eight("fp8", getattr(ml_dtypes(), formats[format]), min_bytes), None))
+    return Stored((Float8Cast("fp8", getattr(ml_dtypes(), formats[format]), min_bytes), None))

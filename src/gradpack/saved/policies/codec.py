@@ -15,7 +15,7 @@ Parts = tuple[Any, ...]  # contiguous arrays
 OTHERS = frozenset({"parameter", "buffer"})  # kinds that stay in memory anyway: a copy would only add to it
 
 
-class Limits(NamedTuple):
+class CopyLimits(NamedTuple):
     """Limits in bytes of the memory that copies from and to a device may take.
 
     Attributes:
@@ -54,7 +54,7 @@ class Stage:
     tier = ""
     min_bytes = 0
     looks = True
-    limits: Limits | None = None
+    limits: CopyLimits | None = None
 
     def takes(self, info: SavedInfo) -> bool:
         """Return whether it applies to a tensor: not to small ones, nor to parameters and buffers."""

@@ -14,15 +14,15 @@ from ...backends import NUMPY
 from ...core.tensor import alias
 from ..memory_handles import DeviceMemory
 from ..storage import strides_of
-from .codec import Limits
-from .packed_store import How, Record, afresh
+from .codec import CopyLimits
+from .packed_store import PackedStorage, PackingPlan, afresh
 from .pinned_pool import half_of_memory
-from .transfers import Arrival, Departure, Transfers, staging_of
+from .transfers import CopyBack, CopyOut, Transfers, staging_of
 
-LIMITS = Limits(64 << 20, 64 << 20, half_of_memory())  # the default
+LIMITS = CopyLimits(64 << 20, 64 << 20, half_of_memory())  # the default
 
 
-class DeviceRecord(Record):
+class PackedDeviceStorage(PackedStorage):
     """The packed data of one storage of a device.
 
     Args:
@@ -36,20 +36,27 @@ class DeviceRecord(Record):
     __slots__ = ("_counter", "_departure", "_error", "_here", "_limits", "_native", "_staging", "_stats", "_where")
 
     def __init__(
-        self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: How, limits: Limits, stats: Transfers
+        self,
+        memory: DeviceMemory,
+        array: Any,
+        layout: Any,
+        is_shared: bool,
+        how: PackingPlan,
+        limits: CopyLimits,
+        stats: Transfers,
     ) -> None:
         self._staging = staging = staging_of(memory.streams)
         self._limits, self._stats = limits, stats
         self._native = memory.native
         self._counter = memory.counter
-        self._departure: Departure | None = None
+        self._departure: CopyOut | None = None
         self._error: Exception | None = None
         self._here = None if how.steps else array
         self._where: Any = None  # the stream for which `_again` was unpacked
         host = None
         if how.steps:
             try:
-                self._departure = Departure(staging, array, limits.pinned, stats)
+                self._departure = CopyOut(staging, array, limits.pinned, stats)
                 host = self._departure.host.view(NUMPY.native_of(memory.tensor.dtype))
             except Exception as error:  # raised when it is unpacked
                 self._error = error.with_traceback(None)
@@ -102,7 +109,7 @@ class DeviceRecord(Record):
             super().encode()
             departure.host = None  # the pinned memory can be reused
 
-    def _land(self, departure: Departure) -> None:
+    def _land(self, departure: CopyOut) -> None:
         """Wait for the copy to the host. An error is raised when it is unpacked."""
         try:
             departure.finish()
@@ -184,11 +191,11 @@ class DeviceRecord(Record):
             return None
         return self._again()
 
-    def _arrival(self, home: Any) -> Arrival:
+    def _arrival(self, home: Any) -> CopyBack:
         """Begin the copy back to the device."""
         departure = self._departure
         after = departure.event if departure is not None and self.is_as_it_was else None
-        arrival = Arrival(self._staging, self._decoded_anew(), home, after, self._limits.pinned, self._stats)
+        arrival = CopyBack(self._staging, self._decoded_anew(), home, after, self._limits.pinned, self._stats)
         self.counter = [0]
         return arrival
 
@@ -223,7 +230,7 @@ class DeviceRecord(Record):
                     self._strong = None
 
 
-class Flight:
+class CopiesInFlight:
     """The copies to the host that are in flight, oldest first, at most `window` bytes.
 
     Attributes:
@@ -233,10 +240,10 @@ class Flight:
     def __init__(self, window: int) -> None:
         self.window = window
         self.peak = 0
-        self._records: list[ref[DeviceRecord]] = []
+        self._records: list[ref[PackedDeviceStorage]] = []
         self._lock = RLock()
 
-    def add(self, record: DeviceRecord) -> None:
+    def add(self, record: PackedDeviceStorage) -> None:
         """Add a copy, and wait for the oldest until all in flight fit into the window."""
         with self._lock:
             self._records.append(ref(record))
@@ -258,7 +265,7 @@ class Flight:
         for record in self._under_way():
             record.settle()
 
-    def _under_way(self) -> list[DeviceRecord]:
+    def _under_way(self) -> list[PackedDeviceStorage]:
         with self._lock:
             records = [record for known in self._records if (record := known()) is not None and record.is_in_flight()]
             self._records = [ref(record) for record in records]

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..memory_handles import tensor_like
 from ..storage import undense
-from .background import Job, Workers
+from .background import Job, JobQueue
 from .codec import Stage
-from .prefetch_order import Order
+from .prefetch_order import PrefetchOrder
 
 
-class How(NamedTuple):
+class PackingPlan(NamedTuple):
     """How a storage is to be packed.
 
     Attributes:
@@ -30,14 +30,14 @@ class How(NamedTuple):
     """
 
     steps: tuple[Stage, ...]
-    workers: Workers | None
-    order: Order
+    workers: JobQueue | None
+    order: PrefetchOrder
     row: int
     known: bool
     sign: Any
 
 
-class Record:
+class PackedStorage:
     """The packed data of one storage at one version.
 
     Args:
@@ -73,7 +73,7 @@ class Record:
         "uses",
     )
 
-    def __init__(self, flat: Any, layout: Any, how: How, alive: Callable[[], bool], size: int) -> None:
+    def __init__(self, flat: Any, layout: Any, how: PackingPlan, alive: Callable[[], bool], size: int) -> None:
         self._workers = how.workers
         self.told: tuple[Any, ...] = ()  # callbacks, called with the arrays that it consists of once it is stored
         self._source: Any = flat
@@ -255,12 +255,12 @@ def afresh(error: BaseException) -> BaseException:
     return new
 
 
-class Handle:
+class PackedTensor:
     """The packed form of one saved tensor: a record, and the place of the tensor in its storage."""
 
     __slots__ = ("like", "recipe", "record")
 
-    def __init__(self, record: Record, recipe: Any, like: Any) -> None:
+    def __init__(self, record: PackedStorage, recipe: Any, like: Any) -> None:
         self.record, self.recipe, self.like = record, recipe, like
         record.handles += 1
         record.uses += 1

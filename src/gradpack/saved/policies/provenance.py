@@ -17,7 +17,7 @@ _DEPTH = 64  # longest chain of operations whose history is kept
 _RANDOM = ("dropout", "rand", "bernoulli", "normal", "multinomial", "poisson", "rrelu", "uniform", "exponential_")
 
 
-class Made:
+class OpResult:
     """One result of an operation, with the operation's time in milliseconds and its inputs."""
 
     __slots__ = ("again", "depth", "inputs", "ms", "number", "version")
@@ -25,21 +25,21 @@ class Made:
     again: bool  # whether running the operation again gives the same result
     depth: int
 
-    def __init__(self, number: int, version: int, ms: float, inputs: Sequence[Made], again: bool) -> None:
+    def __init__(self, number: int, version: int, ms: float, inputs: Sequence[OpResult], again: bool) -> None:
         self.number, self.version, self.ms = number, version, ms
         depth = 1 + max((made.depth for made in inputs), default=0)
         self.again = again and depth <= _DEPTH
         self.depth = depth if self.again else 0
-        self.inputs: Sequence[Made] = inputs if self.again else ()
+        self.inputs: Sequence[OpResult] = inputs if self.again else ()
 
 
-class Origins:
+class Provenance:
     """For each living storage, the operation result that is in it."""
 
     __slots__ = ("__weakref__", "_made")
 
     def __init__(self) -> None:
-        self._made: dict[int, tuple[ref[Any], Made]] = {}
+        self._made: dict[int, tuple[ref[Any], OpResult]] = {}
 
     def add(self, op: Any, values: Iterable[Any], outs: Sequence[Tensor], seconds: float) -> None:
         """Note the results of an operation that took `seconds`."""
@@ -52,10 +52,10 @@ class Origins:
             number = storage_number(whole)
             if number in known:  # a view or in-place result: the storage of an input
                 continue
-            made = Made(number, int(out._counter[0]), seconds * 1e3, inputs, again)
+            made = OpResult(number, int(out._counter[0]), seconds * 1e3, inputs, again)
             self._made[number] = ref(whole, _forget(ref(self), number)), made
 
-    def _input(self, tensor: Tensor) -> Made:
+    def _input(self, tensor: Tensor) -> OpResult:
         number, version = storage_number(owner(tensor._data)), int(tensor._counter[0])
         found = self._made.get(number)
         if found is not None and found[1].version == version:
@@ -64,15 +64,15 @@ class Origins:
         while root._view is not None:
             root = root._view.parent
         # Its origin is not known. Only a parameter counts as available without being saved.
-        return Made(number, version, 0.0, (), bool(root._is_param))
+        return OpResult(number, version, 0.0, (), bool(root._is_param))
 
-    def of(self, number: int | None, version: int) -> Made | None:
+    def of(self, number: int | None, version: int) -> OpResult | None:
         """Return the operation result in a storage at a version, None if it is not known."""
         found = None if number is None else self._made.get(number)
         return None if found is None or found[1].version != version else found[1]
 
 
-def _forget(origins: ref[Origins], number: int) -> Callable[[Any], None]:
+def _forget(origins: ref[Provenance], number: int) -> Callable[[Any], None]:
     # Weakly: a strong reference back to the origins, which hold this callback, would be a cycle.
     def forget(dead: Any) -> None:
         me = origins()
@@ -82,7 +82,7 @@ def _forget(origins: ref[Origins], number: int) -> Callable[[Any], None]:
     return forget
 
 
-def cost(made: Made | None, is_held: Callable[[int], bool]) -> tuple[float, list[int]] | None:
+def cost(made: OpResult | None, is_held: Callable[[int], bool]) -> tuple[float, list[int]] | None:
     """Return the milliseconds to recompute a result from held storages, and the numbers of those storages.
 
     None if that is not possible: an input is neither held nor can be recomputed itself, or an operation

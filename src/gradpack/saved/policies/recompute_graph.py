@@ -1,6 +1,6 @@
 """How a tensor was computed, so that it can be recomputed.
 
-`Value` and `Call` are notes on the operations that ran: they hold non-tensor arguments and tiny arrays
+`RecordedArray` and `RecordedOp` are notes on the operations that ran: they hold non-tensor arguments and tiny arrays
 only, and reach back through a bounded number of operations. The note of an array dies with it. A `Recipe`
 is made of them for a tensor that is dropped: it holds the arrays that it starts from (`Anchor`), and is
 shared by all saved tensors that need the same result.
@@ -24,21 +24,21 @@ from ...core.tensor import Tensor, alias
 from ...declare.dispatch.interpreter import apply
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Replayed
-from ..budgets.costs import Took
+from ..budgets.costs import CallTime
 from ..storage import owner
 
 TINY = 1024  # bytes: storages up to this size are kept alive by the notes on what was computed from them
 DEEPEST = 32  # longest chain of operations in a recipe
 
 
-class Call:
-    """One operation that ran: its arguments, with a `Value` in the place of every tensor."""
+class RecordedOp:
+    """One operation that ran: its arguments, with a `RecordedArray` in the place of every tensor."""
 
     __slots__ = ("depth", "drawn", "op", "tiny", "took", "values")
 
     depth: int
 
-    def __init__(self, op: Op, values: list[Any], drawn: Any, took: Took, tiny: list[Any]) -> None:
+    def __init__(self, op: Op, values: list[Any], drawn: Any, took: CallTime, tiny: list[Any]) -> None:
         self.op = op
         self.took = took
         self.tiny = tiny  # tiny argument arrays, kept alive by this
@@ -46,20 +46,20 @@ class Call:
         self.drawn = drawn  # the generator states that it drew from, None if it drew nothing
         self.depth = 1 + max((v.call.depth for v in self.sources() if v.call is not None), default=0)
 
-    def sources(self) -> Iterator[Value]:
+    def sources(self) -> Iterator[RecordedArray]:
         for value in self.values:
-            if type(value) is Value:
+            if type(value) is RecordedArray:
                 yield value
             elif type(value) is list:
-                yield from (v for v in value if type(v) is Value)
+                yield from (v for v in value if type(v) is RecordedArray)
 
     def again(self, arrays: list[Any]) -> Any:
         """Run the operation again on these arrays, one for each of `sources()` in order, and return its results."""
         left = iter(arrays)
         values = [
             _tensor(v, next(left))
-            if type(v) is Value
-            else [_tensor(x, next(left)) if type(x) is Value else x for x in v]
+            if type(v) is RecordedArray
+            else [_tensor(x, next(left)) if type(x) is RecordedArray else x for x in v]
             if type(v) is list
             else v
             for v in self.values
@@ -81,7 +81,7 @@ class Call:
                 MODE.set(mode)
 
 
-class Value:
+class RecordedArray:
     """An array at one version, and the call that computed it, if known. Does not keep the array alive."""
 
     __slots__ = (
@@ -99,7 +99,7 @@ class Value:
         "version",
     )
 
-    def __init__(self, array: Any, spec: Spec, counter: list[int], call: Call | None = None, nr: int = 0) -> None:
+    def __init__(self, array: Any, spec: Spec, counter: list[int], call: RecordedOp | None = None, nr: int = 0) -> None:
         self.is_tiny = owner(array).nbytes <= TINY
         self._array = ref(array)
         self.spec, self.counter, self.version = spec, counter, counter[0]
@@ -115,7 +115,7 @@ class Value:
         return array if array is not None and self.counter[0] == self.version else None
 
     @property
-    def has_way(self) -> bool:
+    def has_path(self) -> bool:
         """Whether it has an anchor or a recipe already."""
         return (self.anchor is not None and self.anchor() is not None) or self.known_recipe() is not None
 
@@ -128,7 +128,7 @@ class Value:
         return recipe
 
 
-def _tensor(value: Value, array: Any) -> Tensor:
+def _tensor(value: RecordedArray, array: Any) -> Tensor:
     made: Tensor = alias(array, value.spec, tuple(array.shape))
     return made
 
@@ -161,7 +161,7 @@ class Anchor:
 
     recipe = None
 
-    def __init__(self, value: Value, array: Any) -> None:
+    def __init__(self, value: RecordedArray, array: Any) -> None:
         self.room: Callable[[Any], bool] | None = None
         self.copied: Callable[[Any], None] | None = None
         self.counter, self.version, self.spec = value.counter, value.version, value.spec
@@ -187,7 +187,7 @@ def _strike(counter: list[Any], gone: Any) -> None:
     counter[1:] = [entry for entry in counter[1:] if entry[0] is not gone]
 
 
-def anchor_of(value: Value, array: Any) -> Anchor:
+def anchor_of(value: RecordedArray, array: Any) -> Anchor:
     """Return the anchor of a value, of which there is at most one; make it if there is none."""
     found: Anchor | None = None if value.anchor is None else value.anchor()
     if found is None:
@@ -213,14 +213,14 @@ class Recipe:
         "waiting",
     )
 
-    def __init__(self, value: Value, sources: list[Any]) -> None:
+    def __init__(self, value: RecordedArray, sources: list[Any]) -> None:
         self.value = value
         # For each source of the call a Recipe, or an Anchor or `Held` with its `array`, and perhaps a `recipe`.
         self.sources = sources
         self.room: Callable[[Any], bool] | None = None  # returns whether a result may be held for further uses
         self.told: Callable[[Any], None] | None = None  # callback that gets recomputed arrays
         self.users: list[ref[Recipe]] = []
-        self.handles: list[ref[Handle]] = []
+        self.handles: list[ref[DroppedTensor]] = []
         self.waiting: list[Any] = []  # results of its sources, held until this needs them in the current pass
         self.run: Any = None  # a weak reference to the backward pass in which it was run last
         self._again: Any = None
@@ -266,7 +266,7 @@ class Recipe:
         return found
 
 
-class Handle:
+class DroppedTensor:
     """The packed form of a tensor that is dropped, to be recomputed by a recipe."""
 
     __slots__ = ("__weakref__", "recipe", "run", "waiting")
@@ -297,7 +297,7 @@ class Handle:
         return out
 
 
-def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
+def _make(wanted: Recipe, run: Any, asking: DroppedTensor) -> None:
     """Run a recipe, after those that it needs, without recursion; hold the results for later uses in the pass."""
     known: dict[Recipe, Any] = {}
     needs: dict[Recipe, list[Any]] = {}
@@ -368,7 +368,7 @@ def _let_go(touched: list[ref[Any]]) -> None:
     """Free the results that are still held at the end of a pass."""
     for known in touched:
         thing = known()
-        if type(thing) is Handle:
+        if type(thing) is DroppedTensor:
             thing.waiting = None
         elif thing is not None:
             thing.waiting = []

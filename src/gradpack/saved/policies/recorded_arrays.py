@@ -1,4 +1,4 @@
-"""A weak map from arrays to the `Value` that notes how they were computed."""
+"""A weak map from arrays to the `RecordedArray` that notes how they were computed."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from typing import Any
 from weakref import ref
 
 from ...core.tensor import Tensor
-from .recompute_graph import Value
+from .recompute_graph import RecordedArray
 
 
-class Notes:
+class RecordedArrays:
     """The known values, by array; keeps no array alive."""
 
     __slots__ = ("__weakref__", "_known")
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[ref[Any], Value]] = {}
+        self._known: dict[int, tuple[ref[Any], RecordedArray]] = {}
 
-    def find(self, tensor: Tensor) -> Value | None:
+    def find(self, tensor: Tensor) -> RecordedArray | None:
         """Return the value of a tensor; None if it is not known, or was modified in place since."""
         known = self._known.get(id(tensor._data))
         if known is None or known[0]() is not tensor._data:
@@ -25,12 +25,14 @@ class Notes:
         value = known[1]
         return value if value.counter is tensor._counter and value.counter[0] == value.version else None
 
-    def take(self, tensor: Tensor) -> Value:
+    def take(self, tensor: Tensor) -> RecordedArray:
         """Return the value of an operand; a new one without a call if none is known."""
         found = self.find(tensor)
-        return self.add(Value(tensor._data, tensor._spec, tensor._counter), tensor._data) if found is None else found
+        if found is None:
+            found = self.add(RecordedArray(tensor._data, tensor._spec, tensor._counter), tensor._data)
+        return found
 
-    def add(self, value: Value, array: Any) -> Value:
+    def add(self, value: RecordedArray, array: Any) -> RecordedArray:
         key, known, me = id(array), self._known, ref(self)
 
         def died(gone: ref[Any]) -> None:

@@ -1,7 +1,7 @@
 """Asynchronous copies between a device and the host, with one stream for each direction.
 
 A source is kept alive until its copy is done. The stream that uses an arriving copy waits for it; the host does not.
-The host waits only where memory is to be freed: see `Departure.finish`.
+The host waits only where memory is to be freed: see `CopyOut.finish`.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Transfers:
 ALL = Transfers()  # the counts of all policies
 
 
-class Departure:
+class CopyOut:
     """A copy to the host.
 
     Attributes:
@@ -144,7 +144,7 @@ class Departure:
             self._staging.streams.hold(source, self._home, self.event)
 
 
-class Arrival:
+class CopyBack:
     """A copy to the device.
 
     Attributes:
