@@ -8,7 +8,7 @@ import pytest
 
 import gradpack as torch
 from gradpack import nn, saved
-from gradpack.saved.policies.storage_policy import Handle
+from gradpack.saved.policies.packed_store import PackedTensor
 
 hooks = torch.autograd.graph.saved_tensors_hooks
 
@@ -132,7 +132,7 @@ def test_views_come_back_as_they_were(make, view):
     back = policy.unpack(packed)
     assert (back.shape, back.dtype) == (x.shape, x.dtype)
     assert close(back, x, make) if x.numel() else True
-    if type(packed) is Handle and packed.recipe is not None:
+    if type(packed) is PackedTensor and packed.recipe is not None:
         assert back.stride() == x.stride()
 
 

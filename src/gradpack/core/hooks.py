@@ -312,17 +312,20 @@ def retaining(tensor: Tensor, edge: Node | None) -> bool:
     """Whether the gradient that arrives at this edge is kept in the tensor's `.grad`."""
     if edge is None:
         return False
-    node, nr = _place(edge)
+    node, nr = (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, 0)
     kept = None if node.extras is None or node.extras.retained is None else node.extras.retained.get(nr)
     return kept is not None and kept() is tensor
 
 
 def move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
     """Move `retain_grad` from the old edge of a tensor to its new one; other hooks stay at the old edge."""
-    if old is not None and new is not None and old is not new and retaining(tensor, old):
-        node, nr = _place(old)
+    if old is None or new is None or old is new:
+        return
+    node, nr = (old.parent, old.nr) if isinstance(old, Slot) else (old, 0)
+    retained = None if node.extras is None else node.extras.retained
+    if retained and nr in retained and retained[nr]() is tensor:
         _retain_at(new, tensor)
-        del node.extras.retained[nr]
+        del retained[nr]
 
 
 def _retain_at(edge: Node, tensor: Tensor) -> None:
