@@ -13,11 +13,11 @@ import pytest
 
 import gradpack as torch
 from gradpack import saved
+from gradpack.backends.memory_layout import owner_of
 from gradpack.base.sizes import in_bytes
 from gradpack.saved.budgets.accounting import BudgetedTensor, StorageEntry
 from gradpack.saved.budgets.choices import outcome
 from gradpack.saved.budgets.residency import Residency
-from gradpack.saved.storage import owner
 
 F = torch.nn.functional
 ALL = 1 << 40
@@ -37,7 +37,7 @@ def counted(policy):
         storages = {}
         for slot in slots:
             if slot.is_whole:
-                whole = owner(slot.form._data)
+                whole = owner_of(slot.form._data)
                 storages[id(whole)] = whole.nbytes
         made = {k: r() for k, r in policy._accounts.watched.items()}
         storages.update({k: a.nbytes for k, a in made.items() if a is not None})

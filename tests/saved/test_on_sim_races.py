@@ -115,7 +115,7 @@ def test_a_source_that_is_let_go_of_before_its_copy_is_found(device, monkeypatch
 
 
 def test_a_write_that_nobody_is_told_of_is_found(device, monkeypatch):
-    monkeypatch.setattr(PackedDeviceStorage, "before_write", lambda self: None)
+    monkeypatch.setattr(PackedDeviceStorage, "before_write", lambda self, _: None)
     with pytest.raises(sim.StreamRaceError, match="writes memory that was read"):
         writing(device)
 

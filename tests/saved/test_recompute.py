@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.backends.memory_layout import owner_of
 from gradpack.base.modes import using
 from gradpack.saved import recompute
 from gradpack.saved.policies import recompute_graph as recipes
-from gradpack.saved.storage import owner
 
 F = torch.nn.functional
 SIZE = 600  # float32: above what notes hold themselves
@@ -329,7 +329,7 @@ def test_a_transformer_with_dropout_keeps_less():
 
         class Recorder:
             def saved(self, op_name, slot, tensor, packed, seen=seen):
-                whole = owner(tensor._data)
+                whole = owner_of(tensor._data)
                 if not isinstance(packed, recipes.DroppedTensor):
                     seen[id(whole)] = whole
 
@@ -340,7 +340,7 @@ def test_a_transformer_with_dropout_keeps_less():
                 logits = model(tokens)
             loss = loss_of(logits, tokens)
         for p in model.parameters():
-            seen.pop(id(owner(p._data)), None)
+            seen.pop(id(owner_of(p._data)), None)
         kept.append(sum(array.nbytes for array in seen.values()))
         del logits
         loss.backward()

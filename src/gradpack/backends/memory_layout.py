@@ -110,6 +110,8 @@ def repeats(array: Any) -> bool:
 
 def dense(array: Any) -> bool:
     """Whether the elements fill their memory without gap or overlap, in whatever order."""
+    if array.strides is None:  # of a sparse tensor
+        return False
     expected = array.itemsize
     for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
         if n == 1:
@@ -165,14 +167,13 @@ def _steps(array: Any) -> list[tuple[int, int]]:
 
 def owner_of(array: Any) -> Any:
     """The array that owns the memory of a view."""
-    owner = array
-    while True:
-        base = getattr(owner, "base", None)
-        if base is not None and not _is_array(base):  # `as_strided` puts an object in between
+    while (base := getattr(array, "base", None)) is not None:
+        if type(base) is not _array_type and not _is_array(base):  # `as_strided` puts an object in between
             base = getattr(base, "base", None)
-        if base is None or not _is_array(base):  # memory of an mmap, of a memoryview, of another library
-            return owner
-        owner = base
+            if base is None or not _is_array(base):  # memory of an mmap, of a memoryview, of another library
+                break
+        array = base
+    return array
 
 
 def _is_array(value: Any) -> bool:

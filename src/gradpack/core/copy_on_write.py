@@ -57,8 +57,7 @@ class Mutation:
         handle = self.tid_to_weakhandle[tid] = CopyOnWrite(tensor)
         self.sid_to_tid[sid].add(tid)
         self.original[handle] = alias(tensor._data, tensor._spec, tensor._shape)
-        counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
-        counter.append((weakref.ref(handle), weakref.ref(self)))
+        watch_writes(counter, handle, self)
         return handle
 
     def before_write(self, handle: CopyOnWrite) -> None:
@@ -80,6 +79,12 @@ class Mutation:
             "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
             "in which the graph was originally recorded."
         )
+
+
+def watch_writes(counter: list[Any], handle: Any, keeper: Any) -> None:
+    """Let `keeper.before_write(handle)` be called before the next write to a storage, as long as both live."""
+    counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
+    counter.append((weakref.ref(handle), weakref.ref(keeper)))
 
 
 def before_write(counter: list[Any]) -> None:

@@ -24,17 +24,17 @@ def data_of(tensor: Tensor) -> Any:
     return getattr(data, "root", data)
 
 
-def arrays_in(value: Any) -> Iterable[Any]:
-    """The arrays of tensors, or arrays themselves, in a value or a sequence of values."""
+def arrays_in(value: Any, depth: int = 0) -> Iterator[Any]:
+    """The arrays of tensors, or arrays, in a value, a sequence, and up to `depth` levels of gradpack's objects."""
     if isinstance(value, Tensor):
         value = data_of(value)
-        if value is not None:
-            yield value
-    elif isinstance(value, list | tuple):
+    if isinstance(value, list | tuple):
         for item in value:
-            yield from arrays_in(item)
+            yield from arrays_in(item, depth)
     elif hasattr(value, "nbytes") and hasattr(value, "shape"):
         yield value
+    elif depth and type(value).__module__.startswith(_OURS) and not isinstance(value, Node):
+        yield from kept_by(value, depth - 1)
 
 
 def held() -> dict[int, tuple[Any, device]]:
@@ -64,22 +64,12 @@ _NOT_SAVED = frozenset({"edges", "extras", "_like", "__weakref__", "__dict__", "
 
 def kept_by(thing: Any, depth: int = 3) -> Iterator[Any]:
     """The arrays in the slots of a node: its saved tensors, packed or not, and the gradient of a leaf."""
-    for kind in type(thing).__mro__:
-        for name in vars(kind).get("__slots__", ()):
-            if name not in _NOT_SAVED:
-                yield from _arrays_of(getattr(thing, name, None), depth)
-
-
-def _arrays_of(value: Any, depth: int) -> Iterator[Any]:
-    if isinstance(value, Tensor):
-        value = data_of(value)
-    if hasattr(value, "nbytes") and hasattr(value, "shape"):
-        yield value
-    elif depth and isinstance(value, list | tuple):
-        for item in value:
-            yield from _arrays_of(item, depth - 1)
-    elif depth and type(value).__module__.startswith(_OURS) and not isinstance(value, Node):
-        yield from kept_by(value, depth - 1)
+    names = [name for kind in type(thing).__mro__ for name in vars(kind).get("__slots__", ())]
+    if not isinstance(thing, Node):
+        names += getattr(thing, "__dict__", ())
+    for name in names:
+        if name not in _NOT_SAVED:
+            yield from arrays_in(getattr(thing, name, None), depth)
 
 
 _OURS = __name__.partition(".")[0] + "."

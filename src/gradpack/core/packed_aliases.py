@@ -16,6 +16,7 @@ from typing import Any
 
 from ..backends.memory_layout import owner_of
 from ..backends.numpy import quiet
+from .copy_on_write import watch_writes
 from .tensor import Tensor
 
 _MOST = 1000  # objects to look at in what a pack hook returned
@@ -75,8 +76,7 @@ def alias_check_of(tensor: Tensor, memory: bool) -> AliasCheck | None:
     if type(last) is AliasCheck and last.is_about(tensor._data, memory):
         return last  # the tensor is saved again
     alias_check = AliasCheck(tensor, memory)
-    counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
-    counter.append((weakref.ref(alias_check), weakref.ref(alias_check)))
+    watch_writes(counter, alias_check, alias_check)
     return alias_check
 
 

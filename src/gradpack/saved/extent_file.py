@@ -58,8 +58,6 @@ class Disk:
         0
     """
 
-    __slots__ = ("_exempt", "_file", "_open", "_write", "at_least", "peak")
-
     at_least: int
     peak: int
     _open: Callable[[], ExtentFile]
@@ -124,8 +122,6 @@ class Disk:
 class Extent:
     """The extent of one tensor in the file, which is freed when this object dies."""
 
-    __slots__ = ("__weakref__", "_dtype", "_file", "_layout", "length", "start")
-
     def __init__(self, file: ExtentFile, start: int, length: int, dtype: Any, layout: Layout) -> None:
         self._file, self.start, self.length = file, start, length
         self._dtype, self._layout = dtype, layout
@@ -139,8 +135,6 @@ class Extent:
 
 class ExtentFile:
     """An unlinked temporary file, with a list of its free extents."""
-
-    __slots__ = ("_end", "_free", "_lock", "_step", "_used", "directory", "fd", "lent", "process", "size")
 
     def __init__(self, directory: str | os.PathLike[str] | None, step: int) -> None:
         from tempfile import gettempdir, mkstemp

@@ -15,15 +15,11 @@ from weakref import ref
 class Finalized(ref[Any]):
     """A weak reference to an object, with data (`data`) to use after its death."""
 
-    __slots__ = ("data",)
-
     data: Any
 
 
 class FinalizedQueue:
     """A set of watched objects, and a queue of those that have died."""
-
-    __slots__ = ("_alive", "_over")
 
     def __init__(self) -> None:
         self._alive: dict[int, Finalized] = {}

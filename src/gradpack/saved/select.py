@@ -12,8 +12,6 @@ from .info import KINDS, SavedInfo
 class Select:
     """A function that returns whether a `SavedInfo` meets all conditions; `str()` shows them."""
 
-    __slots__ = ("_tests", "_text")
-
     def __init__(self, tests: tuple[Callable[[SavedInfo], bool], ...], text: str) -> None:
         self._tests, self._text = tests, text
 

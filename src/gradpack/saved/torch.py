@@ -203,13 +203,12 @@ class _Around(Policy):
 class TorchMeter(Meter):
     """A `saved.Meter` for the saved tensors of an installed torch: the result of `meter`."""
 
-    __slots__ = ("_blocks", "_torch")
-
     def __init__(self, torch: Any, model: Any) -> None:
         super().__init__()
         self._torch = torch
         tensors = [] if model is None else [*model.parameters(), *model.buffers()]
-        self._exempt._known = {id(s): ref(s) for s in _storages(torch, tensors)}
+        for storage in _storages(torch, tensors):
+            self._exempt.set(storage, True)
 
     def __enter__(self) -> TorchMeter:
         pair = self._torch._C._autograd._top_saved_tensors_default_hooks(True)

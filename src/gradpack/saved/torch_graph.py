@@ -28,8 +28,6 @@ def metering() -> list[Any]:
 class TorchModuleCall(Call):
     """One call of a module, with a count of its saved tensors by their look."""
 
-    __slots__ = ("counts",)
-
     def __init__(self, module: Any, outer: Call | None, path: str) -> None:
         super().__init__(module, outer)
         self._path = path
@@ -38,8 +36,6 @@ class TorchModuleCall(Call):
 
 class _OutsideModules:
     """The same count for tensors saved outside of modules, until no packed object of the round is alive."""
-
-    __slots__ = ("__weakref__", "counts")
 
     def __init__(self) -> None:
         self.counts: dict[Any, int] = {}
@@ -56,8 +52,6 @@ class _TorchSaved:
         look: module, producer, number of dimensions, dtype and kind.
         nr: how many saved tensors with this look the module's call, or the round, had before it.
     """
-
-    __slots__ = ("info", "look", "nr", "packed", "policy", "producer", "round", "same", "seen", "storage", "table")
 
     info: SavedInfo
     policy: Policy
@@ -133,8 +127,6 @@ def _dtype_of(tensor: Any) -> Any:
 class TorchHooks:
     """The pack and unpack hooks of one block. Keeps neither model nor tensors alive."""
 
-    __slots__ = ("_kinds", "_local", "_policy", "_round", "_table", "_torch")
-
     def __init__(self, torch: Any, policy: Policy, table: LearnedTable, kinds: dict[int, Any], local: Any) -> None:
         self._torch, self._policy, self._table, self._kinds, self._local = torch, policy, table, kinds, local
         self._round: ref[_OutsideModules] | None = None
@@ -194,8 +186,6 @@ class TorchHooks:
 
 class _KeptAsIs:
     """A saved tensor that policies do not support, such as a sparse one: kept as it is, with the version check."""
-
-    __slots__ = ("same", "seen", "whose")
 
     def __init__(self, same: Any, seen: int, tensor: Any) -> None:
         node = tensor.grad_fn

@@ -77,8 +77,6 @@ def learned_info(node_name: str, slot: str) -> LearnedInfo:
 class LearnedTable:
     """The learned facts, by the look of a tensor and its ordinal among those that look the same in a module's call."""
 
-    __slots__ = ("_alike", "_known")
-
     def __init__(self) -> None:
         self._known: dict[tuple[Any, int], LearnedInfo] = {}
         self._alike: dict[Any, LearnedInfo | None] = {}  # None: several nodes or slots save tensors of this look

@@ -74,28 +74,15 @@ class StorageEntry:
 
     Attributes:
         form: "" before it is taken in, "keep", "recompute" or the name of a `Method`.
+        whole: a weak reference to the array that owns the storage.
         nbytes: bytes of the storage.
         away: whether it is on a device other than the CPU. Then only the form "keep" takes memory there.
         sizes: bytes of its form on the tensor's device, in host memory and on disk.
         row: its row in the round.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "accounts",
-        "away",
-        "form",
-        "is_start",
-        "nbytes",
-        "number",
-        "row",
-        "sizes",
-        "slots",
-        "stuck",
-    )
-
-    def __init__(self, accounts: Accounts, nbytes: int, number: int, row: Any, away: bool = False) -> None:
-        self.accounts, self.nbytes, self.number, self.row = accounts, nbytes, number, row
+    def __init__(self, accounts: Accounts, whole: Any, number: int, row: Any, away: bool = False) -> None:
+        self.accounts, self.whole, self.nbytes, self.number, self.row = accounts, ref(whole), whole.nbytes, number, row
         self.away = away
         self.form = ""
         self.sizes = [0, 0, 0]
@@ -123,8 +110,6 @@ class StorageEntry:
 
 class BudgetedTensor:
     """The packed form of one saved tensor, which the budget may convert to another form later."""
-
-    __slots__ = ("__weakref__", "entry", "form", "info", "kept", "told", "value", "version")
 
     def __init__(self, entry: StorageEntry, tensor: Tensor, info: Any, value: RecordedArray) -> None:
         self.entry, self.info, self.value = entry, info, value
@@ -181,8 +166,6 @@ class BudgetedTensor:
 class HeldSource:
     """A source of recipes: a tensor that a slot holds in any form."""
 
-    __slots__ = ("_fetch", "_slot")
-
     def __init__(self, slot: BudgetedTensor, fetch: Callable[[BudgetedTensor], Tensor]) -> None:
         self._slot, self._fetch = slot, fetch
 
@@ -215,8 +198,6 @@ class Accounts:
         endings: watches entries and arrays, and knows the bytes to subtract at their death.
         watched: the other arrays, by id.
     """
-
-    __slots__ = ("_disk", "_host", "_memory", "disk_peak", "endings", "host_peak", "peak", "watched")
 
     def __init__(self) -> None:
         self._memory = self._host = self._disk = 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from time import perf_counter
 from typing import Any
-from weakref import ref
+from weakref import WeakValueDictionary
 
+from ...backends.memory_layout import owner_of
 from ...base.layouts import strided
 from ...base.modes import MODE, OpMode
 from ...base.sizes import in_bytes, shown
@@ -13,12 +14,12 @@ from ...core.tensor import Tensor
 from ..info import BriefInfo, SavedInfo
 from ..memory_handles import described
 from ..policies.cheap_operations import is_held
-from ..policies.recompute import OpRecorder, WeakArrays
+from ..policies.recompute import OpRecorder
 from ..policies.recompute_graph import RecordedArray
 from ..policies.recompute_paths import paths_to
 from ..policies.recorded_arrays import RecordedArrays
 from ..policy import Policy
-from ..storage import owner
+from ..storage import WeakIdentityMap
 from .accounting import BudgetedTensor, Method, StorageEntry, packed_bytes
 from .choices import BudgetLimits
 from .costs import CallTime
@@ -67,8 +68,8 @@ class Budget(Policy):
         self._lock = self._residency.lock
         self._notes = RecordedArrays()
         self._watch = OpRecorder(self._notes, cheap=False, steady=steady)
-        self._entries: dict[tuple[int, int], tuple[ref[Any], ref[StorageEntry]]] = {}
-        self._others = WeakArrays()  # storages of parameters and buffers, which stay in memory anyway
+        self._entries: WeakValueDictionary[tuple[int, int], StorageEntry] = WeakValueDictionary()
+        self._others: WeakIdentityMap[bool] = WeakIdentityMap()  # parameters and buffers, in memory anyway
         self._number = 0
         self._profile = StepProfile()
         self._plans: list[BudgetPlan] = []
@@ -167,10 +168,10 @@ class Budget(Policy):
             return tensor
         if info is None:
             info = described(tensor)
-        if owner(tensor._data) in self._others:
+        if owner_of(tensor._data) in self._others:
             return tensor
         if type(info) is SavedInfo and info.kind in ("parameter", "buffer"):
-            self._others.add(owner(tensor._data))
+            self._others.set(owner_of(tensor._data), True)
             return tensor
         start = perf_counter()
         with self._lock:
@@ -182,12 +183,11 @@ class Budget(Policy):
     def _pack(self, tensor: Tensor, info: Any) -> BudgetedTensor:
         if not self._entries and (self._profile.uses or len(self._profile.rows) > _ROWS):
             self._begin()
-        whole = owner(tensor._data)
+        whole = owner_of(tensor._data)
         value = self._watch.find(tensor) or self._notes.take(tensor)
         key = (id(whole), int(tensor._counter[0]))
-        known = self._entries.get(key)
-        entry = None if known is None or known[0]() is not whole else known[1]()
-        if entry is None:
+        entry = self._entries.get(key)
+        if entry is None or entry.whole() is not whole:
             entry = self._entry(whole, tensor, info)
             slot = BudgetedTensor(entry, tensor, info, value)
             try:
@@ -197,21 +197,12 @@ class Budget(Policy):
             except BaseException:
                 self._profile.withdraw()
                 raise
-            self._entries[key] = (ref(whole), ref(entry, self._forgets(key)))
+            self._entries[key] = entry
         else:
             slot = BudgetedTensor(entry, tensor, info, value)
             self._residency.join(entry, slot)
         info.policy, info.tier, info.packed_bytes = f"{self.name}: {entry.form}", entry.form, entry.memory
         return slot
-
-    def _forgets(self, key: tuple[int, int]) -> Any:
-        entries = self._entries
-
-        def forget(gone: ref[StorageEntry]) -> None:
-            if key in entries and entries[key][1] is gone:
-                del entries[key]
-
-        return forget
 
     def _entry(self, whole: Any, tensor: Tensor, info: Any) -> StorageEntry:
         label = info.label if type(info) is BriefInfo else (info.node_name, info.slot)
@@ -223,7 +214,7 @@ class Budget(Policy):
         if self._profile.choice is None:
             row.describe(info.full(tensor) if type(info) is BriefInfo else info)
         self._number += 1
-        return StorageEntry(self._accounts, whole.nbytes, self._number, row, away)
+        return StorageEntry(self._accounts, whole, self._number, row, away)
 
     def _look(self, entry: StorageEntry, slot: BudgetedTensor) -> None:
         """Note the cost of recomputing the tensor, and sample how well each method packs it."""

@@ -19,8 +19,6 @@ _KINDS = 10_000  # kinds of calls to remember
 class CallTime:
     """The minimum time, in seconds, of calls of one kind: noise only makes a call longer."""
 
-    __slots__ = ("seconds",)
-
     def __init__(self) -> None:
         self.seconds = float("inf")
 
@@ -31,8 +29,6 @@ class Rate:
     Most noise makes a measurement longer, but a write may be waited for in one call and not in another, so that the
     minimum would be too low. A guess is the first sample, so that a method that was slow once is tried again.
     """
-
-    __slots__ = ("_samples", "seconds")
 
     def __init__(self, guess: float) -> None:
         self.seconds = guess

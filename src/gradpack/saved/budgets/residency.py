@@ -9,13 +9,14 @@ from functools import partial
 from threading import RLock
 from time import perf_counter
 from typing import Any
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
+from ...backends.memory_layout import owner_of
 from ...base.sizes import shown
 from ...core.tensor import Tensor
 from ..policies.recompute_graph import DroppedTensor, Recipe, RecordedArray, anchor_of
 from ..policies.recompute_paths import RecomputePaths, paths_to, recipe_of
-from ..storage import owner
+from ..storage import WeakIdentityMap
 from .accounting import Accounts, BudgetedTensor, HeldSource, Method, StorageEntry, packed_bytes
 from .choices import BudgetLimits
 from .step_profile import ProfileRow
@@ -33,9 +34,9 @@ class Residency:
         self.accounts = Accounts()
         self.lock = RLock()
         self._newest = 0
-        self._living: dict[int, ref[StorageEntry]] = {}  # entries that are kept as they are, by number
-        # The same, by the id of the owner of their memory.
-        self._wholes: dict[int, tuple[ref[Any], ref[StorageEntry]]] = {}
+        # Entries that are kept as they are, by number, and by the owner of their memory.
+        self._living: WeakValueDictionary[int, StorageEntry] = WeakValueDictionary()
+        self._wholes: WeakIdentityMap[ref[StorageEntry]] = WeakIdentityMap()
         self._flying: deque[ref[StorageEntry]] = deque()  # entries that are being written to disk, still in memory
 
     def take_in(self, entry: StorageEntry, form: str | None) -> None:
@@ -49,9 +50,9 @@ class Residency:
 
     def _keep(self, entry: StorageEntry, memory: int) -> None:
         entry.becomes("keep", memory, entry.disk)
-        self._living[entry.number] = ref(entry, _discards(self._living, entry.number))
-        whole = next(owner(slot.form._data) for slot in entry.living() if isinstance(slot.form, Tensor))
-        self._wholes[id(whole)] = ref(whole, _discards(self._wholes, id(whole))), ref(entry)
+        self._living[entry.number] = entry
+        whole = next(owner_of(slot.form._data) for slot in entry.living() if isinstance(slot.form, Tensor))
+        self._wholes.set(whole, ref(entry))
 
     def join(self, entry: StorageEntry, slot: BudgetedTensor) -> None:
         """Add another tensor of a storage that is held: in the same form if possible."""
@@ -113,10 +114,7 @@ class Residency:
         return True
 
     def _candidates(self, new: StorageEntry) -> Iterator[StorageEntry]:
-        for known in list(self._living.values()):
-            entry = known()
-            if entry is not None:
-                yield entry
+        yield from list(self._living.values())
         if not new.form:
             yield new
 
@@ -249,17 +247,17 @@ class Residency:
             away: whether the tensor is on a device other than the CPU.
             on_host: whether the array is in host memory, which matters only for such a tensor.
         """
-        whole = owner(array)
+        whole = owner_of(array)
         size = whole.nbytes
         takes = (size, size) if not away else (0, size) if on_host else (size, 0)
         with self.lock:
             known = self.accounts.watched.get(id(whole))
             if known is not None and known() is whole:
                 return True
-            kept = self._wholes.get(id(whole))
-            entry = None if kept is None or kept[0]() is not whole else kept[1]()
+            kept = self._wholes.get(whole)
+            entry = None if kept is None else kept()
             if entry is not None and entry.form == "keep":  # memory of a kept entry: from now on counted here instead
-                del self._wholes[id(whole)]
+                self._wholes.drop(whole)
                 entry.becomes("keep", entry.memory - size, entry.disk)
             elif not self._has_room(*takes):
                 return False
@@ -289,7 +287,7 @@ class Residency:
             if anchor.room is None:
                 anchor.room, anchor.copied = self._has_room_for, self._counts
                 if not value.held:
-                    self._counts(anchor, owner(array).nbytes)
+                    self._counts(anchor, owner_of(array).nbytes)
             return anchor
         slot.entry.is_start = True
         return HeldSource(slot, self.fetch)
@@ -344,12 +342,3 @@ def _tiny(paths: RecomputePaths) -> int:
         for value, path in paths.items()
         if path is not None and value.is_tiny and path.array is not None and not value.held
     )
-
-
-def _discards(known: dict[int, Any], key: int) -> Any:
-    def discard(gone: ref[Any]) -> None:
-        found = known.get(key)
-        if found is gone or (type(found) is tuple and found[0] is gone):
-            del known[key]
-
-    return discard

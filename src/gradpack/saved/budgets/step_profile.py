@@ -32,8 +32,6 @@ class ProfileRow:
         exact: whether lossy methods must not be used.
     """
 
-    __slots__ = ("_info", "away", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "took")
-
     def __init__(self, number: int, key: Key, nbytes: int, born: int, away: bool) -> None:
         self.number, self.key, self.nbytes, self.born, self.away = number, key, nbytes, born, away
         self.first = self.last = -1
@@ -78,8 +76,6 @@ class StepProfile:
         uses: how often a tensor was unpacked.
         began: the total seconds of operations when it began.
     """
-
-    __slots__ = ("_asked", "began", "choice", "clock", "keys", "planned", "rows", "uses")
 
     def __init__(self, began: float = 0.0) -> None:
         self.began = began

@@ -27,8 +27,6 @@ class Job:
         done: whether it is finished.
     """
 
-    __slots__ = ("_takers", "_waiting", "done", "error", "nbytes", "work")
-
     def __init__(self, work: Callable[[], None] | None) -> None:
         self.work, self.nbytes = work, 0
         self.error: BaseException | None = None

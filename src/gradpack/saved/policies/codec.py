@@ -81,6 +81,27 @@ class Stage:
         return self.name
 
 
+class EachPart(Stage):
+    """A stage that encodes each array for itself, or keeps it as it is."""
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        coded = [self.encode_part(part) for part in parts]
+        kept = [part if code is None else code[0] for part, code in zip(parts, coded, strict=True)]
+        return tuple(kept), [None if code is None else code[1] for code in coded]
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        pairs = zip(parts, extra, strict=True)
+        return tuple([part if how is None else self.decode_part(part, *how) for part, how in pairs])
+
+    def encode_part(self, part: Any) -> tuple[Any, tuple[Any, ...]] | None:
+        """Return the encoded array and further arguments for `decode_part`; None to keep the array."""
+        raise TypeError(f"{type(self).__name__} has no encode_part")
+
+    def decode_part(self, part: Any, *how: Any) -> Any:
+        """Undo `encode_part`."""
+        raise TypeError(f"{type(self).__name__} has no decode_part")
+
+
 class Lossy(Stage):
     """A stage that rounds floating-point tensors.
 

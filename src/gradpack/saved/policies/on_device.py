@@ -33,8 +33,6 @@ class PackedDeviceStorage(PackedStorage):
         stats: the counts to which copies are added.
     """
 
-    __slots__ = ("_counter", "_departure", "_error", "_here", "_limits", "_native", "_staging", "_stats", "_where")
-
     def __init__(
         self,
         memory: DeviceMemory,
@@ -126,7 +124,7 @@ class PackedDeviceStorage(PackedStorage):
         """Return whether the source is still kept on the device for a copy that is not done; does not block."""
         return self._departure is not None and not self._departure.look()
 
-    def before_write(self) -> None:
+    def before_write(self, _: Any) -> None:
         if self._departure is not None:
             self._departure.before_write()
 

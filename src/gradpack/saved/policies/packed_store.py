@@ -43,37 +43,11 @@ class PackedStorage:
     Args:
         flat: its elements in host memory, 1-D; None if they never come there.
         layout: the layout for `undense` if only a tensor's distinct elements are packed, None for a whole storage.
-        alive: a function that returns whether the original storage still exists.
+        alive: a function that returns None once the original storage is freed.
         size: bytes of the elements.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_again",
-        "_ahead",
-        "_drawn",
-        "_extras",
-        "_lock",
-        "_order",
-        "_parts",
-        "_place",
-        "_source",
-        "_strong",
-        "_workers",
-        "alive",
-        "asked",
-        "counter",
-        "handles",
-        "job",
-        "layout",
-        "nbytes",
-        "size",
-        "steps",
-        "told",
-        "uses",
-    )
-
-    def __init__(self, flat: Any, layout: Any, how: PackingPlan, alive: Callable[[], bool], size: int) -> None:
+    def __init__(self, flat: Any, layout: Any, how: PackingPlan, alive: Callable[[], Any], size: int) -> None:
         self._workers = how.workers
         self.told: tuple[Any, ...] = ()  # callbacks, called with the arrays that it consists of once it is stored
         self._source: Any = flat
@@ -136,7 +110,9 @@ class PackedStorage:
         if self.job is not None and self._workers is not None:
             self._workers.finish(self.job)
 
-    before_write = settle
+    def before_write(self, _: Any) -> None:
+        """Wait until it is packed: its source is about to be written to."""
+        self.settle()
 
     def flat(self) -> Any:
         """Unpack the elements as a 1-D array. Tensors that are in use at the same time share it."""
@@ -257,8 +233,6 @@ def afresh(error: BaseException) -> BaseException:
 
 class PackedTensor:
     """The packed form of one saved tensor: a record, and the place of the tensor in its storage."""
-
-    __slots__ = ("like", "recipe", "record")
 
     def __init__(self, record: PackedStorage, recipe: Any, like: Any) -> None:
         self.record, self.recipe, self.like = record, recipe, like

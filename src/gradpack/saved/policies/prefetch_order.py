@@ -23,8 +23,6 @@ REMEMBERED = 8  # kinds of rounds to remember
 class PrefetchRound:
     """The records packed since the last time that none was alive."""
 
-    __slots__ = ("at", "can_wait", "kind", "passes", "records", "unpacked")
-
     def __init__(self) -> None:
         self.records: list[ref[Any]] = []
         self.unpacked: list[int] = []

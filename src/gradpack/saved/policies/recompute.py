@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any
-from weakref import ref
 
+from ...backends.memory_layout import owner_of
 from ...base.layouts import strided
 from ...base.modes import MODE, OpMode
 from ...core.tensor import InferenceCounter, Tensor
@@ -16,7 +16,7 @@ from ..budgets.costs import CallTime
 from ..budgets.costs import call_time as took_of
 from ..info import BriefInfo, SavedInfo
 from ..policy import Policy
-from ..storage import owner
+from ..storage import WeakIdentityMap
 from .cheap_operations import is_cheap, is_held, is_product, reads_little
 from .recompute_graph import DEEPEST, TINY, Anchor, DroppedTensor, RecordedArray, RecordedOp, anchor_of
 from .recompute_paths import paths_to, recipe_of
@@ -135,7 +135,7 @@ def note(
     made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
     if made <= TINY or (cheap and not reads_little(made, tensors)):
         return
-    tiny = [t._data for t in tensors if owner(t._data).nbytes <= TINY]
+    tiny = [t._data for t in tensors if owner_of(t._data).nbytes <= TINY]
     call = RecordedOp(op, known, drawn or None, took, tiny)
     if call.depth > DEEPEST:
         return
@@ -147,9 +147,9 @@ def note(
             if found.call is None:
                 found.call, found.nr = call, nr
             continue
-        whole = owner(out._data)
-        shared = next((t for t in tensors if owner(t._data) is whole), out)
-        notes.add(RecordedArray(out._data, out._spec, shared._counter, call, nr), out._data)
+        whole = owner_of(out._data)
+        shared = next((t for t in tensors if owner_of(t._data) is whole), out)
+        notes.set(out._data, RecordedArray(out._data, out._spec, shared._counter, call, nr))
 
 
 _UNKNOWN = object()
@@ -181,7 +181,7 @@ class Recompute(Policy):
         self.at_least = at_least
         self.name = f"recompute(at_least={at_least})"
         self._notes = RecordedArrays()
-        self._kept = WeakArrays()  # storages of tensors that are kept
+        self._kept: WeakIdentityMap[bool] = WeakIdentityMap()  # storages of tensors that are kept
         self._watch = OpRecorder(self._notes, cheap=True)
 
     def watches(self) -> tuple[OpMode, ...]:
@@ -199,7 +199,7 @@ class Recompute(Policy):
         value = self._watch.find(tensor)
         recipe = None if value is None else value.known_recipe()
         if recipe is None:
-            whole = owner(tensor._data)
+            whole = owner_of(tensor._data)
             if whole in self._kept:
                 return tensor
             if value is not None and value.call is not None and tensor._tangents is None:
@@ -208,7 +208,7 @@ class Recompute(Policy):
                 if path is not None and 2 * path.nbytes <= whole.nbytes:
                     recipe = recipe_of(value, paths, self._hold)
             if recipe is None:
-                self._kept.add(whole)
+                self._kept.set(whole, True)
                 return tensor
         if info is not None:
             info.policy, info.tier, info.packed_bytes = "recompute", "recipe", 0
@@ -218,38 +218,12 @@ class Recompute(Policy):
         return packed.tensor() if type(packed) is DroppedTensor else packed
 
     def _holds(self, value: RecordedArray, array: Any) -> bool:
-        return array is not None and (value.held or value.is_tiny or owner(array) in self._kept)
+        return array is not None and (value.held or value.is_tiny or owner_of(array) in self._kept)
 
     def _hold(self, value: RecordedArray, array: Any) -> Anchor:
         if not value.held and not value.is_tiny:
-            self._kept.add(owner(array))
+            self._kept.set(owner_of(array), True)
         return anchor_of(value, array)
-
-
-class WeakArrays:
-    """A set of arrays that keeps none of them alive."""
-
-    __slots__ = ("__weakref__", "_known")
-
-    def __init__(self) -> None:
-        self._known: dict[int, ref[Any]] = {}
-
-    def add(self, array: Any) -> None:
-        key, me = id(array), ref(self)
-
-        def died(gone: ref[Any]) -> None:
-            living = me()
-            if living is not None and living._known.get(key) is gone:
-                del living._known[key]
-
-        self._known[key] = ref(array, died)
-
-    def __contains__(self, array: Any) -> bool:
-        known = self._known.get(id(array))
-        return known is not None and known() is array
-
-    def __len__(self) -> int:
-        return len(self._known)
 
 
 def recompute(at_least: int = 65536) -> Recompute:

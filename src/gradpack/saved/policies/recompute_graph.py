@@ -17,6 +17,7 @@ from typing import Any
 from weakref import finalize, ref
 
 from ...backends import Spec
+from ...backends.memory_layout import owner_of
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE, RUN
 from ...core.copy_on_write import Mutation
@@ -25,7 +26,6 @@ from ...declare.dispatch.interpreter import apply
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Replayed
 from ..budgets.costs import CallTime
-from ..storage import owner
 
 TINY = 1024  # bytes: storages up to this size are kept alive by the notes on what was computed from them
 DEEPEST = 32  # longest chain of operations in a recipe
@@ -33,8 +33,6 @@ DEEPEST = 32  # longest chain of operations in a recipe
 
 class RecordedOp:
     """One operation that ran: its arguments, with a `RecordedArray` in the place of every tensor."""
-
-    __slots__ = ("depth", "drawn", "op", "tiny", "took", "values")
 
     depth: int
 
@@ -84,23 +82,8 @@ class RecordedOp:
 class RecordedArray:
     """An array at one version, and the call that computed it, if known. Does not keep the array alive."""
 
-    __slots__ = (
-        "__weakref__",
-        "_array",
-        "anchor",
-        "call",
-        "counter",
-        "held",
-        "is_tiny",
-        "nr",
-        "recipe",
-        "slot",
-        "spec",
-        "version",
-    )
-
     def __init__(self, array: Any, spec: Spec, counter: list[int], call: RecordedOp | None = None, nr: int = 0) -> None:
-        self.is_tiny = owner(array).nbytes <= TINY
+        self.is_tiny = owner_of(array).nbytes <= TINY
         self._array = ref(array)
         self.spec, self.counter, self.version = spec, counter, counter[0]
         self.call, self.nr = call, nr
@@ -157,8 +140,6 @@ class Anchor:
         copied: a callback that gets the copy.
     """
 
-    __slots__ = ("__weakref__", "copied", "counter", "room", "spec", "version")
-
     recipe = None
 
     def __init__(self, value: RecordedArray, array: Any) -> None:
@@ -198,20 +179,6 @@ def anchor_of(value: RecordedArray, array: Any) -> Anchor:
 
 class Recipe:
     """How to recompute one tensor. Keeps alive the arrays that it starts from."""
-
-    __slots__ = (
-        "__weakref__",
-        "_again",
-        "_counter",
-        "handles",
-        "room",
-        "run",
-        "sources",
-        "told",
-        "users",
-        "value",
-        "waiting",
-    )
 
     def __init__(self, value: RecordedArray, sources: list[Any]) -> None:
         self.value = value
@@ -268,8 +235,6 @@ class Recipe:
 
 class DroppedTensor:
     """The packed form of a tensor that is dropped, to be recomputed by a recipe."""
-
-    __slots__ = ("__weakref__", "recipe", "run", "waiting")
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..storage import owner
+from ...backends.memory_layout import owner_of
 from .recompute_graph import Recipe, RecordedArray
 
 LARGEST = 64  # values that a search examines
@@ -16,8 +16,6 @@ class RecomputePath:
 
     `extra` maps the ids of the storages that must be held additionally for it to their bytes.
     """
-
-    __slots__ = ("array", "extra")
 
     def __init__(self, array: Any, extra: dict[int, int]) -> None:
         self.array, self.extra = array, extra
@@ -64,7 +62,7 @@ def _path(value: RecordedArray, paths: RecomputePaths, is_held: Held) -> Recompu
         return RecomputePath(array, _FREE)
     path = _through_op(value, paths, is_held)
     if array is not None:
-        whole = owner(array)
+        whole = owner_of(array)
         if path is None or path.nbytes >= whole.nbytes:
             return RecomputePath(array, {id(whole): whole.nbytes})
     return path

@@ -8,8 +8,9 @@ much smaller than its storage only the elements are packed.
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, WeakValueDictionary, ref
 
+from ...backends.memory_layout import address_of
 from ...core.tensor import Tensor
 from ..info import SavedInfo
 from ..memory_handles import DeviceMemory, Memory, RemoteMemory, described, memory_of
@@ -43,8 +44,8 @@ class Stored(Policy):
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
-        self._known: dict[Any, ref[PackedStorage]] = {}  # by storage, version and stages
-        self._records: set[ref[PackedStorage]] = set()
+        self._known: WeakValueDictionary[Any, PackedStorage] = WeakValueDictionary()  # by storage, version and stages
+        self._records: WeakSet[PackedStorage] = WeakSet()
         windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = JobQueue(2, min(windows)) if windows else None
         self._order = PrefetchOrder(min(windows, default=0))
@@ -73,7 +74,7 @@ class Stored(Policy):
         if isinstance(memory, RemoteMemory):
             return self._keep_fetched(memory, steps, info)
         data, whole = memory.data, memory.whole
-        start = memory.address(data)
+        start = address_of(data)
         key: Any = (memory.key, memory.version, steps)
         is_base = whole.dtype == data.dtype and whole.nbytes > 0 and _is_dense(whole)
         record = self._find(key) if is_base else None
@@ -93,7 +94,7 @@ class Stored(Policy):
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         if record.layout is not None:
             return PackedTensor(record, None, memory.like)
-        offset = start - memory.address(whole)
+        offset = start - address_of(whole)
         return PackedTensor(record, (data.shape, data.dtype, offset, data.strides), memory.like)
 
     def _keep_fetched(self, memory: RemoteMemory, steps: tuple[Stage, ...], info: SavedInfo) -> Any:
@@ -109,9 +110,8 @@ class Stored(Policy):
         return PackedTensor(record, None, memory.like)
 
     def _find(self, key: Any) -> PackedStorage | None:
-        found = self._known.get(key)
-        record = None if found is None else found()
-        return record if record is not None and record.alive() and record.error is None else None
+        record = self._known.get(key)
+        return record if record is not None and record.alive() is not None and record.error is None else None
 
     def _record(
         self,
@@ -167,15 +167,8 @@ class Stored(Policy):
         record.job = workers.add(work, record.size)
 
     def _entered(self, key: Any, record: PackedStorage) -> PackedStorage:
-        table, records = self._known, self._records
-
-        def forget(dead: ref[PackedStorage]) -> None:
-            records.discard(dead)
-            if table.get(key) is dead:
-                del table[key]
-
-        table[key] = known = ref(record, forget)
-        records.add(known)
+        self._known[key] = record
+        self._records.add(record)
         return record
 
     def unpack(self, packed: Any) -> Any:
@@ -190,7 +183,7 @@ class Stored(Policy):
     @property
     def packed_bytes(self) -> int:
         """The bytes in memory of all records of this policy."""
-        return sum(record.nbytes for found in list(self._records) if (record := found()) is not None)
+        return sum(record.nbytes for record in list(self._records))
 
     def wait(self) -> None:
         """Wait until all records are packed. Errors are raised when they are unpacked."""

@@ -92,8 +92,6 @@ class CopyOut:
         event: recorded after the copy.
     """
 
-    __slots__ = ("_home", "_staging", "_stats", "event", "host", "source")
-
     def __init__(self, staging: Staging, source: Any, cap: int, stats: Transfers) -> None:
         streams = staging.streams
         self.source: Any = None  # for `__del__`, if this method raises
@@ -151,8 +149,6 @@ class CopyBack:
         array: its bytes on the device, as uint8. To be used on the stream `home`.
         asked: whether it was used yet.
     """
-
-    __slots__ = ("_event", "_staging", "array", "asked", "home")
 
     def __init__(self, staging: Staging, data: Any, home: Any, after: Any, cap: int, stats: Transfers) -> None:
         """Begin the copy.

@@ -13,13 +13,14 @@ from ...base.modes import RUN, Block, Undo
 from ...core.packed import Packed
 from ...core.tensor import Tensor
 from ..info import SavedInfo
+from ..meter import Recorder
 from ..policies.transfers import ALL, Transfers
 from .document import Totals, document
 from .recording_log import RecordingLog
 from .rows import Row
 
 
-class Record(Block):
+class Record(Recorder):
     """The saved tensors of all operations that ran while the block was open: the result of `record()`.
 
     It can be read at any time, inside of the block as well. It unpacks nothing and keeps no tensor
@@ -36,37 +37,23 @@ class Record(Block):
 
     # --- called by autograd ---
 
-    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> SavedInfo:
-        """Return the `SavedInfo` of a tensor that is being saved."""
-        return SavedInfo(tensor, label, node, where)
-
     def note(self, info: SavedInfo, tensor: Tensor, packed: Packed | None) -> Any:
         """Add a saved tensor. The node keeps the returned object beside it, and releases both together."""
         now = perf_counter()
         with self._log.lock:
             hold = self._log.add(info, tensor, packed, now, RUN.get())
-        outer = self._outer
-        return hold if outer is None else (hold, outer.note(info, tensor, packed))
+        return hold, super().note(info, tensor, packed)
 
     def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
-        """Note an operation that ran, its operands, results and time."""
         with self._log.lock:
             self._log.origins.add(op, values, outs, seconds)
-        if self._outer is not None:
-            self._outer.ran(op, values, outs, seconds)
+        super().ran(op, values, outs, seconds)
 
     def backward(self, begins: bool) -> None:
-        """Note that a backward pass begins or ends."""
         now = perf_counter()
         with self._log.lock:
             self._log.backward(begins, now, RUN.get())
-        if self._outer is not None:
-            self._outer.backward(begins)
-
-    @property
-    def _outer(self) -> Any:
-        """The recorder of the enclosing block, or None."""
-        return self._entered[0].outer.recorder if self._entered else None
+        super().backward(begins)
 
     def _changes(self) -> dict[str, Any]:
         if self._end is None and not self._entered:

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 from weakref import ref
 
+from ...backends.memory_layout import owner_of
 from ...base.modes import MODE, RUN
 from ...core.copy_on_write import CopyOnWrite
 from ...core.packed import Packed
@@ -17,7 +18,7 @@ from ...core.tensor import Tensor
 from ..info import SavedInfo, storage_number
 from ..policies.provenance import OpResult, Provenance, cost
 from ..policy import Policy
-from ..storage import arrays_in, owner
+from ..storage import arrays_in
 from .document import Span, Totals
 from .rows import Row
 from .timeline import ASIDE, IN_MEMORY, TICK, Label, Timeline
@@ -32,8 +33,6 @@ Note = tuple[float, Any, Any]
 
 class ReleaseMarker:
     """An object that a node keeps beside a saved tensor: its `__del__` notes when the tensor is released."""
-
-    __slots__ = ("_id", "_notes")
 
     def __init__(self, notes: deque[Note], row: int) -> None:
         self._notes, self._id = notes, row
@@ -103,7 +102,7 @@ class RecordingLog:
             self._find_costs()
         at = self._at(now)
         row = self._row(info, at, self._phase(at, None if running is None else id(running)))
-        live = self._live[row.id] = _LiveRow(row, info, self.origins.of(row.storage, info.version))
+        live = self._live[row.id] = _LiveRow(row, info, self.origins.of(owner_of(tensor._data), info.version))
         self.rows[row.id] = row
         totals = self.totals
         totals.saves += 1
@@ -352,7 +351,7 @@ def unwrapped(handle: Any) -> Any:
 
 def _sizes(arrays: Iterable[Any]) -> dict[int, int]:
     """Return the bytes of the storage of each array, by storage number."""
-    return {storage_number(whole): int(whole.nbytes) for whole in map(owner, arrays)}
+    return {storage_number(whole): int(whole.nbytes) for whole in map(owner_of, arrays)}
 
 
 def _no_more(arrays: object) -> None:
