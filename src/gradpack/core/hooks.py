@@ -259,6 +259,16 @@ def extras_of(node: Node) -> NodeExtras:
     return node.extras
 
 
+def node_hooks_of(node: Node, kind: str) -> HookDict:
+    """The "pre", "post" or "accumulated" hooks of a node; created if there are none."""
+    extras = extras_of(node)
+    found: HookDict | None = getattr(extras, kind)
+    if found is None:
+        found = HookDict()
+        setattr(extras, kind, found)
+    return found
+
+
 def _place(edge: Node) -> tuple[Node, int]:
     """The node that an edge leads to, and the number of the output."""
     return (edge.parent, edge.nr) if isinstance(edge, Slot) else (edge, 0)
@@ -372,10 +382,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
         return add(HookDict(), hook)
     if not isinstance(edge, AccumulateGrad):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    extras = extras_of(edge)
-    if extras.accumulated is None:
-        extras.accumulated = HookDict()
-    return add(extras.accumulated, hook)
+    return add(node_hooks_of(edge, "accumulated"), hook)
 
 
 def retain_grad(self: Tensor) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from time import perf_counter_ns
 from typing import Any
 
@@ -37,22 +37,22 @@ def arrays_in(value: Any, depth: int = 0) -> Iterator[Any]:
         yield from kept_by(value, depth - 1)
 
 
+def living(*kinds: type) -> Iterator[Any]:
+    """Iterate over all objects of these classes that exist."""
+    known: dict[type, bool] = {}
+    for thing in gc.get_objects():
+        kind = type(thing)
+        if kind not in known:
+            known[kind] = issubclass(kind, kinds)
+        if known[kind]:
+            yield thing
+
+
 def held() -> dict[int, tuple[Any, device]]:
     """The arrays that all tensors, gradients and nodes hold now, with their devices, by id of the owner."""
     found: dict[int, tuple[Any, device]] = {}
-    kinds: dict[type, int] = {}
-    for thing in gc.get_objects():
-        kind = type(thing)
-        known = kinds.get(kind)
-        if known is None:
-            known = kinds[kind] = 1 if issubclass(kind, Tensor) else 2 if issubclass(kind, Node) else 0
-        if known == 1:
-            arrays: Iterable[Any] = arrays_in(thing)
-        elif known == 2:
-            arrays = kept_by(thing)
-        else:
-            continue
-        for array in arrays:
+    for thing in living(Tensor, Node):
+        for array in arrays_in(thing) if isinstance(thing, Tensor) else kept_by(thing):
             owner = owner_of(array)
             if id(owner) not in found:
                 found[id(owner)] = owner, spec_of(array).device

@@ -144,56 +144,41 @@ def location_text(where: Any) -> str:
 def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = None) -> Packed:
     """Pack one tensor with the mode's hooks. The hook gets the very tensor that is saved."""
     hooks: Any = mode.hooks
-    if hooks is not None and len(hooks) == 3:
-        return _pack_with_info(mode, hooks, tensor, label, node, place_of(_getframe(2)))
-    recorder = mode.recorder
-    if recorder is not None and mode.mutation is None and hasattr(recorder, "describe"):
-        informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], recorder.describe
-        return _pack_with_info(mode, informed, tensor, label, node, place_of(_getframe(2)))
-    if mode.mutation is not None:  # a write copies the saved tensor first: it is never out of date
-        if hooks is None:
-            return _kept(new_packed(Packed, tensor, None), mode, tensor)
+    recorder, describe = mode.recorder, None
+    if hooks is None:
+        return _kept(new_packed(Packed, tensor, None), mode, tensor)
+    pack, unpack = hooks[:2]
+    if len(hooks) == 3:
+        describe = hooks[2]
+    elif mode.mutation is not None:  # a write copies the saved tensor first: it is never out of date
         edge, dual = tensor._edge, tensor._tangents
         tensor = alias(tensor._spec.backend.copy(tensor._data), tensor._spec, tensor._shape)
         tensor._edge, tensor._tangents = edge, dual
+    elif recorder is not None and hasattr(recorder, "describe"):
+        pack, describe = (lambda tensor, info: hooks[0](tensor)), recorder.describe
     # Finding the place costs more than all the rest: only informed hooks record it.
-    packed: Packed = new_packed(Packed, tensor, None)
-    packed.unpack = hooks[1]
-    before = MODE.get()
-    try:
-        if mode.grad:
-            MODE.set(mode.without_grad or without_grad(mode))
-        _call(packed, hooks[0], label, tensor)
-    except Exception as error:
-        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {location_text(place_of(_getframe(2)))}.")
-        raise
-    finally:
-        if mode.grad:
-            MODE.set(before)
-    return packed
-
-
-def _pack_with_info(
-    mode: Mode, hooks: tuple[Any, ...], tensor: Tensor, label: tuple[str, str], node: Any, where: Any
-) -> PackedWithInfo:
-    pack, unpack, describe = hooks
-    packed: PackedWithInfo = new_packed(PackedWithInfo, tensor, where)
+    where = None if describe is None else place_of(_getframe(2))
+    packed: Packed = new_packed(Packed if describe is None else PackedWithInfo, tensor, where)
     packed.unpack = unpack
     before = MODE.get()
     try:
         if mode.grad:
-            MODE.set(without_grad(mode))
-        info = packed.info = describe(tensor, label, node, where)
-        start = perf_counter()
-        _call(packed, pack, label, tensor, info)
-        info.pack_seconds += perf_counter() - start
+            MODE.set(mode.without_grad or without_grad(mode))
+        if describe is None:
+            _call(packed, pack, label, tensor)
+        else:
+            info = packed.info = describe(tensor, label, node, where)
+            start = perf_counter()
+            _call(packed, pack, label, tensor, info)
+            info.pack_seconds += perf_counter() - start
     except Exception as error:
-        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {location_text(where)}.")
+        place = location_text(place_of(_getframe(2)) if describe is None else where)
+        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {place}.")
         raise
     finally:
         if mode.grad:
             MODE.set(before)
-    if mode.mutation is not None and packed.handle is tensor:
+    if len(hooks) == 3 and mode.mutation is not None and packed.handle is tensor:
         _kept(packed, mode, tensor)
     return packed
 

@@ -38,7 +38,7 @@ from ..core.packed import Packed, pack_array, pack_input, pack_result
 from ..core.parameter import Parameter
 from ..core.saved import FREED, check, freed, unpack_input, unpack_result
 from ..core.tensor import Tensor, View
-from ..core.views import leads_somewhere, refresh
+from ..core.views import refresh, skip_refresh
 from ..graph.node import Part, Slot, next_seq
 from .dispatch import subclass  # noqa: F401 - attaches its method
 from .dispatch.interpreter import Output, apply
@@ -161,7 +161,7 @@ def _materialise(op: Op) -> None:
         "_may_share": np.may_share_memory,
         "_spec_of": spec_of,
         "_shape_of": np.shape,
-        "_refresh": refresh if op.inputs else leads_somewhere,
+        "_refresh": refresh if op.inputs else skip_refresh,
         "_check": check,
         "_unpack_input": unpack_input,
         "_unpack_result": unpack_result,

@@ -60,7 +60,32 @@ class LearnedInfo(NamedTuple):
     kind: str
 
 
-class SavedInfo:
+class BriefInfo:
+    """A cheap stand-in for a `SavedInfo`, which `full` makes when it is needed."""
+
+    policy = tier = ""
+    pack_seconds = unpack_seconds = 0.0
+    unpacks = 0
+    packed_bytes: int | None = None
+    _node: Any = None
+    _where: Any = None
+
+    def __init__(self, label: tuple[str, str], node: Any, where: Any) -> None:
+        self.label = label
+        self._node = None if node is None else ref(node)
+        self._where = where
+
+    @property
+    def node(self) -> Any:
+        """The node that saves it; None once the node is freed."""
+        return None if self._node is None else self._node()
+
+    def full(self, tensor: Tensor) -> SavedInfo:
+        """Return the `SavedInfo` of the tensor."""
+        return SavedInfo(tensor, self.label, self.node, self._where)
+
+
+class SavedInfo(BriefInfo):
     """The metadata of one saved tensor. A policy's `pack` gets it with the tensor; `saved.record()` lists it.
 
     Attributes:
@@ -84,18 +109,14 @@ class SavedInfo:
             the bytes are ("memory", "disk", ...).
     """
 
-    node_name = slot = policy = tier = _what = ""
-    offset = unpacks = 0
-    pack_seconds = unpack_seconds = 0.0
+    node_name = slot = _what = ""
+    offset = 0
     name: str | None = None
-    packed_bytes: int | None = None
     strides: tuple[int, ...] | None = None
     learned: LearnedInfo | None = None
     _call: Call | None = None
-    _node: Any = None
     _op: Op | None = None
     _owner: Any = staticmethod(lambda: None)
-    _where: Any = None
 
     def __init__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> None:
         data: Any = tensor._data
@@ -189,11 +210,6 @@ class SavedInfo:
         return (*known, self.node_name)
 
     @property
-    def node(self) -> Any:
-        """The node that saves it; None once the node is freed."""
-        return None if self._node is None else self._node()
-
-    @property
     def dtype(self) -> dtype:
         return self.spec.dtype
 
@@ -265,23 +281,3 @@ def storage_number(whole: Any) -> int:
     """Return a number for an array that owns its memory; it is never reused."""
     found = _serials.get(whole)
     return _serials.set(whole, _serial()) if found is None else found
-
-
-class BriefInfo:
-    """A cheap stand-in for a `SavedInfo`, which `full` makes when it is needed."""
-
-    def __init__(self, label: tuple[str, str], node: Any, where: Any) -> None:
-        self.label = label
-        self._node = None if node is None else ref(node)
-        self._where = where
-        self.pack_seconds = self.unpack_seconds = 0.0
-        self.unpacks = 0
-
-    @property
-    def node(self) -> Any:
-        """The node that saves it; None once the node is freed."""
-        return None if self._node is None else self._node()
-
-    def full(self, tensor: Tensor) -> SavedInfo:
-        """Return the `SavedInfo` of the tensor."""
-        return SavedInfo(tensor, self.label, self.node, self._where)

@@ -129,7 +129,12 @@ def dense(array: Any) -> tuple[Any, Layout]:
 
 def in_order(array: Any) -> tuple[Any, Layout]:
     """Return a view of the distinct elements of an array in the order of memory, and the layout for `undense`."""
-    small = array[tuple(slice(1) if not stride and size else slice(None) for size, stride in shape_of(array))]
+    small = array[
+        tuple(
+            slice(1) if not stride and size else slice(None)
+            for size, stride in zip(array.shape, array.strides, strict=True)
+        )
+    ]
     order = tuple(sorted(range(small.ndim), key=lambda dim: -abs(small.strides[dim])))
     return small.transpose(order), (array.shape, small.shape, order)
 
@@ -142,10 +147,6 @@ def strides_of(layout: Layout, itemsize: int) -> tuple[int, ...]:
         found[dim] = step if small[dim] == shape[dim] else 0
         step *= small[dim]
     return tuple(found)
-
-
-def shape_of(array: Any) -> Iterable[tuple[int, int]]:
-    return zip(array.shape, array.strides, strict=True)
 
 
 def undense(elements: Any, layout: Layout) -> Any:

@@ -120,7 +120,7 @@ class BudgetedTensor:
         self.kept: Method | None = None  # the method that packed it
         self.told: Callable[[Any], None] | None = None  # callback, called with each later form
         entry.slots.append(ref(self))
-        if value.slot is None or value.slot() is None:
+        if value.slot() is None:
             value.slot = ref(self)
 
     def becomes(self, form: Any, kept: Method | None) -> None:
@@ -194,49 +194,35 @@ class Accounts:
     """The sums of the bytes of all living entries, and of other arrays that are counted (see `watch`).
 
     Attributes:
-        peak, host_peak, disk_peak: the most bytes on the tensors' device, in host memory and on disk.
+        peaks: the most bytes on the tensors' device, in host memory and on disk.
         endings: watches entries and arrays, and knows the bytes to subtract at their death.
         watched: the other arrays, by id.
     """
 
     def __init__(self) -> None:
-        self._memory = self._host = self._disk = 0
-        self.peak = self.host_peak = self.disk_peak = 0
+        self._held = self.peaks = (0, 0, 0)
         self.endings = FinalizedQueue()
         self.watched: dict[int, Finalized] = {}
 
-    def change(self, memory: int, host: int, disk: int) -> None:
-        self.settle()
-        self._memory += memory
-        self._host += host
-        self._disk += disk
-        self.peak = max(self.peak, self._memory)
-        self.host_peak = max(self.host_peak, self._host)
-        self.disk_peak = max(self.disk_peak, self._disk)
-
-    def settle(self) -> None:
+    @property
+    def held(self) -> tuple[int, int, int]:
+        """The bytes held now on the tensors' device, in host memory and on disk."""
         for ending in self.endings.over():
             memory, host, disk, *key = ending.data
             if key and self.watched.get(key[0]) is ending:
                 del self.watched[key[0]]
-            self._memory -= memory
-            self._host -= host
-            self._disk -= disk
+            now = self._held
+            self._held = now[0] - memory, now[1] - host, now[2] - disk
+        return self._held
 
-    @property
-    def memory(self) -> int:
-        self.settle()
-        return self._memory
+    memory = property(lambda self: self.held[0])
+    host = property(lambda self: self.held[1])
+    disk = property(lambda self: self.held[2])
 
-    @property
-    def host(self) -> int:
-        self.settle()
-        return self._host
-
-    @property
-    def disk(self) -> int:
-        self.settle()
-        return self._disk
+    def change(self, memory: int, host: int, disk: int) -> None:
+        now, most = self.held, self.peaks
+        self._held = now = now[0] + memory, now[1] + host, now[2] + disk
+        self.peaks = max(most[0], now[0]), max(most[1], now[1]), max(most[2], now[2])
 
     def watch(self, array: Any, memory: int, host: int) -> None:
         """Count the bytes of an array, or of an object that holds one, until it dies."""

@@ -80,9 +80,9 @@ class Budget(Policy):
     held = property(lambda self: self._accounts.memory)
     in_ram = property(lambda self: self._accounts.host)
     on_disk = property(lambda self: self._accounts.disk)
-    peak = property(lambda self: self._accounts.peak)
-    ram_peak = property(lambda self: self._accounts.host_peak)
-    disk_peak = property(lambda self: self._accounts.disk_peak)
+    peak = property(lambda self: self._accounts.peaks[0])
+    ram_peak = property(lambda self: self._accounts.peaks[1])
+    disk_peak = property(lambda self: self._accounts.peaks[2])
 
     @property
     def plan(self) -> BudgetPlan | None:
@@ -243,7 +243,7 @@ class Budget(Policy):
                 if source in seen:
                     continue
                 seen.add(source)
-                slot = None if source.slot is None else source.slot()
+                slot = source.slot()
                 if slot is not None:
                     if self._profile.has(slot.entry.row):  # rows of earlier rounds are held anyway
                         needs.add(slot.entry.row.number)

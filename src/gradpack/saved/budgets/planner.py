@@ -1,7 +1,7 @@
 """Choose how to keep each saved tensor, so that memory stays within limits and the step takes the least time.
 
-These are functions on plain data, independent of tensors. The plan is optimal for few tensors, as far as `effort`
-allows, and approximate for many. It is deterministic.
+These are functions on plain data, independent of tensors. A plan is deterministic; for few tensors it is nearly always
+optimal.
 """
 
 from __future__ import annotations
@@ -11,14 +11,10 @@ from dataclasses import dataclass, field
 
 from .assignment import Assignment
 from .choices import BudgetLimits, Item, Outcome, outcome
-from .exact import cheapest
 from .knapsack import enough
 from .search import climb, descend, improve
 
 EFFORT = 0.03  # default seconds that planning may take, approximately
-FEW = 10  # most tensors for which branch and bound is used
-_NODE = 1e-5  # assumed seconds for one partial plan
-_NODES = 500  # partial plans that are examined in any case
 
 
 @dataclass
@@ -68,12 +64,9 @@ def plan(
         climb(it)
     if start is not None:
         _from_choices(it, start)
-    if len(items) > FEW:
-        _from_one_moment(it)
-        improve(it, it.work + effort)
-        return _made(items, it.all())
-    found = it.all()
-    return _made(items, cheapest(items, allowed, limits, found, max(int(effort / _NODE), _NODES)) or found)
+    _from_one_moment(it)
+    improve(it, it.work + effort)
+    return _made(items, it.all())
 
 
 def _from_choices(it: Assignment, start: Sequence[int]) -> None:

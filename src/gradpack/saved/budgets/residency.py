@@ -220,7 +220,7 @@ class Residency:
     def _recipe(self, slot: BudgetedTensor) -> bool:
         """Replace a tensor by a recipe if everything that this starts from is held anyway; return whether it is."""
         value = slot.value
-        recipe = value.known_recipe()
+        recipe = value.recipe()
         if recipe is None:
             paths = paths_to(value, self.is_held)
             path = paths[value]
@@ -275,13 +275,13 @@ class Residency:
         return tensor
 
     def is_held(self, value: RecordedArray, array: Any) -> bool:
-        slot: BudgetedTensor | None = None if value.slot is None else value.slot()
+        slot: BudgetedTensor | None = value.slot()
         if slot is not None:
             return slot.is_whole if slot.kept is None and isinstance(slot.form, Tensor) else not slot.is_rounded
         return array is not None and (value.held or value.is_tiny)
 
     def _hold(self, value: RecordedArray, array: Any) -> Any:
-        slot = None if value.slot is None else value.slot()
+        slot = value.slot()
         if slot is None:
             anchor = anchor_of(value, array)
             if anchor.room is None:

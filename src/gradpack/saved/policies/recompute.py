@@ -197,7 +197,7 @@ class Recompute(Policy):
         if tensor._spec.layout is not strided or tensor._data.nbytes < self.at_least or is_held(tensor):
             return tensor
         value = self._watch.find(tensor)
-        recipe = None if value is None else value.known_recipe()
+        recipe = None if value is None else value.recipe()
         if recipe is None:
             whole = owner_of(tensor._data)
             if whole in self._kept:

@@ -79,6 +79,10 @@ class RecordedOp:
                 MODE.set(mode)
 
 
+def _none() -> None:
+    """Stand for a weak reference to nothing."""
+
+
 class RecordedArray:
     """An array at one version, and the call that computed it, if known. Does not keep the array alive."""
 
@@ -88,9 +92,9 @@ class RecordedArray:
         self.spec, self.counter, self.version = spec, counter, counter[0]
         self.call, self.nr = call, nr
         self.held = False  # whether the program holds it anyway, such as a parameter
-        self.anchor: Any = None
-        self.recipe: Any = None
-        self.slot: Any = None  # a weak reference to the budget's `Slot` that holds it in some form
+        self.anchor: Callable[[], Anchor | None] = _none
+        self.recipe: Callable[[], Recipe | None] = _none
+        self.slot: Callable[[], Any] = _none  # a weak reference to the budget's `Slot` that holds it in some form
 
     def current(self) -> Any:
         """Return the array if it still exists at the same version, else None."""
@@ -100,11 +104,7 @@ class RecordedArray:
     @property
     def has_path(self) -> bool:
         """Whether it has an anchor or a recipe already."""
-        return (self.anchor is not None and self.anchor() is not None) or self.known_recipe() is not None
-
-    def known_recipe(self) -> Recipe | None:
-        found: Recipe | None = None if self.recipe is None else self.recipe()
-        return found
+        return self.anchor() is not None or self.recipe() is not None
 
     def remember(self, recipe: Recipe) -> Recipe:
         self.recipe = ref(recipe)
@@ -170,7 +170,7 @@ def _strike(counter: list[Any], gone: Any) -> None:
 
 def anchor_of(value: RecordedArray, array: Any) -> Anchor:
     """Return the anchor of a value, of which there is at most one; make it if there is none."""
-    found: Anchor | None = None if value.anchor is None else value.anchor()
+    found = value.anchor()
     if found is None:
         found = Anchor(value, array)
         value.anchor = ref(found)

@@ -76,7 +76,7 @@ def recipe_of(wanted: RecordedArray, paths: RecomputePaths, hold: Callable[[Reco
 
 
 def _source(value: RecordedArray, paths: RecomputePaths, hold: Callable[[RecordedArray, Any], Any]) -> Any:
-    known = value.known_recipe()
+    known = value.recipe()
     if known is not None:
         return known
     path = paths[value]

@@ -24,6 +24,7 @@ from .rows import Row
 from .timeline import ASIDE, IN_MEMORY, TICK, Label, Timeline
 
 _EXEMPT = ("parameter", "buffer")  # not counted: the model keeps them alive anyway
+_COPIED = ("op", "slot", "kind", "strides", "storage_bytes", "module", "exact", "policy")  # fields of `SavedInfo`
 _SHARES = 100  # ids to list of rows that share the memory
 
 Key = tuple[str, int]  # a piece of memory: ("storage", its number), or ("stored", ...), ("disk", ...), ("packed", ...)
@@ -128,26 +129,19 @@ class RecordingLog:
             file, line, function = self._places[key]
         return Row(
             id=self.totals.saves,
-            op=info.op,
-            slot=info.slot,
-            kind=info.kind,
             shape=tuple(info.shape),
             dtype=info.dtype.name,
-            strides=info.strides,
             device=str(info.device),
             bytes=info.nbytes,
             storage=info.storage or 0,
-            storage_bytes=info.storage_bytes,
             saved_at=at,
             phase=phase,
-            module=info.module,
             file=file,
             line=line,
             function=function,
             name=info.name or "",
-            exact=info.exact,
-            policy=info.policy,
             tier=info.tier or IN_MEMORY,
+            **{name: getattr(info, name) for name in _COPIED},
         )
 
     def _hold_packed(self, live: _LiveRow, handle: Any) -> None:
