@@ -70,6 +70,7 @@ class Tensor(TensorBase):
         tensor([2., 4.])
     """
 
+    __module__ = "gradpack"  # as torch has it: pickles name the public place
     # shape stays beside the array: comparing tuples is cheaper than building them
     __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_edge", "_leaf_state", "_shape", "_spec", "_view")
 
