@@ -14,7 +14,7 @@ from weakref import ref
 
 import numpy as np
 
-from ..backends.memory_layout import _array_type, owner_of
+from ..backends.memory_layout import _array_type, address_of, owner_of
 from ..backends.numpy import ml_dtypes
 from ..base import dtypes
 from ..core.copy_on_write import watch_writes
@@ -49,6 +49,10 @@ class Memory:
         self.key = id(whole)
         self.alive = ref(whole)
         self.guards = True
+
+    def address(self, array: Any) -> int:
+        """Return the address of the first element of an array."""
+        return address_of(array)
 
     def dense(self) -> tuple[Any, Layout, bool]:
         """Return the distinct elements of `data` as a contiguous array, its layout, and whether it shares memory."""
@@ -93,6 +97,9 @@ class DeviceMemory(Memory):
     def __init__(self, tensor: Tensor, streams: Any) -> None:
         super().__init__(tensor)
         self.streams, self.native, self.counter = streams, tensor._spec.native, tensor._counter
+
+    def address(self, array: Any) -> int:
+        return self.tensor._spec.backend.address(array)
 
     def dense(self) -> tuple[Any, Layout, bool]:
         small, layout = in_order(self.data)

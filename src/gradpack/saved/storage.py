@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
-from ..backends.memory_layout import address_of, owner_of
+from ..backends.memory_layout import owner_of
 from ..core.tensor import Tensor
 
 _Kept = TypeVar("_Kept")
@@ -102,7 +102,7 @@ def once(make: Callable[[Tensor], _Kept]) -> Callable[[Tensor], _Kept]:
         whole = owner_of(array)
         key: Any = tensor._version
         if getattr(array, "strides", None) is not None:  # arrays without strides are never views of a part
-            key = (key, address_of(array), array.shape, array.strides, array.dtype)
+            key = (key, tensor._spec.backend.address(array), array.shape, array.strides, array.dtype)
         found = known.get(whole)
         if found is None:
             found = known.set(whole, WeakValueDictionary())

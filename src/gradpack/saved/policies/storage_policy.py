@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakSet, WeakValueDictionary, ref
 
-from ...backends.memory_layout import address_of
 from ...core.tensor import Tensor
 from ..info import SavedInfo
 from ..memory_handles import DeviceMemory, Memory, RemoteMemory, described, memory_of
@@ -74,7 +73,7 @@ class Stored(Policy):
         if isinstance(memory, RemoteMemory):
             return self._keep_fetched(memory, steps, info)
         data, whole = memory.data, memory.whole
-        start = address_of(data)
+        start = memory.address(data)
         key: Any = (memory.key, memory.version, steps)
         is_base = whole.dtype == data.dtype and whole.nbytes > 0 and _is_dense(whole)
         record = self._find(key) if is_base else None
@@ -94,7 +93,7 @@ class Stored(Policy):
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         if record.layout is not None:
             return PackedTensor(record, None, memory.like)
-        offset = start - address_of(whole)
+        offset = start - memory.address(whole)
         return PackedTensor(record, (data.shape, data.dtype, offset, data.strides), memory.like)
 
     def _keep_fetched(self, memory: RemoteMemory, steps: tuple[Stage, ...], info: SavedInfo) -> Any:
