@@ -27,13 +27,13 @@ def leaf(*shape, seed=0):
 def ran(monkeypatch):
     """The names of operations that recipes ran, in order."""
     names = []
-    again = recipes.RecordedOp.again
+    again = recipes.RecordedOp.run_again
 
     def counted(self, arrays):
         names.append(self.op.name)
         return again(self, arrays)
 
-    monkeypatch.setattr(recipes.RecordedOp, "again", counted)
+    monkeypatch.setattr(recipes.RecordedOp, "run_again", counted)
     return names
 
 

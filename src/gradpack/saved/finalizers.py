@@ -15,6 +15,8 @@ from weakref import ref
 class Finalized(ref[Any]):
     """A weak reference to an object, with data (`data`) to use after its death."""
 
+    __slots__ = ("data",)
+
     data: Any
 
 

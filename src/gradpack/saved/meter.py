@@ -19,6 +19,8 @@ from .storage import Storages, arrays_in
 class _Watch(ref[Any]):
     """A weak reference to an array, with the bytes that are freed when the array dies."""
 
+    __slots__ = ("key", "size")
+
     key: int
     size: int
 

@@ -86,7 +86,7 @@ class Storages(WeakIdentityMap[bool]):
             self.set(owner_of(tensor._data), True)
 
     def __contains__(self, array: Any) -> bool:
-        return super().__contains__(owner_of(array))
+        return self.get(owner_of(array)) is not None
 
 
 def once(make: Callable[[Tensor], _Kept]) -> Callable[[Tensor], _Kept]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
@@ -41,6 +42,7 @@ class _OutsideModules:
         self.counts: dict[Any, int] = {}
 
 
+@dataclass(eq=False)
 class _TorchSaved:
     """The packed form of one saved tensor.
 
@@ -138,28 +140,24 @@ class TorchHooks:
             return _KeptAsIs(same, same._version, tensor)
         if _dtype_of(tensor) is None:
             return _KeptAsIs(same, same._version, tensor)
-        held = _TorchSaved()
-        held.info, held.policy, held.table = self._described(tensor), self._policy, self._table
-        info, node = held.info, tensor.grad_fn
-        held.producer = ("", 0) if node is None else (node.name(), tensor.output_nr)
-        held.same, held.seen = same, same._version
-        held.round = round_ = self._current_round()
-        held.look = look = info.module, held.producer, len(info.shape), info.dtype.name, info.kind
-        call: Any = info._call
-        counts = round_.counts if call is None else call.counts
-        held.nr = nr = counts.get(look, 0)
+        info, node, seen = self._described(tensor), tensor.grad_fn, same._version
+        producer = ("", 0) if node is None else (node.name(), tensor.output_nr)
+        look = info.module, producer, len(info.shape), info.dtype.name, info.kind
+        outside, call = self._current_round(), info._call
+        counts = call.counts if isinstance(call, TorchModuleCall) else outside.counts
+        nr = counts.get(look, 0)
         counts[look] = nr + 1
         fact = self._table.find(look, nr)
         if fact is not None:
             info.learn(fact)
-        packed = self._policy.pack(same, info)
-        held.packed, held.storage = packed, None
+        packed, storage = self._policy.pack(same, info), None
         if packed is same:
-            held.packed = None
+            packed = None
         else:
-            held.storage = ref(tensor.untyped_storage())
-            held.same = watch = tensor.detach()
-            watch.data = watch.new_empty(0)  # keeps the version counter, but not the memory
+            storage = ref(tensor.untyped_storage())
+            same = tensor.detach()
+            same.data = same.new_empty(0)  # keeps the version counter, but not the memory
+        held = _TorchSaved(info, self._policy, self._table, outside, producer, look, nr, packed, same, seen, storage)
         for one in metering():
             one.saved(tensor, held.packed)
         return held

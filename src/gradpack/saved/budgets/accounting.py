@@ -78,7 +78,7 @@ class StorageEntry:
         nbytes: bytes of the storage.
         away: whether it is on a device other than the CPU. Then only the form "keep" takes memory there.
         sizes: bytes of its form on the tensor's device, in host memory and on disk.
-        row: its row in the round.
+        row: its row in the step.
     """
 
     def __init__(self, accounts: Accounts, whole: Any, number: int, row: Any, away: bool = False) -> None:

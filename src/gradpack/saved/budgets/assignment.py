@@ -66,7 +66,7 @@ class Assignment:
         self._never = len(moments)
 
         self.price = np.full((count, most), np.inf)
-        self._again = np.zeros((count, most))  # seconds to unpack an item once more, for each recomputation from it
+        self._refetch = np.zeros((count, most))  # seconds to unpack an item once more, for each recomputation from it
         self._made = [[item.choices[n].is_made_again for n in ns] for item, ns in self._each()]
         self._needs: list[tuple[int, ...]] = [()] * count
         self._users: list[list[int]] = [[] for _ in range(count)]
@@ -74,7 +74,7 @@ class Assignment:
             for k, n in enumerate(ns):
                 choice = item.choices[n]
                 self.price[p, k] = choice.seconds
-                self._again[p, k] = choice.fetch + NEVER * choice.rounds
+                self._refetch[p, k] = choice.fetch + NEVER * choice.rounds
                 if choice.is_made_again:
                     self._needs[p] = tuple(place[i] for i in choice.needs if i in place)
         for p, needs in enumerate(self._needs):
@@ -151,7 +151,7 @@ class Assignment:
         self.seconds += float(self.price[p, k] - self.price[p, before])
         self.over += self.held[p, k] - self.held[p, before]
         self.chosen[p] = k
-        more = float(self._again[p, k] - self._again[p, before])
+        more = float(self._refetch[p, k] - self._refetch[p, before])
         if more:
             for user in self._users[p]:
                 for nr, made in enumerate(self._made[user]):
@@ -163,7 +163,7 @@ class Assignment:
             self.is_made[p] = not self.is_made[p]
             sign = 1 if self.is_made[p] else -1
             for q in self._needs[p]:
-                self.price[q] += sign * self._again[q]
+                self.price[q] += sign * self._refetch[q]
             for q, asked in self._asks(p, self.is_made[p]).items():
                 self._ask(q, asked)
 
@@ -233,7 +233,7 @@ class Assignment:
     def unpacking(self) -> Table:
         """Return the part of each change's seconds that is due to recomputing other items from the changed one."""
         asking = np.array([sum([self.is_made[user] for user in users]) for users in self._users])
-        more: Table = asking[:, None] * (self._again - self._again[self.at, self.chosen][:, None])
+        more: Table = asking[:, None] * (self._refetch - self._refetch[self.at, self.chosen][:, None])
         return more
 
 

@@ -29,7 +29,7 @@ from .residency import Residency
 from .step_profile import ProfileRow, SharedPlans, StepProfile, adopted, better, is_due, planned
 
 _PLANS = 16  # plans to remember: one for each kind of step
-_ROWS = 10_000  # most rows of a round, where no backward pass ends it
+_ROWS = 10_000  # most rows of a step, where no backward pass ends it
 _STEP = 3  # time of a whole step, as a multiple of the time of its forward operations
 _EFFORT = 0.2  # time to spend on one plan, as a part of the time of the forward operations,
 _LEAST, _MOST = 0.002, 0.1  # but at least and at most so many seconds
@@ -102,10 +102,10 @@ class Budget(Policy):
         super().__enter__()  # last: if planning is interrupted, nothing has been entered
         return self
 
-    # --- rounds ---
+    # --- steps ---
 
     def _begin(self) -> None:
-        """End the current round, make or improve the plan for steps like it, and begin the next round."""
+        """End the current step, make or improve the plan for steps like it, and begin the next step."""
         done, spent = self._profile, self._watch.spent
         self._profile = StepProfile(spent)
         forward = spent - done.began
@@ -120,7 +120,7 @@ class Budget(Policy):
         elif followed is not None:
             followed.followed += 1
             self._plans.remove(followed)
-            now_and_then = not followed.followed & (followed.followed - 1)  # after 1, 2, 4, 8, ... rounds
+            now_and_then = not followed.followed & (followed.followed - 1)  # after 1, 2, 4, 8, ... steps
             if done.uses and now_and_then and not self._watch.steady:
                 others = self._plans_of_others(done)
                 planning = is_due(followed, self._methods) and self._may_plan(effort, forward)
@@ -245,7 +245,7 @@ class Budget(Policy):
                 seen.add(source)
                 slot = source.slot()
                 if slot is not None:
-                    if self._profile.has(slot.entry.row):  # rows of earlier rounds are held anyway
+                    if self._profile.has(slot.entry.row):  # rows of earlier steps are held anyway
                         needs.add(slot.entry.row.number)
                 elif not source.held and not source.is_tiny and source.call is not None:
                     stack.append(source)

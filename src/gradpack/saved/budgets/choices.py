@@ -26,7 +26,7 @@ class Choice:
     """One way of keeping a tensor.
 
     Attributes:
-        name: "keep", "recompute", or the name of a `Means`, such as "disk".
+        name: "keep", "recompute", or the name of a `Method`, such as "disk".
         nbytes: bytes in the memory of the tensor's device, from saving to last use.
         disk: bytes on disk in that time.
         host: bytes in host memory in that time.

@@ -61,7 +61,7 @@ class BudgetPlan:
         found = plan.outcome
         self.fits, self.seconds = plan.fits, found.seconds
         self.peak, self.disk_peak, self.host_peak = found.peak, found.disk, found.host
-        self.followed = 0  # how many rounds have followed it
+        self.followed = 0  # how many steps have followed it
         self.number = self.looked = next(_numbers)  # its serial number, and the newest other plan compared with it
         self.rates: list[float] = []  # seconds per byte of packing and unpacking when it was made
         self._items, self._plan = items, plan

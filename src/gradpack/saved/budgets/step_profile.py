@@ -1,4 +1,4 @@
-"""A round, which is one step as a budget sees it: what was saved and unpacked in which order; and plans for it."""
+"""One step as a budget sees it: what was saved and unpacked in which order; and plans for it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _CHANGED = 0.75  # a cost has changed if it is less than this part of the old on
 
 
 class ProfileRow:
-    """One storage in a round: when it was saved and used, and how it may be kept.
+    """One storage in a step: when it was saved and used, and how it may be kept.
 
     Attributes:
         key: node, slot, shape and dtype of the first tensor saved of it, and its bytes.
@@ -58,7 +58,7 @@ class ProfileRow:
         return None if self.took is None else sum([took.seconds for took in self.took])
 
     def learn(self, other: ProfileRow) -> None:
-        """Copy recomputation costs and metadata from the same row of an earlier round."""
+        """Copy recomputation costs and metadata from the same row of an earlier step."""
         self.took, self.needs = other.took, other.needs
         self.exact, self._info = other.exact, other._info
 
@@ -69,10 +69,10 @@ class ProfileRow:
 
 
 class StepProfile:
-    """The storages saved since the last round ended, and the plan that they match so far.
+    """The storages saved since the last step ended, and the plan that they match so far.
 
     Attributes:
-        choice: the plan's choice for the last row; None once the round matches no plan.
+        choice: the plan's choice for the last row; None once the step matches no plan.
         uses: how often a tensor was unpacked.
         began: the total seconds of operations when it began.
     """
@@ -101,14 +101,14 @@ class StepProfile:
         planned = self.planned
         if planned is None or at >= len(planned.keys) or planned.keys[at] != row.key:
             if at and planned is None:
-                return  # the round has already left all plans
+                return  # the step has already left all plans
             planned = self.planned = next((p for p in plans if p.keys[: at + 1] == self.keys), None)
         self.choice = None if planned is None else planned.choice(at)
         if planned is not None:
             row.learn(planned.rows[at])
 
     def has(self, row: ProfileRow) -> bool:
-        """Return whether a row is of this round."""
+        """Return whether a row is of this step."""
         return row.number < len(self.rows) and self.rows[row.number] is row
 
     def withdraw(self) -> None:
@@ -125,7 +125,7 @@ def planned(
     old: BudgetPlan | None = None,
     others: Sequence[BudgetPlan] = (),
 ) -> BudgetPlan:
-    """Make a plan for rounds like this one, with about `effort` seconds of search.
+    """Make a plan for steps like this one, with about `effort` seconds of search.
 
     It is no slower than `old` and than those of `others`, as far as these fit within the limits.
     """
@@ -158,7 +158,7 @@ def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: BudgetL
 
 
 def is_due(plan: BudgetPlan, methods: Sequence[Method]) -> bool:
-    """Return whether to make a plan again: after its first round, and when measured rates have changed."""
+    """Return whether to make a plan again: after its first step, and when measured rates have changed."""
     now = [rate for m in methods for rate in m.rates]
     pairs = zip(now, plan.rates, strict=False)
     return plan.followed == 1 or any(not _CHANGED * a < b < a / _CHANGED for a, b in pairs)
@@ -167,7 +167,7 @@ def is_due(plan: BudgetPlan, methods: Sequence[Method]) -> bool:
 def better(
     profile: StepProfile, methods: Sequence[Method], effort: float, others: Sequence[BudgetPlan] = ()
 ) -> BudgetPlan:
-    """Return the plan that a round has followed, or a new one if that is clearly better by current costs."""
+    """Return the plan that a step has followed, or a new one if that is clearly better by current costs."""
     old = profile.planned
     assert old is not None
     new = planned(profile, methods, old.limits, effort, old, others)

@@ -85,9 +85,13 @@ class EachPart(Stage):
     """A stage that encodes each array for itself, or keeps it as it is."""
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        coded = [self.encode_part(part) for part in parts]
-        kept = [part if code is None else code[0] for part, code in zip(parts, coded, strict=True)]
-        return tuple(kept), [None if code is None else code[1] for code in coded]
+        made: list[Any] = []
+        extra: list[Any] = []
+        for part in parts:
+            code, how = self.encode_part(part) or (part, None)
+            made.append(code)
+            extra.append(how)
+        return tuple(made), extra
 
     def decode(self, parts: Parts, extra: Any) -> Parts:
         pairs = zip(parts, extra, strict=True)

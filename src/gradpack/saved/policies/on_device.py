@@ -50,7 +50,7 @@ class PackedDeviceStorage(PackedStorage):
         self._departure: CopyOut | None = None
         self._error: Exception | None = None
         self._here = None if how.steps else array
-        self._where: Any = None  # the stream for which `_again` was unpacked
+        self._where: Any = None  # the stream for which `_unpacked` was unpacked
         host = None
         if how.steps:
             try:
@@ -82,11 +82,11 @@ class PackedDeviceStorage(PackedStorage):
 
     @property
     def is_waiting(self) -> bool:
-        return self._ahead is not None or (self._strong is not None and not self._strong.asked)
+        return self._ahead is not None or (self._held is not None and not self._held.asked)
 
     @property
     def holding(self) -> Any:
-        return None if self._strong is None else self._strong.array
+        return None if self._held is None else self._held.array
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -145,9 +145,9 @@ class PackedDeviceStorage(PackedStorage):
             raise afresh(self.error) from None
         home = self._staging.streams.current()
         with self._lock:
-            arrival = self._strong
+            arrival = self._held
             if arrival is not None and (arrival.home != home or self.counter[0]):
-                arrival = self._strong = None
+                arrival = self._held = None
             array = None if arrival is not None else self._used(home)
             if array is None:
                 if arrival is None:
@@ -156,9 +156,9 @@ class PackedDeviceStorage(PackedStorage):
                 elif not arrival.asked:
                     self._stats.add(hits=1)
                 array = arrival.taken()
-                self._again, self._where = ref(array), home
-            self._strong = None if self.is_last else arrival
-        if self._strong is not None:
+                self._unpacked, self._where = ref(array), home
+            self._held = None if self.is_last else arrival
+        if self._held is not None:
             self._order.holds(self)
         self._tell_order()
         return array
@@ -185,9 +185,9 @@ class PackedDeviceStorage(PackedStorage):
 
     def _used(self, home: Any) -> Any:
         """Return the array that was unpacked last for this stream, if it is still in use and unmodified."""
-        if self._again is None or self.counter[0] or self._where != home:
+        if self._unpacked is None or self.counter[0] or self._where != home:
             return None
-        return self._again()
+        return self._unpacked()
 
     def _arrival(self, home: Any) -> CopyBack:
         """Begin the copy back to the device."""
@@ -198,7 +198,7 @@ class PackedDeviceStorage(PackedStorage):
         return arrival
 
     def fetch(self) -> None:
-        if self._strong is not None or self._ahead is not None or self.error is not None:
+        if self._held is not None or self._ahead is not None or self.error is not None:
             return
         if self._forwarded() is not None or self._parts is None:
             return
@@ -221,11 +221,11 @@ class PackedDeviceStorage(PackedStorage):
 
     def _fetched(self, home: Any) -> None:
         with self._lock:
-            if self._strong is None:
+            if self._held is None:
                 try:
-                    self._strong = self._arrival(home)
+                    self._held = self._arrival(home)
                 except Exception:  # such as out of memory: unpacking tries again, and raises there
-                    self._strong = None
+                    self._held = None
 
 
 class CopiesInFlight:

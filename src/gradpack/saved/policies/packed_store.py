@@ -55,8 +55,8 @@ class PackedStorage:
         self._parts: Any = None
         self._extras: list[Any] = []
         self._lock = threading.Lock()
-        self._again: ref[Any] | None = None  # the array that was unpacked last, weakly
-        self._strong: Any = None  # the same, while further uses in the pass are expected
+        self._unpacked: ref[Any] | None = None  # the array that was unpacked last, weakly
+        self._held: Any = None  # the same, while further uses in the pass are expected
         self.handles = 0
         self.asked = self.uses = 0  # how often it was unpacked in all, and how often it will be in one backward pass
         self.nbytes = self.size = size  # bytes after packing (set in `encode`), and before
@@ -89,7 +89,7 @@ class PackedStorage:
     @property
     def holding(self) -> Any:
         """The unpacked array that is held for further uses; None if none is."""
-        return self._strong
+        return self._held
 
     def encode(self) -> None:
         """Run all stages on the source. Called on the program's thread or on a background thread."""
@@ -122,11 +122,11 @@ class PackedStorage:
         if array is None:
             self.settle()
             with self._lock:
-                array = self._strong
+                array = self._held
                 if array is None or self.counter[0]:
                     array = self._decoded()
                 is_last = self.is_last
-                self._strong = None if is_last else array
+                self._held = None if is_last else array
             if not is_last:
                 self._order.holds(self)
         self._tell_order()
@@ -149,10 +149,10 @@ class PackedStorage:
         return shown
 
     def _decoded(self) -> Any:
-        array = None if self._again is None or self.counter[0] else self._again()
+        array = None if self._unpacked is None or self.counter[0] else self._unpacked()
         if array is None:
             array = self._decoded_anew()
-            self._again, self.counter = ref(array), [0]
+            self._unpacked, self.counter = ref(array), [0]
         return array
 
     def _decoded_anew(self) -> Any:
@@ -167,7 +167,7 @@ class PackedStorage:
     def fetch(self) -> None:
         """Prefetch: unpack it in the background before it is needed."""
         workers = self._workers
-        if workers is None or self._ahead is not None or self._strong is not None or self._parts is None:
+        if workers is None or self._ahead is not None or self._held is not None or self._parts is None:
             return
         weak = ref(self)
 
@@ -175,8 +175,8 @@ class PackedStorage:
             record = weak()
             if record is not None:
                 with record._lock:
-                    if record._strong is None:
-                        record._strong = record._decoded()
+                    if record._held is None:
+                        record._held = record._decoded()
 
         self._ahead = workers.add(work, 0)
 
@@ -201,7 +201,7 @@ class PackedStorage:
 
     def release(self) -> None:
         """Drop the unpacked or prefetched array that is held."""
-        self._strong = self._ahead = None
+        self._held = self._ahead = None
 
     def tensor(self, recipe: Any, like: Any) -> Any:
         """Unpack one tensor. `recipe` is (shape, dtype, byte offset, strides) in the storage; None for all of it."""

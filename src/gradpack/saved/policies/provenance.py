@@ -20,15 +20,15 @@ _RANDOM = ("dropout", "rand", "bernoulli", "normal", "multinomial", "poisson", "
 class OpResult:
     """One result of an operation, with the operation's time in milliseconds and its inputs."""
 
-    again: bool  # whether running the operation again gives the same result
+    repeatable: bool  # whether running the operation again gives the same result
     depth: int
 
-    def __init__(self, number: int, version: int, ms: float, inputs: Sequence[OpResult], again: bool) -> None:
+    def __init__(self, number: int, version: int, ms: float, inputs: Sequence[OpResult], repeatable: bool) -> None:
         self.number, self.version, self.ms = number, version, ms
         depth = 1 + max((made.depth for made in inputs), default=0)
-        self.again = again and depth <= _DEPTH
-        self.depth = depth if self.again else 0
-        self.inputs: Sequence[OpResult] = inputs if self.again else ()
+        self.repeatable = repeatable and depth <= _DEPTH
+        self.depth = depth if self.repeatable else 0
+        self.inputs: Sequence[OpResult] = inputs if self.repeatable else ()
 
 
 class Provenance(WeakIdentityMap[OpResult]):
@@ -39,13 +39,13 @@ class Provenance(WeakIdentityMap[OpResult]):
         tensors = [v for value in values for v in (value if isinstance(value, list | tuple) else (value,))]
         inputs = [self._input(v) for v in tensors if isinstance(v, Tensor)]
         known = {made.number for made in inputs}
-        again = not any(word in op.name for word in _RANDOM)
+        repeatable = not any(word in op.name for word in _RANDOM)
         for out in outs:
             whole = owner_of(out._data)
             number = storage_number(whole)
             if number in known:  # a view or in-place result: the storage of an input
                 continue
-            self.set(whole, OpResult(number, int(out._counter[0]), seconds * 1e3, inputs, again))
+            self.set(whole, OpResult(number, int(out._counter[0]), seconds * 1e3, inputs, repeatable))
 
     def _input(self, tensor: Tensor) -> OpResult:
         whole, version = owner_of(tensor._data), int(tensor._counter[0])
@@ -70,7 +70,7 @@ def cost(made: OpResult | None, is_held: Callable[[int], bool]) -> tuple[float, 
     None if that is not possible: an input is neither held nor can be recomputed itself, or an operation
     drew random numbers.
     """
-    if made is None or not made.again:
+    if made is None or not made.repeatable:
         return None
     ms, needs = 0.0, []
     seen: set[int] = set()
@@ -83,7 +83,7 @@ def cost(made: OpResult | None, is_held: Callable[[int], bool]) -> tuple[float, 
         if one is not made and is_held(one.number):
             needs.append(one.number)
             continue
-        if not one.again or len(seen) > 4 * _DEPTH:
+        if not one.repeatable or len(seen) > 4 * _DEPTH:
             return None
         ms += one.ms
         stack.extend(one.inputs)

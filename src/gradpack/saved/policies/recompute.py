@@ -23,7 +23,7 @@ from .recompute_paths import paths_to, recipe_of
 from .recorded_arrays import RecordedArrays
 
 _CHEAP, _DEAR = 1e-9, 8e-9  # assumed seconds per byte of the result, where times are not measured
-_AGAIN = 1 / 15  # the part of all multiplications in matrix products that may be recomputed
+_RECOMPUTED = 1 / 15  # the part of all multiplications in matrix products that may be recomputed
 
 
 class OpRecorder(OpMode):
@@ -43,7 +43,7 @@ class OpRecorder(OpMode):
     def __init__(self, notes: RecordedArrays, cheap: bool, steady: bool = False) -> None:
         super().__init__()
         self.notes, self.cheap, self.steady = notes, cheap, steady
-        self.multiplied = self.again = 0  # multiplications of all matrix products, and of those that were noted
+        self.multiplied = self.recomputed = 0  # multiplications of all matrix products, and of those that were noted
         self.away = self.spent = 0.0
         self._took: dict[tuple[Op, int, int], CallTime] = {}
 
@@ -97,12 +97,12 @@ class OpRecorder(OpMode):
         note(self.notes, op, args, outs, drawn, took, self.cheap)
 
     def _affords(self, factor: Any, out: Tensor) -> bool:
-        """Return whether a matrix product may be recomputed: all such together are at most `_AGAIN` of the work."""
+        """Return whether a matrix product may be recomputed: all such are at most `_RECOMPUTED` of the work."""
         size = out.numel() * (factor._shape[-1] if isinstance(factor, Tensor) and factor._shape else 1)
         self.multiplied += size
-        if self.again + size > _AGAIN * self.multiplied:
+        if self.recomputed + size > _RECOMPUTED * self.multiplied:
             return False
-        self.again += size
+        self.recomputed += size
         return True
 
     def find(self, tensor: Tensor) -> RecordedArray | None:
@@ -185,7 +185,7 @@ class Recompute(Policy):
         self._watch = OpRecorder(self._notes, cheap=True)
 
     def watches(self) -> tuple[OpMode, ...]:
-        self._watch.multiplied = self._watch.again = 0  # so that every block makes the same decisions
+        self._watch.multiplied = self._watch.recomputed = 0  # so that every block makes the same decisions
         return (self._watch,)
 
     def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:

@@ -51,7 +51,7 @@ class RecordedOp:
             elif type(value) is list:
                 yield from (v for v in value if type(v) is RecordedArray)
 
-    def again(self, arrays: list[Any]) -> Any:
+    def run_again(self, arrays: list[Any]) -> Any:
         """Run the operation again on these arrays, one for each of `sources()` in order, and return its results."""
         left = iter(arrays)
         values = [
@@ -190,7 +190,7 @@ class Recipe:
         self.handles: list[ref[DroppedTensor]] = []
         self.waiting: list[Any] = []  # results of its sources, held until this needs them in the current pass
         self.run: Any = None  # a weak reference to the backward pass in which it was run last
-        self._again: Any = None
+        self._result: Any = None
         self._counter = [0]
         for source in sources:
             if type(source) is Recipe:
@@ -202,17 +202,17 @@ class Recipe:
         array = self.value.current()
         if array is not None:
             return array, self.value.counter
-        array = None if self._again is None else self._again()
+        array = None if self._result is None else self._result()
         return None if array is None or self._counter[0] else (array, self._counter)
 
     def follow(self, arrays: list[Any]) -> Any:
         """Run the call on the arrays of its sources, and return the array of the result."""
         call = self.value.call
         assert call is not None
-        made = call.again(arrays)
+        made = call.run_again(arrays)
         if isinstance(made, tuple):
             made = made[self.value.nr]
-        self._again, self._counter = ref(made._data), [0]
+        self._result, self._counter = ref(made._data), [0]
         if self.told is not None:
             self.told((made._data,))
         return made._data

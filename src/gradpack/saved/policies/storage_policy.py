@@ -8,7 +8,7 @@ much smaller than its storage only the elements are packed.
 from __future__ import annotations
 
 from typing import Any
-from weakref import WeakSet, WeakValueDictionary, ref
+from weakref import ref
 
 from ...core.tensor import Tensor
 from ..info import SavedInfo
@@ -43,8 +43,8 @@ class Stored(Policy):
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
-        self._known: WeakValueDictionary[Any, PackedStorage] = WeakValueDictionary()  # by storage, version and stages
-        self._records: WeakSet[PackedStorage] = WeakSet()
+        self._known: dict[Any, ref[PackedStorage]] = {}  # by storage, version and stages
+        self._records: set[ref[PackedStorage]] = set()
         windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = JobQueue(2, min(windows)) if windows else None
         self._order = PrefetchOrder(min(windows, default=0))
@@ -109,7 +109,8 @@ class Stored(Policy):
         return PackedTensor(record, None, memory.like)
 
     def _find(self, key: Any) -> PackedStorage | None:
-        record = self._known.get(key)
+        found = self._known.get(key)
+        record = None if found is None else found()
         return record if record is not None and record.alive() is not None and record.error is None else None
 
     def _record(
@@ -166,8 +167,15 @@ class Stored(Policy):
         record.job = workers.add(work, record.size)
 
     def _entered(self, key: Any, record: PackedStorage) -> PackedStorage:
-        self._known[key] = record
-        self._records.add(record)
+        table, records = self._known, self._records
+
+        def forget(dead: ref[PackedStorage]) -> None:
+            records.discard(dead)
+            if table.get(key) is dead:
+                del table[key]
+
+        table[key] = known = ref(record, forget)
+        records.add(known)
         return record
 
     def unpack(self, packed: Any) -> Any:
@@ -182,7 +190,7 @@ class Stored(Policy):
     @property
     def packed_bytes(self) -> int:
         """The bytes in memory of all records of this policy."""
-        return sum(record.nbytes for record in list(self._records))
+        return sum(record.nbytes for found in list(self._records) if (record := found()) is not None)
 
     def wait(self) -> None:
         """Wait until all records are packed. Errors are raised when they are unpacked."""
