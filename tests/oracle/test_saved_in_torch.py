@@ -12,7 +12,7 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import gradpack.saved.torch  # noqa: E402
 from gradpack import saved  # noqa: E402
-from gradpack.saved.nodes_of_torch import learned  # noqa: E402
+from gradpack.saved.torch_nodes import learned_info  # noqa: E402
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["", "checkpoint"])
@@ -141,7 +141,7 @@ def test_losses_are_left_alone_once_they_are_known():
 
 
 def test_what_compares_is_left_alone_and_zeros_of_relu_stay():
-    fact = learned("ClampBackward1", "self")
+    fact = learned_info("ClampBackward1", "self")
     assert (fact.exact, fact.label, fact.names[0]) == (True, ("ClampBackward1", "input"), "clamp")
     torch.manual_seed(0)
     x = torch.randn(300, 300, requires_grad=True)

@@ -1,6 +1,6 @@
 """Samples of what goes by strides."""
 
-from gradpack.backends.windows import Window
+from gradpack.backends.memory_layout import Window
 from tests.samples.base import S, T
 
 ROWS = Window(((2, 3), (3, 1)), 0, ((2, 2), (1, 1)), 0)  # overlaps itself

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from gradpack.saved.budgets.choices import NEVER, Limits, outcome
+from gradpack.saved.budgets.choices import NEVER, BudgetLimits, outcome
 
 
 def best_of_all(items, limit, disk, host):
@@ -12,7 +12,7 @@ def best_of_all(items, limit, disk, host):
     found = None
     for chosen in product(*(range(len(item.choices)) for item in items)):
         result = outcome(items, chosen)
-        if result.fits(Limits(limit, disk, host)) and (found is None or result.seconds < found):
+        if result.fits(BudgetLimits(limit, disk, host)) and (found is None or result.seconds < found):
             found = result.seconds
     return found
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from weakref import WeakSet
 
+from gradpack.backends.memory_layout import owner_of
 from gradpack.core.tensor import Tensor
-from gradpack.saved.budgets.accounting import Slot
-from gradpack.saved.policies.recompute_graph import Anchor, Handle, Recipe
-from gradpack.saved.storage import owner
+from gradpack.saved.budgets.accounting import BudgetedTensor
+from gradpack.saved.policies.recompute_graph import Anchor, DroppedTensor, Recipe
 
 
 class Look:
@@ -28,11 +28,11 @@ class Look:
 
     def leave_out(self, users):
         """These are what the program holds itself."""
-        self._users.update(id(owner(t._data)) for t in users)
+        self._users.update(id(owner_of(t._data)) for t in users)
 
     def pack(self, tensor, info=None):
         packed = self._pack(tensor, info)
-        if type(packed) is Slot:
+        if type(packed) is BudgetedTensor:
             self._slots.add(packed)
         self.peak = max(self.peak, self.now)
         return packed
@@ -47,7 +47,7 @@ class Look:
         found = {}
         for slot in list(self._slots):
             for array in _arrays(slot.form, set()):
-                whole = owner(array)
+                whole = owner_of(array)
                 if id(whole) not in self._users:
                     found[id(whole)] = whole.nbytes
         return sum(found.values())
@@ -56,7 +56,7 @@ class Look:
 def _arrays(form, seen):
     if isinstance(form, Tensor):
         yield form._data
-    elif type(form) is Handle:
+    elif type(form) is DroppedTensor:
         if form.waiting is not None:
             yield form.waiting
         yield from _arrays(form.recipe, seen)

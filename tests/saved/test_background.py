@@ -9,9 +9,9 @@ import threading
 
 import pytest
 
-from gradpack.saved.finalizers import Endings
+from gradpack.saved.finalizers import FinalizedQueue
 from gradpack.saved.policies import background
-from gradpack.saved.policies.background import Job, Workers
+from gradpack.saved.policies.background import Job, JobQueue
 
 
 def test_an_interrupted_job_is_done_by_whoever_needs_it():
@@ -36,7 +36,7 @@ def test_an_interrupted_job_is_done_by_whoever_needs_it():
 
 
 def test_an_interrupt_while_a_job_is_finished_counts_it_once(monkeypatch):
-    workers = Workers(0, 100)  # nobody but who waits
+    workers = JobQueue(0, 100)  # nobody but who waits
     job = workers.add(lambda: None, 60)
     finished = workers._finished
 
@@ -65,7 +65,7 @@ def test_who_waits_for_a_job_that_was_given_back_does_it():
     def wait():
         assert not job.run()
         waiting.set()
-        Workers(1, 100).finish(job)
+        JobQueue(1, 100).finish(job)
 
     job, thread = Job(work), threading.Thread(target=wait)
     with pytest.raises(KeyboardInterrupt):
@@ -106,18 +106,18 @@ class Thing:
 
 
 def test_endings_are_told_once_and_survive_nobody():
-    endings, things = Endings(), [Thing() for _ in range(3)]
+    endings, things = FinalizedQueue(), [Thing() for _ in range(3)]
     for number, thing in enumerate(things):
         endings.watch(thing, number)
     del thing
     assert list(endings.over()) == []
     del things[1]
-    assert [ending.told for ending in endings.over()] == [1]
+    assert [ending.data for ending in endings.over()] == [1]
     assert list(endings.over()) == []
     assert len(endings._alive) == 2
     things.clear()
     gc.collect()
-    assert sorted(ending.told for ending in endings.over()) == [0, 2]
+    assert sorted(ending.data for ending in endings.over()) == [0, 2]
     assert not endings._alive
 
 
@@ -156,9 +156,9 @@ def test_policies_share_threads_and_leave_nothing_behind():
 
 
 def test_threads_of_the_crew_end_when_there_is_nothing_to_do(monkeypatch):
-    crew = background.Crew(3)
+    crew = background.ThreadPool(3)
     monkeypatch.setattr(background, "_crew", crew)
-    busy, go, groups = threading.Barrier(4), threading.Event(), [Workers(2, 100) for _ in range(3)]
+    busy, go, groups = threading.Barrier(4), threading.Event(), [JobQueue(2, 100) for _ in range(3)]
     jobs = [group.add(lambda: (busy.wait(20), go.wait(20)), 1) for group in groups]
     busy.wait(20)  # all three at a time
     assert len(crew._team) == 3

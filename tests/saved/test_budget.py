@@ -13,11 +13,11 @@ import pytest
 
 import gradpack as torch
 from gradpack import saved
+from gradpack.backends.memory_layout import owner_of
 from gradpack.base.sizes import in_bytes
-from gradpack.saved.budgets.accounting import Entry, Slot
+from gradpack.saved.budgets.accounting import BudgetedTensor, StorageEntry
 from gradpack.saved.budgets.choices import outcome
-from gradpack.saved.budgets.residency import Holding
-from gradpack.saved.storage import owner
+from gradpack.saved.budgets.residency import Residency
 
 F = torch.nn.functional
 ALL = 1 << 40
@@ -37,15 +37,15 @@ def counted(policy):
         storages = {}
         for slot in slots:
             if slot.is_whole:
-                whole = owner(slot.form._data)
+                whole = owner_of(slot.form._data)
                 storages[id(whole)] = whole.nbytes
-        made = {k: r() for k, r in policy._ledger.watched.items()}
+        made = {k: r() for k, r in policy._accounts.watched.items()}
         storages.update({k: a.nbytes for k, a in made.items() if a is not None})
         seen["peak"] = max(seen["peak"], sum(storages.values()))
 
     def packed(tensor, info=None):
         result = pack(tensor, info)
-        if type(result) is Slot:
+        if type(result) is BudgetedTensor:
             slots.add(result)
         look()
         return result
@@ -162,7 +162,7 @@ def test_what_cannot_fit_is_refused_and_nothing_stays():
     with pytest.raises(RuntimeError, match=message), policy:
         given * w
     assert policy.held == 0
-    assert not policy._round.rows
+    assert not policy._profile.rows
     small = leaf(16, 16)
     with policy:
         y = (small * small).exp().sum()  # goes on to work
@@ -296,11 +296,11 @@ def test_no_entry_outlives_its_graph(problem):
     policy = saved.budget(full // 3, disk=ALL)
     step(policy, x, w)
     step(policy, x, w)
-    assert not [o for o in gc.get_objects() if type(o) is Entry and o.ledger is policy._ledger]
+    assert not [o for o in gc.get_objects() if type(o) is StorageEntry and o.accounts is policy._accounts]
     assert not policy._entries
-    assert not policy._holding._living
+    assert not policy._residency._living
     assert policy.held == 0
-    assert not policy._ledger.watched
+    assert not policy._accounts.watched
 
 
 def test_random_programs_stay_within_random_limits():
@@ -389,7 +389,7 @@ def test_large_tensors_are_rounded_at_once(monkeypatch):
     exact = step(nullcontext(), x, w, 3)
     full = full_bytes(x, w, 3)
     policy = saved.budget(full // 2, lossy=True, seed=0)
-    monkeypatch.setattr(Holding, "_recipe", lambda self, slot: False)
+    monkeypatch.setattr(Residency, "_recipe", lambda self, slot: False)
     for _ in range(3):
         found = step(policy, x, w, 3)
         assert policy.peak <= policy.limit

@@ -28,8 +28,8 @@ def leaf():
 def spilling(limit=THREE, **options):
     """A budget that can do nothing but keep tensors or write them to disk."""
     policy = saved.budget(limit, disk=1 << 30, min_bytes=0, **options)
-    policy._means[:] = [means for means in policy._means if means.on_disk]
-    policy._holding._recipe = lambda slot: False
+    policy._methods[:] = [means for means in policy._methods if means.on_disk]
+    policy._residency._recipe = lambda slot: False
     return policy
 
 
@@ -57,13 +57,13 @@ def check_next_step(policy, exact):
         forward(policy, x).backward()
         np.testing.assert_array_equal(x.grad.numpy(), exact)
     assert max(policy.peak, look.peak) <= policy.limit
-    for means in policy._means:
+    for means in policy._methods:
         means.policy.made().wait()  # threads that write let go of what they wrote a moment later
     assert policy.held == policy.in_ram == policy.on_disk == look.now == 0
 
 
 def file_of(policy):
-    [means] = policy._means
+    [means] = policy._methods
     return next(stage for stage, _ in means.policy.made().steps if isinstance(stage, OnDisk)).file
 
 
@@ -102,7 +102,7 @@ def test_a_disk_that_is_nearly_full(monkeypatch, tmp_path, exact):
 def test_a_changed_block(exact):
     policy, x = spilling(), leaf()
     out = forward(policy, x)
-    while policy._holding._land():
+    while policy._residency._land():
         pass
     file = file_of(policy)
     with open(f"/proc/self/fd/{file.fd}", "r+b", buffering=0) as other:
@@ -122,7 +122,7 @@ def test_a_changed_block(exact):
 def test_a_file_cut_short(exact):
     policy, x = spilling(), leaf()
     out = forward(policy, x)
-    while policy._holding._land():
+    while policy._residency._land():
         pass
     os.ftruncate(file_of(policy).fd, 0)
     with pytest.raises(OSError, match="something shortened the temporary file"):
@@ -137,7 +137,7 @@ def test_a_file_cut_short(exact):
 @pytest.mark.parametrize("at", [1, 3])
 def test_an_error_in_the_middle_of_packing(error, at, exact):
     policy, x = spilling(), leaf()
-    [means] = policy._means
+    [means] = policy._methods
     pack, count = means.policy.pack, [0]
 
     def interrupted(tensor, info=None):
@@ -159,7 +159,7 @@ def test_an_error_in_the_middle_of_packing(error, at, exact):
 def test_an_error_in_the_middle_of_backward(error, exact):
     policy, x = spilling(), leaf()
     forward(policy, x).backward()
-    [means] = policy._means
+    [means] = policy._methods
     unpack = means.policy.unpack
 
     def interrupted(packed):
@@ -242,7 +242,7 @@ def test_a_library_that_is_broken_is_done_without(monkeypatch, exact, error):
     policy, x = saved.budget(THREE, disk=1 << 30, min_bytes=0), leaf()
     forward(policy, x).backward()
     np.testing.assert_array_equal(x.grad.numpy(), exact)
-    assert "lossless" not in [means.name for means in policy._means]
+    assert "lossless" not in [means.name for means in policy._methods]
 
 
 def test_a_folder_that_cannot_be_used_shows_at_once(tmp_path, monkeypatch):
@@ -275,8 +275,8 @@ from gradpack import saved
 
 policy = saved.budget(3 * 16384, disk="64 MiB", directory=sys.argv[1], min_bytes=0)
 x = torch.from_numpy(np.ones((64, 64), np.float32)).requires_grad_()
-policy._holding._recipe = lambda slot: False
-policy._means[:] = [means for means in policy._means if means.on_disk]
+policy._residency._recipe = lambda slot: False
+policy._methods[:] = [means for means in policy._methods if means.on_disk]
 
 def step():
     x.grad = None
@@ -302,7 +302,7 @@ print(policy.on_disk, threads, flush=True)
 FORKS = """
 step().backward()
 exact, out = x.grad.numpy().copy(), step()
-while policy._holding._land():
+while policy._residency._land():
     pass
 child = os.fork()
 out.backward()  # what was spilled before, in both

@@ -102,7 +102,7 @@ def test_nobody_ever_goes_backward(net, policy, monkeypatch):
         for _ in range(20):
             net(batch(64)).square().mean()
             assert policy.held == 0
-            assert len(policy._round.rows) <= 80
+            assert len(policy._profile.rows) <= 80
     assert policy.plan is None
 
 

@@ -4,8 +4,8 @@ import weakref
 import pytest
 
 import gradpack as torch
+from gradpack.backends.memory_layout import owner_of
 from gradpack.saved import bfloat16
-from gradpack.saved.storage import owner
 
 hooks = torch.autograd.graph.saved_tensors_hooks
 
@@ -114,7 +114,7 @@ def test_the_full_precision_original_is_freed_without_the_garbage_collector():
         x = torch.randn(100, requires_grad=True)
         with hooks(*bfloat16(at_least=0)):
             y = x.exp()
-            original = weakref.ref(owner(y._data))
+            original = weakref.ref(owner_of(y._data))
             y = y.sum()
         assert original() is None
         y.backward()

@@ -9,7 +9,7 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.saved.budgets import costs
-from gradpack.saved.budgets.accounting import Means
+from gradpack.saved.budgets.accounting import Method
 from gradpack.saved.budgets.costs import LATENCY, TELLING, Rate
 
 
@@ -43,8 +43,8 @@ def test_a_rate_forgets_what_is_long_ago():
 
 
 def test_budgets_share_what_they_have_measured_unless_no_clock_counts(alone):
-    mine, other, steady = (Means("lossless", saved.keep(), 0.9, 1e-9, s) for s in (False, False, True))
-    elsewhere = Means("lossless", saved.keep(), 0.9, 1e-9, False, "/another/disk")
+    mine, other, steady = (Method("lossless", saved.keep(), 0.9, 1e-9, s) for s in (False, False, True))
+    elsewhere = Method("lossless", saved.keep(), 0.9, 1e-9, False, "/another/disk")
     before = steady.seconds(1 << 20)
     for _ in range(5):
         mine.took(1 << 20, 0.5)
@@ -62,7 +62,7 @@ def test_a_second_budget_knows_what_operations_took(alone):
         y.backward()
 
     step(saved.budget("40 KiB"))
-    told = costs.took(("exp", "cpu", 4 * 64 * 64, 4 * 64 * 64))
+    told = costs.call_time(("exp", "cpu", 4 * 64 * 64, 4 * 64 * 64))
     assert 0 < told.seconds < 1
     told.seconds = 0.0
     policy = saved.budget("16 KiB", disk="1 MiB")
@@ -86,7 +86,7 @@ def test_a_plan_is_made_anew_when_ways_turn_out_to_cost_something_else(alone, mo
     for _ in range(3):
         plan = step()
     rates = plan.rates
-    assert plan.followed == 2 and len(rates) == 2 * len(policy._means)
+    assert plan.followed == 2 and len(rates) == 2 * len(policy._methods)
     costs._rates["disk", None, "pack"].seconds *= 100
     step()
     assert step().rates != rates
@@ -95,5 +95,5 @@ def test_a_plan_is_made_anew_when_ways_turn_out_to_cost_something_else(alone, mo
 def test_calls_of_endless_kinds_are_not_all_remembered(alone, monkeypatch):
     monkeypatch.setattr(costs, "_KINDS", 8)
     for size in range(100):
-        costs.took(("exp", "cpu", size, size))
+        costs.call_time(("exp", "cpu", size, size))
     assert len(costs._calls) <= 8

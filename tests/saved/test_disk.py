@@ -280,7 +280,7 @@ def test_threads_of_the_program_may_share_a_policy():
 
 
 def test_no_thread_is_started_before_it_is_needed(monkeypatch):
-    monkeypatch.setattr(background, "_crew", background.Crew(8))  # not that of other tests
+    monkeypatch.setattr(background, "_crew", background.ThreadPool(8))  # not that of other tests
     before = threading.active_count()
     policy = disk()
     assert threading.active_count() == before
@@ -306,7 +306,7 @@ def test_an_error_of_a_job_holds_nothing():
             mine = self
             raise ZeroDivisionError(str(mine)[:1])
 
-    workers, big = background.Workers(1, 100), Big()
+    workers, big = background.JobQueue(1, 100), Big()
     known = weakref.ref(big)
     job = workers.add(big.work, 1)
     workers.drain()
@@ -317,7 +317,7 @@ def test_an_error_of_a_job_holds_nothing():
 
 def test_jobs_are_done_once_and_errors_stay_with_them():
     done = []
-    workers = background.Workers(2, 100)
+    workers = background.JobQueue(2, 100)
     jobs = [workers.add(lambda i=i: done.append(i), 30) for i in range(20)]
     bad = workers.add(lambda: 1 / 0, 10)
     for job in [*jobs, bad]:

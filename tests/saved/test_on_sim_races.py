@@ -9,8 +9,8 @@ from tests.saved.sim_steps import SIZE, chain, leaf, pinned_in_use
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved.policies.on_device import DeviceRecord
-from gradpack.saved.policies.transfers import Arrival, Departure, Transfers, staging_of
+from gradpack.saved.policies.on_device import PackedDeviceStorage
+from gradpack.saved.policies.transfers import CopyBack, CopyOut, Transfers, staging_of
 from gradpack.testing import sim
 from gradpack.testing.sim.copies import SimStreams
 
@@ -109,13 +109,13 @@ def test_memory_that_is_let_go_of_too_early_is_found(device, monkeypatch):
 
 def test_a_source_that_is_let_go_of_before_its_copy_is_found(device, monkeypatch):
     in_step(device)
-    monkeypatch.setattr(Departure, "look", lambda self: setattr(self, "source", None) or True)
+    monkeypatch.setattr(CopyOut, "look", lambda self: setattr(self, "source", None) or True)
     with pytest.raises(sim.StreamRaceError, match="memory was freed while stream"):
         in_step(device)
 
 
 def test_a_write_that_nobody_is_told_of_is_found(device, monkeypatch):
-    monkeypatch.setattr(DeviceRecord, "before_write", lambda self: None)
+    monkeypatch.setattr(PackedDeviceStorage, "before_write", lambda self, _: None)
     with pytest.raises(sim.StreamRaceError, match="writes memory that was read"):
         writing(device)
 
@@ -125,10 +125,10 @@ def test_copying_back_before_all_has_come_is_found(device):
     streams = x._spec.backend.streams(x.device)
     staging, stats = staging_of(streams), Transfers()
     home = streams.new()
-    departure = Departure(staging, x._data, 1 << 20, stats)
+    departure = CopyOut(staging, x._data, 1 << 20, stats)
     with pytest.raises(sim.StreamRaceError, match="reads memory that was written"):
-        Arrival(staging, departure.host, home, None, 1 << 20, stats)
-    arrival = Arrival(staging, departure.host, home, departure.event, 1 << 20, stats)
+        CopyBack(staging, departure.host, home, None, 1 << 20, stats)
+    arrival = CopyBack(staging, departure.host, home, departure.event, 1 << 20, stats)
     with home:
         assert streams.shown(arrival.taken(), 0, (1000,), (4,), "float32").sum().get() == 1000
 

@@ -10,7 +10,7 @@ import pytest
 from tests.saved.best_plan import best_of_all, best_of_many
 
 from gradpack.saved.budgets.assignment import Assignment
-from gradpack.saved.budgets.choices import Choice, Item, Limits, outcome
+from gradpack.saved.budgets.choices import BudgetLimits, Choice, Item, outcome
 from gradpack.saved.budgets.planner import plan
 
 
@@ -50,7 +50,7 @@ def test_few_tensors_get_the_best_of_all_plans(seed):
         mine = plan(items, limit, disk, host)
         assert mine.fits == (best is not None)
         if best is not None:
-            assert mine.outcome.fits(Limits(limit, disk, host))
+            assert mine.outcome.fits(BudgetLimits(limit, disk, host))
             assert mine.outcome.seconds == pytest.approx(best)
 
 
@@ -87,11 +87,11 @@ def test_single_changes_come_to_what_the_whole_comes_to():
     for case in range(60):
         items = problem(random, random.randint(2, 12), nested=case % 2 > 0)
         host = random.choice([20_000, float("inf")])
-        limits = Limits(random.randint(0, 40_000), random.randint(0, 40_000), host)
+        limits = BudgetLimits(random.randint(0, 40_000), random.randint(0, 40_000), host)
         it = Assignment(items, [range(len(item.choices)) for item in items], limits)
         for _ in range(30 if it.numbers else 0):
             p = random.randrange(len(it.numbers))
-            k = random.randrange(len(it.ways[p]))
+            k = random.randrange(len(it.options[p]))
             said, before = it.trials(), (it.seconds, it.over.copy())
             it.change(p, k)
             assert it.seconds - before[0] == pytest.approx(said.seconds[p, k], abs=1e-5)

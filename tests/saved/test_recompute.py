@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.backends.memory_layout import owner_of
 from gradpack.base.modes import using
 from gradpack.saved import recompute
 from gradpack.saved.policies import recompute_graph as recipes
-from gradpack.saved.storage import owner
 
 F = torch.nn.functional
 SIZE = 600  # float32: above what notes hold themselves
@@ -27,13 +27,13 @@ def leaf(*shape, seed=0):
 def ran(monkeypatch):
     """The names of operations that recipes ran, in order."""
     names = []
-    again = recipes.Call.again
+    again = recipes.RecordedOp.run_again
 
     def counted(self, arrays):
         names.append(self.op.name)
         return again(self, arrays)
 
-    monkeypatch.setattr(recipes.Call, "again", counted)
+    monkeypatch.setattr(recipes.RecordedOp, "run_again", counted)
     return names
 
 
@@ -204,7 +204,7 @@ def test_nothing_is_held_between_passes(ran):
     with recompute(at_least=0):
         y = (x.tanh().exp().exp() * 2.0).sum()
     y.backward(retain_graph=True)
-    handles = [o for o in gc.get_objects() if type(o) is recipes.Handle]
+    handles = [o for o in gc.get_objects() if type(o) is recipes.DroppedTensor]
     assert handles
     assert all(h.waiting is None for h in handles)
     assert all(not h.recipe.waiting and h.recipe.living() is None for h in handles)
@@ -256,7 +256,8 @@ def test_no_cycles():
     gc.disable()
     try:
         before = sum(
-            type(o) in (recipes.Handle, recipes.Recipe, recipes.Anchor, recipes.Value) for o in gc.get_objects()
+            type(o) in (recipes.DroppedTensor, recipes.Recipe, recipes.Anchor, recipes.RecordedArray)
+            for o in gc.get_objects()
         )
         x = leaf()
         with recompute(at_least=0):
@@ -264,7 +265,8 @@ def test_no_cycles():
         y.sum().backward()
         del x, y
         after = sum(
-            type(o) in (recipes.Handle, recipes.Recipe, recipes.Anchor, recipes.Value) for o in gc.get_objects()
+            type(o) in (recipes.DroppedTensor, recipes.Recipe, recipes.Anchor, recipes.RecordedArray)
+            for o in gc.get_objects()
         )
     finally:
         gc.enable()
@@ -327,8 +329,8 @@ def test_a_transformer_with_dropout_keeps_less():
 
         class Recorder:
             def saved(self, op_name, slot, tensor, packed, seen=seen):
-                whole = owner(tensor._data)
-                if not isinstance(packed, recipes.Handle):
+                whole = owner_of(tensor._data)
+                if not isinstance(packed, recipes.DroppedTensor):
                     seen[id(whole)] = whole
 
         torch.manual_seed(5)
@@ -338,7 +340,7 @@ def test_a_transformer_with_dropout_keeps_less():
                 logits = model(tokens)
             loss = loss_of(logits, tokens)
         for p in model.parameters():
-            seen.pop(id(owner(p._data)), None)
+            seen.pop(id(owner_of(p._data)), None)
         kept.append(sum(array.nbytes for array in seen.values()))
         del logits
         loss.backward()

@@ -234,11 +234,11 @@ def test_keeps_no_tensor_alive():
     try:
         del y
         assert array() is None
-        book = weakref.ref(r._book)
+        log = weakref.ref(r._log)
         with r:
             z = x.exp()
         del r
-        assert book() is None, "a recording dies with its last user, though what it recorded lives"
+        assert log() is None, "a recording dies with its last user, though what it recorded lives"
         z.sum().backward()
     finally:
         gc.enable()

@@ -11,18 +11,18 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.saved.budgets import planner
-from gradpack.saved.budgets.choices import Limits
-from gradpack.saved.budgets.costs import Took
-from gradpack.saved.budgets.step_profile import Round, Row, Shared, adopted, better, planned
+from gradpack.saved.budgets.choices import BudgetLimits
+from gradpack.saved.budgets.costs import CallTime
+from gradpack.saved.budgets.step_profile import ProfileRow, SharedPlans, StepProfile, adopted, better, planned
 
 
 def round_of(seed, count=30):
     """A step in which most tensors can be made again of one before."""
-    random, done = Random(seed), Round()
+    random, done = Random(seed), StepProfile()
     for number in range(count):
-        row = Row(number, ("op", number), 1024 * random.randint(1, 40), done.tick(), False)
+        row = ProfileRow(number, ("op", number), 1024 * random.randint(1, 40), done.tick(), False)
         if random.random() < 0.8:
-            took = Took()
+            took = CallTime()
             took.seconds = random.uniform(0.1, 3) * row.nbytes
             row.took, row.needs = [took], (random.randrange(number),) if number else ()
         done.add(row, [])
@@ -33,7 +33,7 @@ def round_of(seed, count=30):
 
 
 def limits(done, part):
-    return Limits(int(part * sum(row.nbytes for row in done.rows)))
+    return BudgetLimits(int(part * sum(row.nbytes for row in done.rows)))
 
 
 def test_more_room_takes_no_more_time_by_plan(monkeypatch):
@@ -69,7 +69,7 @@ def test_a_better_plan_of_another_budget_is_taken_over():
 
 
 def test_plans_are_known_by_the_step_and_forgotten_with_their_budget():
-    shared, done = Shared(), round_of(2)
+    shared, done = SharedPlans(), round_of(2)
     plan = planned(done, [], limits(done, 0.5), 0.0)
     shared.add(plan)
     assert shared.like(list(done.keys)) == [plan]
@@ -93,7 +93,7 @@ def step(policy):
 
 @pytest.mark.parametrize("seed", [None, 0])
 def test_budgets_share_what_they_plan(monkeypatch, seed):
-    shared = Shared()
+    shared = SharedPlans()
     monkeypatch.setattr(import_module("gradpack.saved.budgets.budget"), "_shared", shared)
     small, large = (saved.budget(n * 64 * 64 * 4, seed=seed, min_bytes=0) for n in (6, 9))
     for _ in range(3):

@@ -2,20 +2,21 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.saved.storage import Storages, dense, once, owner, undense
+from gradpack.backends.memory_layout import owner_of
+from gradpack.saved.storage import Storages, dense, once, undense
 
 
 def test_owner_is_the_same_for_all_views_and_another_for_a_copy():
     x = torch.arange(24).reshape(2, 3, 4)
-    whole = owner(x._data)
+    whole = owner_of(x._data)
     for view in (x[0], x[..., 1:], x.transpose(0, 2), x.expand(5, 2, 3, 4), x.detach()):
-        assert owner(view._data) is whole
-    assert owner(x.clone()._data) is not whole
+        assert owner_of(view._data) is whole
+    assert owner_of(x.clone()._data) is not whole
 
 
 def test_owner_of_memory_that_is_no_array_is_the_last_array():
     array = np.frombuffer(b"12345678", np.uint8)
-    assert owner(array[2:]) is array
+    assert owner_of(array[2:]) is array
 
 
 ARRAYS = {

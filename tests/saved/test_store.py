@@ -8,7 +8,8 @@ import pytest
 
 import gradpack as torch
 from gradpack import nn, saved
-from gradpack.saved.policies.storage_policy import Handle
+from gradpack.backends.memory_layout import owner_of
+from gradpack.saved.policies.packed_store import PackedTensor
 
 hooks = torch.autograd.graph.saved_tensors_hooks
 
@@ -132,7 +133,7 @@ def test_views_come_back_as_they_were(make, view):
     back = policy.unpack(packed)
     assert (back.shape, back.dtype) == (x.shape, x.dtype)
     assert close(back, x, make) if x.numel() else True
-    if type(packed) is Handle and packed.recipe is not None:
+    if type(packed) is PackedTensor and packed.recipe is not None:
         assert back.stride() == x.stride()
 
 
@@ -143,7 +144,7 @@ def test_views_share_one_packed_base_and_one_unpacked_one():
     assert len({id(p.record) for p in packed}) == 1
     assert policy.packed_bytes == 12 * 30 * 2
     back = [policy.unpack(p) for p in packed]
-    assert len({id(saved.storage.owner(t._data)) for t in back}) == 1
+    assert len({id(owner_of(t._data)) for t in back}) == 1
     assert torch.equal(back[3], back[4].t())
     back[0].mul_(0)  # who writes to what he got does not spoil it for others
     assert not torch.equal(policy.unpack(packed[0]), back[0])
@@ -153,7 +154,7 @@ def test_a_small_slice_is_copied_and_the_rest_can_go():
     x = leaf(1000, 50)
     with saved.keep() as policy:
         h = x * 2
-        whole = weakref.ref(saved.storage.owner(h._data))
+        whole = weakref.ref(owner_of(h._data))
         y = h[:100].sin()
         assert policy.packed_bytes == 100 * 50 * 4
         with saved.bypass():

@@ -9,11 +9,12 @@ from sys import getrefcount
 from typing import Any
 
 from ..backends import spec_of
+from ..backends.memory_layout import dense
 from ..base.errors import shapes_do_not_broadcast
 from ..base.layouts import sparse_coo
 from ..graph import engine
 from ..graph.node import AccumulateGrad
-from .leaf_lifetime import Remains
+from .leaf_lifetime import LeafState
 from .tensor import Tensor, alias, wrap
 
 # Whether a gradient must have the strides of its leaf to be taken over without a copy.
@@ -115,28 +116,14 @@ def _may_keep(g: Any, tensor: Tensor | None) -> bool:
         return False
     if tensor is None or tensor._data.strides == g.strides:
         return True
-    return bool(g.flags.c_contiguous and not _dense(tensor._data)) or (not ENFORCED.get() and _dense(g))
-
-
-def _dense(array: Any) -> bool:
-    """Whether the elements fill their memory without gap or overlap, in whatever order."""
-    if array.strides is None:  # of a sparse tensor
-        return False
-    expected = array.itemsize
-    for stride, size in sorted(zip(array.strides, array.shape, strict=True)):
-        if size == 1:
-            continue
-        if stride != expected:
-            return False
-        expected *= size
-    return True
+    return bool(g.flags.c_contiguous and not dense(tensor._data)) or (not ENFORCED.get() and dense(g))
 
 
 def _obeys(array: Any, tensor: Tensor | None) -> bool:
     """Whether an array has the layout of `.grad`: the strides of a dense leaf, row-major for any other."""
     if tensor is None or not hasattr(array, "strides") or tensor._data.strides == array.strides:
         return True
-    return bool(array.flags.c_contiguous) and not _dense(tensor._data)
+    return bool(array.flags.c_contiguous) and not dense(tensor._data)
 
 
 def _copy(g: Any, tensor: Tensor | None) -> Any:
@@ -144,7 +131,7 @@ def _copy(g: Any, tensor: Tensor | None) -> Any:
     if getattr(g, "strides", None) is None:
         return g.copy() if spec_of(g).layout is sparse_coo else g
     if tensor is not None and tensor._shape == tuple(g.shape) and not tensor._data.flags.c_contiguous:
-        if hasattr(tensor._data, "strides") and _dense(tensor._data):
+        if hasattr(tensor._data, "strides") and dense(tensor._data):
             order = sorted(range(g.ndim), key=lambda i: -tensor._data.strides[i])
             back = sorted(range(g.ndim), key=order.__getitem__)
             return g.transpose(order).copy(order="C").transpose(back)
@@ -167,7 +154,7 @@ def renew_leaf(tensor: Tensor) -> None:
     if type(old) is AccumulateGrad:
         new = AccumulateGrad(weakref.ref(tensor))
         new.grad, new.extras, new.dtype = old.grad, old.extras, old.dtype
-        tensor._remains = Remains(tensor, new)
+        tensor._leaf_state = LeafState(tensor, new)
         tensor._edge = new
 
 

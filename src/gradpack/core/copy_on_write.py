@@ -14,7 +14,7 @@ from ..base.modes import MODE
 from .tensor import Tensor, alias
 
 
-class Kept:
+class CopyOnWrite:
     """The handle of one saved tensor at one version, shared by the nodes that save it."""
 
     __slots__ = ("__weakref__", "tensor")
@@ -46,29 +46,28 @@ class Mutation:
         self.tid_to_weakhandle.clear()
         self.sid_to_tid.clear()
 
-    def keep(self, tensor: Tensor) -> Kept:
+    def keep(self, tensor: Tensor) -> CopyOnWrite:
         """Return the handle of a tensor that autograd saves."""
         counter: list[Any] = tensor._counter
         sid = (id(counter), counter[0])
         tid = (id(tensor), *sid)
-        found: Kept | None = self.tid_to_weakhandle.get(tid)
+        found: CopyOnWrite | None = self.tid_to_weakhandle.get(tid)
         if found is not None and found.tensor() is tensor and found in self.original:
             return found
-        handle = self.tid_to_weakhandle[tid] = Kept(tensor)
+        handle = self.tid_to_weakhandle[tid] = CopyOnWrite(tensor)
         self.sid_to_tid[sid].add(tid)
         self.original[handle] = alias(tensor._data, tensor._spec, tensor._shape)
-        counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
-        counter.append((weakref.ref(handle), weakref.ref(self)))
+        watch_writes(counter, handle, self)
         return handle
 
-    def before_write(self, handle: Kept) -> None:
+    def before_write(self, handle: CopyOnWrite) -> None:
         """Copy the saved tensor of a handle, before its storage is written to."""
         kept = self.original.pop(handle, None)
         if kept is not None:
             kept._data = kept._spec.backend.copy(kept._data)
             self.cloned[handle] = kept
 
-    def unpack(self, handle: Kept) -> Tensor:
+    def unpack(self, handle: CopyOnWrite) -> Tensor:
         """Return the saved tensor of a handle: the copy, if its storage was written to."""
         if MODE.get().mutation is not None:
             found = self.cloned.get(handle)
@@ -80,6 +79,12 @@ class Mutation:
             "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
             "in which the graph was originally recorded."
         )
+
+
+def watch_writes(counter: list[Any], handle: Any, keeper: Any) -> None:
+    """Let `keeper.before_write(handle)` be called before the next write to a storage, as long as both live."""
+    counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
+    counter.append((weakref.ref(handle), weakref.ref(keeper)))
 
 
 def before_write(counter: list[Any]) -> None:

@@ -5,11 +5,29 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ..backends import Spec
+from ..backends.memory_layout import memory_of, moved, owner_of
 from ..base.layouts import strided
 from ..graph.node import AccumulateGrad
-from .tensor import Tensor, alias
+from .tensor import Tensor, alias, wrap
 
 _OWN = ("_tangents", "_own_grad", "_aside", "_detached")  # attributes that are not copied
+
+
+def _copy_storage(array: Any, spec: Spec, memo: dict[int, Any]) -> Any:
+    """A copy for `deepcopy`: arrays that share memory share it in the copy too."""
+    if not spec.numpy:
+        if id(array) not in memo:
+            memo[id(array)] = spec.backend.copy(array)
+        return memo[id(array)]
+    owner = owner_of(array)
+    copied = memo.get(id(owner))
+    if copied is None:
+        copied = memo[id(owner)] = array.copy(order="K") if array.base is None else memory_of(array).copy()
+        memo.setdefault(id(memo), []).append(owner)  # keeps the owner alive, as deepcopy does
+    if array is owner and copied.shape == array.shape and copied.strides == array.strides:
+        return copied
+    return moved(array, memory_of(array), memory_of(copied))
 
 
 def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
@@ -22,9 +40,7 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
         )
     if id(self) in memo:
         return memo[id(self)]
-    from .legacy_constructors import copy_storage
-
-    out = alias(copy_storage(self._data, self._spec, memo), self._spec, self._shape, type(self))
+    out = alias(_copy_storage(self._data, self._spec, memo), self._spec, self._shape, type(self))
     memo[id(self)] = out
     for name, value in self.__dict__.items():
         if name not in _OWN:
@@ -38,8 +54,6 @@ def _deepcopy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 
 def _reduce_ex(self: Tensor, protocol: Any) -> Any:
-    from .legacy_constructors import rebuild
-
     if self._spec.layout is not strided:
         return rebuild, (type(self), self._data, self.requires_grad, {})
 
@@ -48,6 +62,16 @@ def _reduce_ex(self: Tensor, protocol: Any) -> Any:
     array = self._spec.backend.to_numpy(self._data)
     extra = {k: v for k, v in self.__dict__.items() if k not in _OWN}
     return rebuild, (type(self), array, self.requires_grad, extra)
+
+
+def rebuild(cls: type, array: Any, requires_grad: bool, extra: dict[str, Any]) -> Tensor:
+    """Rebuild a tensor from its pickled class, array, `requires_grad` and attributes."""
+    made = wrap(array)
+    out: Tensor = alias(made._data, made._spec, made._shape, cls)
+    out.__dict__.update(extra)
+    if requires_grad:
+        out.requires_grad = True
+    return out
 
 
 def warn_if_has_hooks(tensor: Any) -> None:

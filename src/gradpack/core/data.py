@@ -65,7 +65,7 @@ def _set(self: Tensor, value: Tensor) -> None:
         )
     self._data, self._shape, self._spec = value._data, value._shape, value._spec
     if type(self._edge) is AccumulateGrad:
-        self._remains.follow(self)
+        self._leaf_state.follow(self)
 
 
 def _delete(self: Tensor) -> None:

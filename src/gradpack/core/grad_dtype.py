@@ -35,10 +35,10 @@ def _set(self: Tensor, wanted: Dtype | None) -> None:
         )
     self.__dict__["_grad_dtype"] = wanted
     if type(self._edge) is AccumulateGrad:
-        tell(self, self._edge)
+        apply_grad_dtype(self, self._edge)
 
 
-def tell(self: Tensor, leaf: AccumulateGrad) -> None:
+def apply_grad_dtype(self: Tensor, leaf: AccumulateGrad) -> None:
     """Pass the `grad_dtype` of a leaf on to its AccumulateGrad node."""
     extras_of(leaf)  # the engine looks at `dtype` of nodes with extras only
     leaf.dtype = self.__dict__.get("_grad_dtype", self._spec.dtype) or False

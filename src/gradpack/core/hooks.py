@@ -259,6 +259,16 @@ def extras_of(node: Node) -> NodeExtras:
     return node.extras
 
 
+def node_hooks_of(node: Node, kind: str) -> HookDict:
+    """The "pre", "post" or "accumulated" hooks of a node; created if there are none."""
+    extras = extras_of(node)
+    found: HookDict | None = getattr(extras, kind)
+    if found is None:
+        found = HookDict()
+        setattr(extras, kind, found)
+    return found
+
+
 def _place(edge: Node) -> tuple[Node, int]:
     """The node that an edge leads to, and the number of the output."""
     return (edge.parent, edge.nr) if isinstance(edge, OutputSlot) else (edge, 0)
@@ -312,17 +322,20 @@ def retaining(tensor: Tensor, edge: Node | None) -> bool:
     """Whether the gradient that arrives at this edge is kept in the tensor's `.grad`."""
     if edge is None:
         return False
-    node, nr = _place(edge)
+    node, nr = (edge.parent, edge.nr) if isinstance(edge, OutputSlot) else (edge, 0)
     kept = None if node.extras is None or node.extras.retained is None else node.extras.retained.get(nr)
     return kept is not None and kept() is tensor
 
 
 def move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
     """Move `retain_grad` from the old edge of a tensor to its new one; other hooks stay at the old edge."""
-    if old is not None and new is not None and old is not new and retaining(tensor, old):
-        node, nr = _place(old)
+    if old is None or new is None or old is new:
+        return
+    node, nr = (old.parent, old.nr) if isinstance(old, OutputSlot) else (old, 0)
+    retained = None if node.extras is None else node.extras.retained
+    if retained and nr in retained and retained[nr]() is tensor:
         _retain_at(new, tensor)
-        del node.extras.retained[nr]
+        del retained[nr]
 
 
 def _retain_at(edge: Node, tensor: Tensor) -> None:
@@ -369,10 +382,7 @@ def register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], No
         return add(HookDict(), hook)
     if not isinstance(edge, AccumulateGrad):
         raise RuntimeError("post accumulate grad hooks cannot be registered on non-leaf tensors")
-    extras = extras_of(edge)
-    if extras.accumulated is None:
-        extras.accumulated = HookDict()
-    return add(extras.accumulated, hook)
+    return add(node_hooks_of(edge, "accumulated"), hook)
 
 
 def retain_grad(self: Tensor) -> None:

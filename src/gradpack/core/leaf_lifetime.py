@@ -10,15 +10,15 @@ import weakref
 from typing import Any
 
 
-class Remains:
+class LeafState:
     """Held by a leaf; replaces the weak reference in the leaf's node when the leaf is freed."""
 
-    __slots__ = ("again", "data", "kind", "node", "shape", "spec")
+    __slots__ = ("data", "kind", "node", "recreated", "shape", "spec")
 
     def __init__(self, tensor: Any, node: Any) -> None:
         self.kind = type(tensor)
         self.node = weakref.ref(node)
-        self.again: Any = None
+        self.recreated: Any = None
         self.follow(tensor)
 
     def follow(self, tensor: Any) -> None:
@@ -35,11 +35,11 @@ class Remains:
 
     def __call__(self) -> Any:
         """Return the leaf, recreated on its array: the same object while one is alive."""
-        tensor = None if self.again is None else self.again()
+        tensor = None if self.recreated is None else self.recreated()
         if tensor is None:
             from .tensor import alias
 
             tensor = alias(self.data, self.spec, self.shape, self.kind)
             tensor._edge = self.node()
-            self.again = weakref.ref(tensor)
+            self.recreated = weakref.ref(tensor)
         return tensor

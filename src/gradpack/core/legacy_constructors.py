@@ -1,15 +1,13 @@
-"""Construction of tensors from data: `Tensor(...)`, unpickling."""
+"""Construction of tensors from data: `Tensor(...)`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..backends import Spec
-from ..backends.windows import memory_of, moved, owner_of
 from ..base import dtypes, late
 from ..base.dtypes import dtype
 from ..base.size import Size
-from .tensor import Tensor, alias, wrap
+from .tensor import Tensor, alias
 
 
 def legacy_new(cls: type, args: tuple[Any, ...], device: Any) -> Tensor:
@@ -53,29 +51,3 @@ def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:
     size = args[0] if args and isinstance(args[0], Size) else args or (0,)
     out: Tensor = late.empty(size, dtype=d)
     return out
-
-
-def rebuild(cls: type, array: Any, requires_grad: bool, extra: dict[str, Any]) -> Tensor:
-    """Rebuild a tensor from its pickled class, array, `requires_grad` and attributes."""
-    made = wrap(array)
-    out: Tensor = alias(made._data, made._spec, made._shape, cls)
-    out.__dict__.update(extra)
-    if requires_grad:
-        out.requires_grad = True
-    return out
-
-
-def copy_storage(array: Any, spec: Spec, memo: dict[int, Any]) -> Any:
-    """A copy for `deepcopy`: arrays that share memory share it in the copy too."""
-    if not spec.numpy:
-        if id(array) not in memo:
-            memo[id(array)] = spec.backend.copy(array)
-        return memo[id(array)]
-    owner = owner_of(array)
-    copied = memo.get(id(owner))
-    if copied is None:
-        copied = memo[id(owner)] = array.copy(order="K") if array.base is None else memory_of(array).copy()
-        memo.setdefault(id(memo), []).append(owner)  # keeps the owner alive, as deepcopy does
-    if array is owner and copied.shape == array.shape and copied.strides == array.strides:
-        return copied
-    return moved(array, memory_of(array), memory_of(copied))

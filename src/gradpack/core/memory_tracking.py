@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from time import perf_counter_ns
 from typing import Any
 
 from ..backends import spec_of
-from ..backends.windows import owner_of
+from ..backends.memory_layout import owner_of
 from ..base.devices import device
 from ..graph.node import Node
 from .tensor import Tensor
@@ -24,35 +24,35 @@ def data_of(tensor: Tensor) -> Any:
     return getattr(data, "root", data)
 
 
-def arrays_in(value: Any) -> Iterable[Any]:
-    """The arrays of tensors, or arrays themselves, in a value or a sequence of values."""
+def arrays_in(value: Any, depth: int = 0) -> Iterator[Any]:
+    """The arrays of tensors, or arrays, in a value, a sequence, and up to `depth` levels of gradpack's objects."""
     if isinstance(value, Tensor):
         value = data_of(value)
-        if value is not None:
-            yield value
-    elif isinstance(value, list | tuple):
+    if isinstance(value, list | tuple):
         for item in value:
-            yield from arrays_in(item)
+            yield from arrays_in(item, depth)
     elif hasattr(value, "nbytes") and hasattr(value, "shape"):
         yield value
+    elif depth and type(value).__module__.startswith(_OURS) and not isinstance(value, Node):
+        yield from kept_by(value, depth - 1)
+
+
+def living(*kinds: type) -> Iterator[Any]:
+    """Iterate over all objects of these classes that exist."""
+    known: dict[type, bool] = {}
+    for thing in gc.get_objects():
+        kind = type(thing)
+        if kind not in known:
+            known[kind] = issubclass(kind, kinds)
+        if known[kind]:
+            yield thing
 
 
 def held() -> dict[int, tuple[Any, device]]:
     """The arrays that all tensors, gradients and nodes hold now, with their devices, by id of the owner."""
     found: dict[int, tuple[Any, device]] = {}
-    kinds: dict[type, int] = {}
-    for thing in gc.get_objects():
-        kind = type(thing)
-        known = kinds.get(kind)
-        if known is None:
-            known = kinds[kind] = 1 if issubclass(kind, Tensor) else 2 if issubclass(kind, Node) else 0
-        if known == 1:
-            arrays: Iterable[Any] = arrays_in(thing)
-        elif known == 2:
-            arrays = kept_by(thing)
-        else:
-            continue
-        for array in arrays:
+    for thing in living(Tensor, Node):
+        for array in arrays_in(thing) if isinstance(thing, Tensor) else kept_by(thing):
             owner = owner_of(array)
             if id(owner) not in found:
                 found[id(owner)] = owner, spec_of(array).device
@@ -64,22 +64,12 @@ _NOT_SAVED = frozenset({"edges", "extras", "_like", "__weakref__", "__dict__", "
 
 def kept_by(thing: Any, depth: int = 3) -> Iterator[Any]:
     """The arrays in the slots of a node: its saved tensors, packed or not, and the gradient of a leaf."""
-    for kind in type(thing).__mro__:
-        for name in vars(kind).get("__slots__", ()):
-            if name not in _NOT_SAVED:
-                yield from _arrays_of(getattr(thing, name, None), depth)
-
-
-def _arrays_of(value: Any, depth: int) -> Iterator[Any]:
-    if isinstance(value, Tensor):
-        value = data_of(value)
-    if hasattr(value, "nbytes") and hasattr(value, "shape"):
-        yield value
-    elif depth and isinstance(value, list | tuple):
-        for item in value:
-            yield from _arrays_of(item, depth - 1)
-    elif depth and type(value).__module__.startswith(_OURS) and not isinstance(value, Node):
-        yield from kept_by(value, depth - 1)
+    names = [name for kind in type(thing).__mro__ for name in vars(kind).get("__slots__", ())]
+    if not isinstance(thing, Node):
+        names += getattr(thing, "__dict__", ())
+    for name in names:
+        if name not in _NOT_SAVED:
+            yield from arrays_in(getattr(thing, name, None), depth)
 
 
 _OURS = __name__.partition(".")[0] + "."

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from ..base.modes import MODE
 from ..graph.node import AccumulateGrad, Node, PartialGrads
-from .hooks import HookDict, RemovableHandle, add, extras_of, tensor_hooks_of
+from .hooks import RemovableHandle, add, extras_of, node_hooks_of, tensor_hooks_of
 from .tensor import Tensor, wrap
 
 
@@ -24,10 +24,7 @@ def _register_hook(self: Node, fn: Callable[..., Any], /) -> RemovableHandle:
         >>> a.grad
         tensor([2., 2.])
     """
-    extras = extras_of(self)
-    if extras.post is None:
-        extras.post = HookDict()
-    return add(extras.post, fn)
+    return add(node_hooks_of(self, "post"), fn)
 
 
 def _register_prehook(self: Node, fn: Callable[..., Any], /) -> RemovableHandle:
@@ -43,10 +40,7 @@ def _register_prehook(self: Node, fn: Callable[..., Any], /) -> RemovableHandle:
         >>> a.grad
         tensor([3., 3.])
     """
-    extras = extras_of(self)
-    if extras.pre is None:
-        extras.pre = HookDict()
-    return add(extras.pre, fn)
+    return add(node_hooks_of(self, "pre"), fn)
 
 
 def _register_hook_dict(self: Node, tensor: Tensor, /) -> None:

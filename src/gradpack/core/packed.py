@@ -12,7 +12,7 @@ from ..base.callers import Where, place_of
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
 from ..graph.node import Lent, OutputSlot
-from .packed_aliases import Doubt, doubt_of, references_to_memory
+from .packed_aliases import AliasCheck, alias_check_of, references_to_memory
 from .tensor import DUALS, Tensor, _new, alias
 
 # `Mode.hooks` is a pair, as in torch: pack(tensor) and unpack(packed). With a third, hooks are informed:
@@ -30,7 +30,7 @@ class Packed:
     the storage was written to in between, and what the hooks kept is that storage, the value is not the saved one.
     """
 
-    __slots__ = ("counter", "doubt", "handle", "info", "seen", "shape", "spec", "tangent", "unpack", "where")
+    __slots__ = ("alias_check", "counter", "handle", "info", "seen", "shape", "spec", "tangent", "unpack", "where")
 
     handle: Any
     unpack: Callable[[Any], Tensor]
@@ -38,7 +38,7 @@ class Packed:
     seen: int
     shape: tuple[int, ...]
     spec: Spec
-    doubt: Doubt | None  # if something has kept a reference to the tensor that the hook was given
+    alias_check: AliasCheck | None  # if something has kept a reference to the tensor that the hook was given
     tangent: Tensor | None  # carries the tangent of the tensor, which hooks do not see, while the dual level lasts
     where: Any  # in the user's program: for `Where(*where)`
     info: Any  # set on `PackedWithInfo` only
@@ -57,7 +57,7 @@ class Packed:
             if int(self.counter[0]) != int(self.seen) and self._is_stale(result):
                 raise saved_was_modified(node.name(), slot, self.spec.dtype, self.shape, "", self.counter[0], self.seen)
         except Exception as error:
-            at = "" if self.where is None else f", saved at {said(self.where)}"
+            at = "" if self.where is None else f", saved at {location_text(self.where)}"
             error.add_note(f"While unpacking {slot!r} of {node.name()}{at}.")
             raise
         return result if self.tangent is None else _dual(result, self.tangent)
@@ -67,7 +67,7 @@ class Packed:
         for value in (result, self.handle):
             if isinstance(value, Tensor) and value._counter is self.counter:
                 return True
-        return self.doubt is not None and self.doubt.is_stale(result, self.handle, self.counter)
+        return self.alias_check is not None and self.alias_check.is_stale(result, self.handle, self.counter)
 
     def _wrong(self, result: Any, node: Any, slot: str) -> Exception:
         if not isinstance(result, Tensor):
@@ -105,7 +105,7 @@ def new_packed(kind: type[Packed], tensor: Tensor, where: Any) -> Any:
     packed = _new(kind)
     packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
     packed.counter, packed.seen = tensor._counter, tensor._counter[0]
-    packed.doubt = None
+    packed.alias_check = None
     tangent = tensor._tangents if DUALS else None
     packed.tangent = None if tangent is None else holder_of(tangent)
     return packed
@@ -136,7 +136,7 @@ def keep_attributes(value: Tensor, out: Tensor) -> None:
             out.__dict__[name] = attribute
 
 
-def said(where: Any) -> str:
+def location_text(where: Any) -> str:
     """A place in the user's program as text."""
     return "an unknown place" if where is None else str(Where(*where))
 
@@ -144,56 +144,41 @@ def said(where: Any) -> str:
 def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = None) -> Packed:
     """Pack one tensor with the mode's hooks. The hook gets the very tensor that is saved."""
     hooks: Any = mode.hooks
-    if hooks is not None and len(hooks) == 3:
-        return _pack_with_info(mode, hooks, tensor, label, node, place_of(_getframe(2)))
-    recorder = mode.recorder
-    if recorder is not None and mode.mutation is None and hasattr(recorder, "describe"):
-        informed = (lambda tensor, info: hooks[0](tensor)), hooks[1], recorder.describe
-        return _pack_with_info(mode, informed, tensor, label, node, place_of(_getframe(2)))
-    if mode.mutation is not None:  # a write copies the saved tensor first: it is never out of date
-        if hooks is None:
-            return _kept(new_packed(Packed, tensor, None), mode, tensor)
+    recorder, describe = mode.recorder, None
+    if hooks is None:
+        return _kept(new_packed(Packed, tensor, None), mode, tensor)
+    pack, unpack = hooks[:2]
+    if len(hooks) == 3:
+        describe = hooks[2]
+    elif mode.mutation is not None:  # a write copies the saved tensor first: it is never out of date
         edge, dual = tensor._edge, tensor._tangents
         tensor = alias(tensor._spec.backend.copy(tensor._data), tensor._spec, tensor._shape)
         tensor._edge, tensor._tangents = edge, dual
+    elif recorder is not None and hasattr(recorder, "describe"):
+        pack, describe = (lambda tensor, info: hooks[0](tensor)), recorder.describe
     # Finding the place costs more than all the rest: only informed hooks record it.
-    packed: Packed = new_packed(Packed, tensor, None)
-    packed.unpack = hooks[1]
-    before = MODE.get()
-    try:
-        if mode.grad:
-            MODE.set(mode.without_grad or without_grad(mode))
-        _call(packed, hooks[0], label, tensor)
-    except Exception as error:
-        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(place_of(_getframe(2)))}.")
-        raise
-    finally:
-        if mode.grad:
-            MODE.set(before)
-    return packed
-
-
-def _pack_with_info(
-    mode: Mode, hooks: tuple[Any, ...], tensor: Tensor, label: tuple[str, str], node: Any, where: Any
-) -> PackedWithInfo:
-    pack, unpack, describe = hooks
-    packed: PackedWithInfo = new_packed(PackedWithInfo, tensor, where)
+    where = None if describe is None else place_of(_getframe(2))
+    packed: Packed = new_packed(Packed if describe is None else PackedWithInfo, tensor, where)
     packed.unpack = unpack
     before = MODE.get()
     try:
         if mode.grad:
-            MODE.set(without_grad(mode))
-        info = packed.info = describe(tensor, label, node, where)
-        start = perf_counter()
-        _call(packed, pack, label, tensor, info)
-        info.pack_seconds += perf_counter() - start
+            MODE.set(mode.without_grad or without_grad(mode))
+        if describe is None:
+            _call(packed, pack, label, tensor)
+        else:
+            info = packed.info = describe(tensor, label, node, where)
+            start = perf_counter()
+            _call(packed, pack, label, tensor, info)
+            info.pack_seconds += perf_counter() - start
     except Exception as error:
-        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {said(where)}.")
+        place = location_text(place_of(_getframe(2)) if describe is None else where)
+        error.add_note(f"While packing {label[1]!r} of {label[0]}, saved at {place}.")
         raise
     finally:
         if mode.grad:
             MODE.set(before)
-    if mode.mutation is not None and packed.handle is tensor:
+    if len(hooks) == 3 and mode.mutation is not None and packed.handle is tensor:
         _kept(packed, mode, tensor)
     return packed
 
@@ -214,7 +199,7 @@ def _call(packed: Packed, pack: Callable[..., Any], label: tuple[str, str], tens
         if isinstance(handle, Tensor) and handle._counter is counter:
             return  # the version check at unpacking covers this
         if not getattr(getattr(pack, "__self__", None), "guards_writes", False):
-            packed.doubt = doubt_of(tensor, more)
+            packed.alias_check = alias_check_of(tensor, more)
 
 
 def _written(label: tuple[str, str]) -> RuntimeError:
@@ -233,7 +218,7 @@ def _kept(packed: Packed, mode: Mode, tensor: Tensor) -> Packed:
     return packed
 
 
-def lent(out: Tensor, edge: Any) -> Tensor:
+def alias_for_hooks(out: Tensor, edge: Any) -> Tensor:
     """Return a result as pack hooks get it: with `edge` as its history, held weakly.
 
     Otherwise a result that a hook returned, and the node keeps, would hold that node: a cycle.
@@ -252,7 +237,7 @@ def pack_result(mode: Mode, out: Tensor, edge: Any, label: tuple[str, str], node
     if mode.hooks is None:
         out._edge = edge
         return pack_input(mode, out, label, edge if node is None else node)
-    return pack_input(mode, lent(out, edge), label, edge if node is None else node)
+    return pack_input(mode, alias_for_hooks(out, edge), label, edge if node is None else node)
 
 
 def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str], node: Any = None) -> Packed:

@@ -14,8 +14,9 @@ from sys import getrefcount
 from types import FunctionType, ModuleType
 from typing import Any
 
+from ..backends.memory_layout import owner_of
 from ..backends.numpy import quiet
-from ..backends.windows import owner_of
+from .copy_on_write import watch_writes
 from .tensor import Tensor
 
 _MOST = 1000  # objects to look at in what a pack hook returned
@@ -26,7 +27,7 @@ def references_to_memory(data: Any) -> int:
     return getrefcount(owner_of(data))
 
 
-class Doubt:
+class AliasCheck:
     """Tells whether an unpacked value is stale, where something kept the tensor that a pack hook was given."""
 
     __slots__ = ("__weakref__", "_array", "_before", "_kept")
@@ -40,7 +41,7 @@ class Doubt:
         """Whether this is for `array`, not written to since."""
         return self._array() is array and self._before is None and memory is (self._kept is not self._array)
 
-    def before_write(self, doubt: Doubt) -> None:
+    def before_write(self, alias_check: AliasCheck) -> None:
         """Copy the content: it is about to be written to."""
         array = self._array()
         if array is not None:
@@ -60,8 +61,8 @@ class Doubt:
         return now < then or (now == then and _holds(handle, counter, owner_of(array)))
 
 
-def doubt_of(tensor: Tensor, memory: bool) -> Doubt | None:
-    """Return a `Doubt` on a packed tensor, notified of the next write to it; None for immutable arrays.
+def alias_check_of(tensor: Tensor, memory: bool) -> AliasCheck | None:
+    """Return an `AliasCheck` on a packed tensor, notified of the next write to it; None for immutable arrays.
 
     Args:
         tensor: the tensor that something kept.
@@ -72,12 +73,11 @@ def doubt_of(tensor: Tensor, memory: bool) -> Doubt | None:
         return None
     counter: list[Any] = tensor._counter
     last = counter[-1][0]() if len(counter) > 1 else None
-    if type(last) is Doubt and last.is_about(tensor._data, memory):
+    if type(last) is AliasCheck and last.is_about(tensor._data, memory):
         return last  # the tensor is saved again
-    doubt = Doubt(tensor, memory)
-    counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
-    counter.append((weakref.ref(doubt), weakref.ref(doubt)))
-    return doubt
+    alias_check = AliasCheck(tensor, memory)
+    watch_writes(counter, alias_check, alias_check)
+    return alias_check
 
 
 def _distance(a: Any, b: Any) -> float:

@@ -36,6 +36,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     """
 
     __slots__ = ()
+    __module__ = "gradpack.nn.parameter"  # as torch has it
 
     _is_param = True
     _shown_as = "tensor"

@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from ..base import dtypes
-from ..base.dtypes import FLOATING
 from ..base.layouts import sparse_coo
 from ..base.modes import TRANSFORMS
 
@@ -94,7 +93,7 @@ class _Complex:
     def padded(self, value: Any) -> str:
         imag = self.imag.text(value.imag).lstrip()
         sign = "" if imag.startswith("-") else "+"
-        return self.real.padded(value.real) + (sign + imag + "j").ljust(0)
+        return self.real.padded(value.real) + sign + imag + "j"
 
 
 def _shown(array: Any, summarise: bool) -> list[Any]:
@@ -125,6 +124,20 @@ def _lines(array: Any, indent: int, summarise: bool, fmt: Any) -> str:
     picked = [*range(edge), None, *range(n - edge, n)] if cut else list(range(n))
     parts = ["..." if i is None else _lines(array[i], indent + 1, summarise, fmt) for i in picked]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
+
+
+def _elements(array: Any, indent: int) -> str:
+    """The text of the elements of an array that has some."""
+    summarise = array.size > OPTIONS["threshold"]
+    shown = _shown(array, summarise)
+    kind = array.dtype.kind
+    return _lines(array, indent, summarise, _Complex(shown) if kind == "c" else _Format(shown, kind == "f"))
+
+
+def _dtype_suffix(d: dtypes.dtype) -> list[str]:
+    """The suffix for the dtype of a tensor with elements, unless they show it."""
+    usual = d in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool_, dtypes.default_complex())
+    return [] if usual else [f"dtype={d}"]
 
 
 def _with_suffixes(text: str, suffixes: list[str], indent: int) -> str:
@@ -173,13 +186,8 @@ def render(tensor: Any) -> str:
         if d is not dtypes.get_default_dtype():
             suffixes.append(f"dtype={d}")
     else:
-        usual = d in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool_, dtypes.default_complex())
-        summarise = array.size > OPTIONS["threshold"]
-        shown = _shown(array, summarise)
-        fmt = _Complex(shown) if d.is_complex else _Format(shown, d.category == FLOATING)
-        body = _lines(array, len(prefix), summarise, fmt)
-        if not usual:
-            suffixes.append(f"dtype={d}")
+        body = _elements(array, len(prefix))
+        suffixes += _dtype_suffix(d)
     suffixes += _history(tensor)
     text = _with_suffixes(prefix + body, suffixes, len(prefix)) + ")"
     return f"Parameter({text})" if tensor._is_param and name is None else text
@@ -210,19 +218,8 @@ def _sparse(tensor: Any, prefix: str) -> str:
         start = f"{name}=tensor("
         if array.dtype.kind == "V" or array.dtype == "float16":
             array = array.astype("float32")
-        if array.size:
-            kind = array.dtype.kind
-            summarise = array.size > OPTIONS["threshold"]
-            shown = _shown(array, summarise)
-            fmt = _Complex(shown) if kind == "c" else _Format(shown, kind == "f")
-            body = _lines(array, indent + len(start), summarise, fmt)
-        else:
-            body = f"[], size={tuple(array.shape)}"
+        body = _elements(array, indent + len(start)) if array.size else f"[], size={tuple(array.shape)}"
         parts.append(f"{start}{body})")
     text = (prefix + (",\n" + " " * indent).join(parts)) + ",\n" + " " * indent
     text += f"size={tuple(tensor._shape)}, nnz={data.nnz}"
-    d = tensor.dtype
-    suffixes = []
-    if d not in (dtypes.get_default_dtype(), dtypes.int64, dtypes.bool_, dtypes.default_complex()):
-        suffixes.append(f"dtype={d}")
-    return _with_suffixes(text, [*suffixes, f"layout={tensor.layout}", *_history(tensor)], indent)
+    return _with_suffixes(text, [*_dtype_suffix(tensor.dtype), f"layout={tensor.layout}", *_history(tensor)], indent)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any
 
-from ..backends.windows import address_of, owner_of
+from ..backends.memory_layout import address_of, owner_of
 from ..base.callers import warn_once
 from ..base.devices import device
 from ..base.dtypes import FLOATING, INTEGRAL, computed_in, dtype
@@ -325,7 +325,7 @@ class TensorBase:
         )
 
     def __dir__(self) -> list[str]:
-        away = {"volatile", "_remains"}  # deprecated, and a slot that only leaves fill
+        away = {"volatile", "_leaf_state"}  # deprecated, and a slot that only leaves fill
         if self._spec.device.type != "cuda":
             away.add("__cuda_array_interface__")
         return sorted({*super().__dir__()} - away)

@@ -11,7 +11,7 @@ from .tensor import Tensor, alias
 LEAST = 1 << 16  # bytes: smaller tensors are kept as they are
 
 
-class Again:
+class Rematerialized:
     """Stands for a saved tensor: unpacks to its array while that is alive, else to a recomputed one."""
 
     __slots__ = ("__weakref__", "_array", "_counter", "_shape", "_spec")
@@ -33,8 +33,8 @@ class Again:
         return out
 
 
-def in_place_of(tensor: Tensor, again: Again) -> Packed:
+def packed_for(tensor: Tensor, again: Rematerialized) -> Packed:
     """Return a `Packed` for a tensor at its present version that unpacks through `again`, without pack hooks."""
     packed: Packed = new_packed(Packed, tensor, None)
-    packed.handle, packed.unpack = again, Again.tensor
+    packed.handle, packed.unpack = again, Rematerialized.tensor
     return packed

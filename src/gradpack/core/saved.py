@@ -47,7 +47,7 @@ class Constant:
         self.value = value
 
 
-def tell(
+def notify_recorder(
     mode: Mode, op_name: str, label: tuple[str, str], tensor: Tensor, packed: Packed | None, node: Any = None
 ) -> Any:
     """Notify the mode's recorder of a saved tensor.
@@ -75,7 +75,7 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
     mode, who, edge = MODE.get(), Owner(owner), tensor._current_edge()
     if mode.hooks is None and mode.mutation is None:
         version = tensor._counter[0]
-        hold = None if mode.recorder is None else tell(mode, owner, (owner, slot), tensor, None)
+        hold = None if mode.recorder is None else notify_recorder(mode, owner, (owner, slot), tensor, None)
 
         def same(hold: Any = hold) -> Tensor:
             if tensor._counter[0] != version:
@@ -84,7 +84,7 @@ def keep_tensor(tensor: Tensor, owner: str = "checkpoint", slot: str = "an argum
 
         return same
     packed = pack_input(mode, tensor, (owner, slot))
-    hold = None if mode.recorder is None else tell(mode, owner, (owner, slot), tensor, packed)
+    hold = None if mode.recorder is None else notify_recorder(mode, owner, (owner, slot), tensor, packed)
 
     def unpacked(hold: Any = hold) -> Tensor:
         value = packed.get(who, slot)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import mmap
 import os
 import weakref
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import suppress
 from multiprocessing.reduction import DupFd, ForkingPickler
 from typing import Any
 
-from ..backends.windows import memory_of, moved, of_buffer, owner_of
+from ..backends.memory_layout import memory_of, moved, of_buffer, owner_of
 from ..graph.node import AccumulateGrad
+from .memory_tracking import living
 from .parameter import Parameter
 from .tensor import Tensor, alias, wrap
 
@@ -60,8 +60,10 @@ def share(tensors: Iterable[Tensor]) -> None:
         owner = owner_of(tensor._data)
         moving[id(owner)] = owner
     homes: dict[int, tuple[Any, Any]] = {}
-    for tensor in _all_tensors() if moving else ():
-        array = tensor._data
+    for tensor in living(Tensor) if moving else ():
+        array = getattr(tensor, "_data", None)
+        if array is None or not tensor._spec.numpy:
+            continue
         owner = owner_of(array)
         if moving.get(id(owner)) is not owner:
             continue
@@ -72,7 +74,7 @@ def share(tensors: Iterable[Tensor]) -> None:
             homes[id(owner)] = source, home
         tensor._data = moved(array, *homes[id(owner)])
         if type(tensor._edge) is AccumulateGrad:
-            tensor._remains.follow(tensor)
+            tensor._leaf_state.follow(tensor)
     if homes:
         for kind in (Tensor, Parameter):
             ForkingPickler.register(kind, _reduced)
@@ -84,16 +86,6 @@ def _not_shareable(tensor: Tensor) -> Exception:
         return RuntimeError("_share_fd_: only available on CPU: a meta tensor has no memory")
     name = {"sparse": "SparseTensorImpl", "batched": "BatchedTensorImpl"}.get(kind, f"an array of {kind}")
     return NotImplementedError(f"Cannot access storage of {name}")
-
-
-def _all_tensors() -> Iterator[Tensor]:
-    kinds: dict[type, bool] = {}
-    for thing in gc.get_objects():
-        kind = type(thing)
-        if kind not in kinds:
-            kinds[kind] = issubclass(kind, Tensor)
-        if kinds[kind] and hasattr(thing, "_data") and thing._spec.numpy:
-            yield thing
 
 
 def _reduced(tensor: Tensor) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..backends.windows import address_of, memory_of, owner_of
+from ..backends.memory_layout import address_of, memory_of, owner_of
 from .tensor import Tensor, alias
 
 if TYPE_CHECKING:

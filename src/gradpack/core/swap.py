@@ -8,7 +8,7 @@ from typing import Any
 from ..graph.node import AccumulateGrad
 from .tensor import Tensor
 
-_SLOTS = ("_data", "_shape", "_spec", "_edge", "_counter", "_view", "_remains", "__dict__", "__class__")
+_SLOTS = ("_data", "_shape", "_spec", "_edge", "_counter", "_view", "_leaf_state", "__dict__", "__class__")
 
 
 def swap_tensors(t1: Tensor, t2: Tensor) -> None:
@@ -32,7 +32,7 @@ def swap_tensors(t1: Tensor, t2: Tensor) -> None:
     for tensor in (t1, t2):
         if type(tensor._edge) is AccumulateGrad:
             tensor._edge.tensor = weakref.ref(tensor)
-            tensor._remains.follow(tensor)
+            tensor._leaf_state.follow(tensor)
 
 
 __all__ = ["swap_tensors"]

@@ -15,7 +15,7 @@ from ..base.errors import inside_a_transform
 from ..base.foreign import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput
-from .leaf_lifetime import Remains
+from .leaf_lifetime import LeafState
 from .properties import TensorBase
 
 _new = object.__new__
@@ -70,8 +70,9 @@ class Tensor(TensorBase):
         tensor([2., 4.])
     """
 
+    __module__ = "gradpack"  # as torch has it: pickles name the public place
     # shape stays beside the array: comparing tuples is cheaper than building them
-    __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_edge", "_remains", "_shape", "_spec", "_view")
+    __slots__ = ("__dict__", "__weakref__", "_counter", "_data", "_edge", "_leaf_state", "_shape", "_spec", "_view")
 
     _data: Any  # the array
     _shape: tuple[int, ...]
@@ -79,7 +80,7 @@ class Tensor(TensorBase):
     _edge: Node | None  # where the gradient goes
     _counter: list[int]  # counts writes; one per storage, shared by views: it is the storage's identity
     _view: View | None
-    _remains: Remains  # of leaves that require grad only
+    _leaf_state: LeafState  # of leaves that require grad only
 
     # rare state lives in __dict__, with these defaults
     _own_grad: Any = None  # `.grad` of any tensor but leaves that require grad
@@ -197,12 +198,12 @@ class Tensor(TensorBase):
         leaf = self.__dict__.pop("_aside", None)
         if leaf is None:
             leaf = AccumulateGrad(weakref.ref(self))
-            self._remains = Remains(self, leaf)
+            self._leaf_state = LeafState(self, leaf)
         leaf.grad, self._own_grad = self._own_grad, None
         if "_grad_dtype" in self.__dict__ or self._spec.flow is not self._spec.dtype:
-            from .grad_dtype import tell
+            from .grad_dtype import apply_grad_dtype
 
-            tell(self, leaf)
+            apply_grad_dtype(self, leaf)
         self._edge = leaf
 
     @requires_grad.deleter

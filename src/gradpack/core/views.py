@@ -77,7 +77,7 @@ def refresh(tensor: Tensor) -> bool:
     return False
 
 
-def leads_somewhere(tensor: Tensor) -> bool:
+def skip_refresh(tensor: Tensor) -> bool:
     """`refresh` for an operation without a derivative, which does not read the edge: always False."""
     return False
 

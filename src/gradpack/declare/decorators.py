@@ -38,7 +38,7 @@ from ..core.packed import Packed, pack_array, pack_input, pack_result
 from ..core.parameter import Parameter
 from ..core.saved import FREED, check, freed, unpack_input, unpack_result
 from ..core.tensor import Tensor, View
-from ..core.views import leads_somewhere, refresh
+from ..core.views import refresh, skip_refresh
 from ..graph.node import OutputSlot, PartialGrads, next_seq
 from .dispatch import subclass  # noqa: F401 - attaches its method
 from .dispatch.interpreter import Output, apply
@@ -170,7 +170,7 @@ def _names_of(op: Op) -> dict[str, Any]:
     from .signature.legacy import call as in_former_order
 
     names: dict[str, Any] = {
-        "_refresh": refresh if op.inputs else leads_somewhere,
+        "_refresh": refresh if op.inputs else skip_refresh,
         "_light": op.light,
         "_forward": NUMPY.bind(op.forward),
         "_public": op.public,

@@ -106,7 +106,7 @@ class AccumulateGrad(Node):
 
     grad: Any
     dtype: Any  # `grad_dtype`, if set (`extras` is then set, too): gradients are cast to it; False: no cast
-    tensor: Callable[[], Any]  # a weak reference; for a leaf that was freed, a `Remains` that recreates it
+    tensor: Callable[[], Any]  # a weak reference; for a leaf that was freed, a `LeafState` that recreates it
 
     cast: ClassVar[Callable[[AccumulateGrad, Gradient], Gradient]]  # casts a gradient to `dtype`
     store: ClassVar[Callable[[AccumulateGrad, Gradient, bool], None]]  # accumulates a gradient

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from .budgets.budget import budget
 from .codecs import bfloat16
+from .extent_file import Disk
 from .info import SavedInfo
 from .meter import Meter, meter
 from .policies.casts import bf16, fp8, fp16
@@ -18,7 +19,6 @@ from .policies.storage_policy import keep
 from .policy import Policy
 from .recorder.recording import Record, record
 from .scope import bypass, forbid, name, propagate
-from .spill import Disk
 
 if TYPE_CHECKING:  # imported at first use, by `__getattr__`
     from . import torch as torch

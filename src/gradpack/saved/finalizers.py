@@ -12,31 +12,29 @@ from typing import Any
 from weakref import ref
 
 
-class Ending(ref[Any]):
-    """A weak reference to an object, with data (`told`) to use after its death."""
+class Finalized(ref[Any]):
+    """A weak reference to an object, with data (`data`) to use after its death."""
 
-    __slots__ = ("told",)
+    __slots__ = ("data",)
 
-    told: Any
+    data: Any
 
 
-class Endings:
+class FinalizedQueue:
     """A set of watched objects, and a queue of those that have died."""
 
-    __slots__ = ("_alive", "_over")
-
     def __init__(self) -> None:
-        self._alive: dict[int, Ending] = {}
-        self._over: deque[Ending] = deque()
+        self._alive: dict[int, Finalized] = {}
+        self._over: deque[Finalized] = deque()
 
-    def watch(self, thing: Any, told: Any) -> Ending:
-        """Watch `thing`: after its death `over` yields the returned `Ending`, which holds `told`."""
-        ending = Ending(thing, self._over.append)
-        ending.told = told
+    def watch(self, thing: Any, data: Any) -> Finalized:
+        """Watch `thing`: after its death `over` yields the returned `Finalized`, which holds `data`."""
+        ending = Finalized(thing, self._over.append)
+        ending.data = data
         self._alive[id(ending)] = ending
         return ending
 
-    def over(self) -> Iterator[Ending]:
+    def over(self) -> Iterator[Finalized]:
         """Iterate over the endings of objects that have died, and remove them: each is yielded once."""
         while self._over:
             ending = self._over.popleft()

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 from ..backends import NUMPY
+from ..backends.memory_layout import owner_of
 from ..base.callers import Where
 from ..base.devices import CPU
 from ..base.dtypes import FLOATING
 from ..core.tensor import Tensor
 from ..declare.op import Op
 from ..nn._module.calls import CALLS, Call
-from .storage import owner, same_memory
+from .storage import WeakIdentityMap, same_memory
 
 if TYPE_CHECKING:
     from ..base.devices import device
@@ -29,11 +31,12 @@ _ordinal = count().__next__
 _serial = count(1).__next__
 
 
-def _nothing() -> None:
-    return None
+_serials: WeakIdentityMap[int] = WeakIdentityMap()
 
 
-_serials: dict[int, tuple[ref[Any], int]] = {}
+def _distinct_bytes(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> int:
+    """Return the bytes of an array's distinct elements: expanded dimensions count as one element."""
+    return itemsize * prod(n if stride or not n else 1 for n, stride in zip(shape, strides, strict=True))
 
 
 def is_exact(op: Op) -> bool:
@@ -41,7 +44,7 @@ def is_exact(op: Op) -> bool:
     return op.name.lstrip("_") in _EXACT or op.forward.__module__.rpartition(".")[2].startswith("loss")
 
 
-class Learned:
+class LearnedInfo(NamedTuple):
     """The node and slot that save a tensor of an installed torch, learned in an earlier step.
 
     Attributes:
@@ -51,13 +54,38 @@ class Learned:
         kind: the value for `SavedInfo.kind` if node and slot imply it, else "".
     """
 
-    __slots__ = ("exact", "kind", "label", "names")
+    label: tuple[str, str]
+    names: tuple[str, ...]
+    exact: bool
+    kind: str
 
-    def __init__(self, label: tuple[str, str], names: tuple[str, ...], exact: bool, kind: str) -> None:
-        self.label, self.names, self.exact, self.kind = label, names, exact, kind
+
+class BriefInfo:
+    """A cheap stand-in for a `SavedInfo`, which `full` makes when it is needed."""
+
+    policy = tier = ""
+    pack_seconds = unpack_seconds = 0.0
+    unpacks = 0
+    packed_bytes: int | None = None
+    _node: Any = None
+    _where: Any = None
+
+    def __init__(self, label: tuple[str, str], node: Any, where: Any) -> None:
+        self.label = label
+        self._node = None if node is None else ref(node)
+        self._where = where
+
+    @property
+    def node(self) -> Any:
+        """The node that saves it; None once the node is freed."""
+        return None if self._node is None else self._node()
+
+    def full(self, tensor: Tensor) -> SavedInfo:
+        """Return the `SavedInfo` of the tensor."""
+        return SavedInfo(tensor, self.label, self.node, self._where)
 
 
-class SavedInfo:
+class SavedInfo(BriefInfo):
     """The metadata of one saved tensor. A policy's `pack` gets it with the tensor; `saved.record()` lists it.
 
     Attributes:
@@ -81,33 +109,14 @@ class SavedInfo:
             the bytes are ("memory", "disk", ...).
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_call",
-        "_node",
-        "_op",
-        "_owner",
-        "_what",
-        "_where",
-        "kind",
-        "learned",
-        "name",
-        "nbytes",
-        "node_name",
-        "offset",
-        "ordinal",
-        "pack_seconds",
-        "packed_bytes",
-        "policy",
-        "shape",
-        "slot",
-        "spec",
-        "strides",
-        "tier",
-        "unpack_seconds",
-        "unpacks",
-        "version",
-    )
+    node_name = slot = _what = ""
+    offset = 0
+    name: str | None = None
+    strides: tuple[int, ...] | None = None
+    learned: LearnedInfo | None = None
+    _call: Call | None = None
+    _op: Op | None = None
+    _owner: Any = staticmethod(lambda: None)
 
     def __init__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> None:
         data: Any = tensor._data
@@ -117,31 +126,22 @@ class SavedInfo:
         self.shape = tensor._shape
         self.spec = tensor._spec
         self.version = int(tensor._counter[0])
-        self.name: str | None = tensor.__dict__.get("_saved_name")
-        self.pack_seconds = self.unpack_seconds = 0.0
-        self.unpacks = 0
-        self.packed_bytes: int | None = None
-        self.policy = self.tier = ""
-        self._call: Call | None = CALLS.get()
-        self.learned: Learned | None = None
-        self._node: Any = None if node is None else ref(node)
-        op = getattr(node, "op", None)
+        self.name = tensor.__dict__.get("_saved_name")
+        self._call = CALLS.get()
+        op = None
+        if node is not None:
+            self._node, op = ref(node), getattr(node, "op", None)
         self._op = op = op if isinstance(op, Op) else None
         self._what = "input" if op is None or label[1] not in op.saved else op.saves(label[1])
-        whole = owner(data)
-        self._owner: Any = ref(whole)
+        whole = owner_of(data)
+        self._owner = ref(whole)
         strides = getattr(data, "strides", None)
         size = self.spec.dtype.itemsize
         self.nbytes = size * tensor.numel()
-        self.strides: tuple[int, ...] | None = None
-        self.offset = 0
         if strides is not None:
             self.strides = tuple(s // size for s in strides)
             if 0 in strides:
-                distinct = size
-                for n, stride in zip(self.shape, strides, strict=True):
-                    distinct *= n if stride or not n else 1
-                self.nbytes = distinct
+                self.nbytes = _distinct_bytes(self.shape, strides, size)
             if whole is not data:
                 address = self.spec.backend.address
                 self.offset = address(data) - address(whole)
@@ -153,21 +153,14 @@ class SavedInfo:
     ) -> SavedInfo:
         """Make the info of a tensor of another library, whose hooks are not told node and slot."""
         spec = NUMPY.spec_for(dtype, CPU)
-        distinct = dtype.itemsize
-        for n, stride in zip(shape, strides, strict=True):
-            distinct *= n if stride or not n else 1
         self = cls.__new__(cls)
-        self.node_name = self.slot = self._what = self.policy = self.tier = ""
-        self.shape, self.strides, self.spec, self.version, self.nbytes = shape, strides, spec, version, distinct
+        self.shape, self.strides, self.spec, self.version = shape, strides, spec, version
+        self.nbytes = _distinct_bytes(shape, strides, dtype.itemsize)
         self.kind = "mask" if dtype.name == "bool" else kind if dtype.category >= FLOATING else "index"
-        self.ordinal, self.offset, self.name, self.packed_bytes = _ordinal(), 0, None, None
-        self.pack_seconds = self.unpack_seconds = 0.0
-        self.unpacks = 0
-        self._where = self._call = self._node = self._op = self.learned = None
-        self._owner = _nothing
+        self.ordinal = _ordinal()
         return self
 
-    def learn(self, learned: Learned) -> None:
+    def learn(self, learned: LearnedInfo) -> None:
         """Set node, slot and kind from what an earlier step has shown."""
         self.learned = learned
         self.node_name, self.slot = learned.label
@@ -196,9 +189,7 @@ class SavedInfo:
             return "index"
         if self.slot in _STATS:
             return "stat"
-        if self._what == "extra":
-            return "output"
-        if self._what == "result":
+        if self._what in ("extra", "result"):
             return "output"
         return "input" if tensor._edge is not None or root._edge is not None else "constant"
 
@@ -217,11 +208,6 @@ class SavedInfo:
         """All names of the operation, and that of the node."""
         known = (self.op,) if self.learned is None else self.learned.names
         return (*known, self.node_name)
-
-    @property
-    def node(self) -> Any:
-        """The node that saves it; None once the node is freed."""
-        return None if self._node is None else self._node()
 
     @property
     def dtype(self) -> dtype:
@@ -293,47 +279,5 @@ class SavedInfo:
 
 def storage_number(whole: Any) -> int:
     """Return a number for an array that owns its memory; it is never reused."""
-    key = id(whole)
-    found = _serials.get(key)
-    if found is not None and found[0]() is whole:
-        return found[1]
-
-    def forget(dead: ref[Any]) -> None:
-        if key in _serials and _serials[key][0] is dead:
-            del _serials[key]
-
-    number = _serial()
-    _serials[key] = (ref(whole, forget), number)
-    return number
-
-
-class Brief:
-    """A cheap stand-in for a `SavedInfo`, which `full` makes when it is needed."""
-
-    __slots__ = (
-        "_node",
-        "_where",
-        "label",
-        "pack_seconds",
-        "packed_bytes",
-        "policy",
-        "tier",
-        "unpack_seconds",
-        "unpacks",
-    )
-
-    def __init__(self, label: tuple[str, str], node: Any, where: Any) -> None:
-        self.label = label
-        self._node = None if node is None else ref(node)
-        self._where = where
-        self.pack_seconds = self.unpack_seconds = 0.0
-        self.unpacks = 0
-
-    @property
-    def node(self) -> Any:
-        """The node that saves it; None once the node is freed."""
-        return None if self._node is None else self._node()
-
-    def full(self, tensor: Tensor) -> SavedInfo:
-        """Return the `SavedInfo` of the tensor."""
-        return SavedInfo(tensor, self.label, self.node, self._where)
+    found = _serials.get(whole)
+    return _serials.set(whole, _serial()) if found is None else found

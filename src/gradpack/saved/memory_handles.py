@@ -14,12 +14,13 @@ from weakref import ref
 
 import numpy as np
 
+from ..backends.memory_layout import _array_type, address_of, owner_of
 from ..backends.numpy import ml_dtypes
-from ..backends.windows import _array_type
 from ..base import dtypes
+from ..core.copy_on_write import watch_writes
 from ..core.tensor import Tensor, alias
 from .info import SavedInfo
-from .storage import Layout, dense, in_order, owner
+from .storage import Layout, dense, in_order
 
 
 class Memory:
@@ -29,32 +30,29 @@ class Memory:
         data: the tensor's array.
         whole: the array that owns the storage.
         key: an identifier of the storage, unique while the storage lives.
-        alive: a function that returns whether the storage lives.
+        alive: a function that returns None once the storage is freed, such as a weak reference.
         tensor: the tensor itself.
         like: the argument for `tensor_like` that makes such a tensor again.
         guards: whether `guard` works, so that in-place writes can be waited for.
         is_far: whether the elements must be copied from a device.
     """
 
-    __slots__ = ("_counter", "alive", "data", "guards", "key", "like", "tensor", "version", "whole")
-
-    alive: Callable[[], bool]
+    alive: Callable[[], Any]
     is_far = False
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor, self.data = tensor, tensor._data
-        self.whole = whole = owner(self.data)
+        self.whole = whole = owner_of(self.data)
         self._counter: list[Any] = tensor._counter
         self.version = int(self._counter[0])
         self.like: Any = (tensor._spec, tensor._shape)
         self.key = id(whole)
-        self.alive = _Alive(whole)
+        self.alive = ref(whole)
         self.guards = True
 
     def address(self, array: Any) -> int:
         """Return the address of the first element of an array."""
-        found: int = array.__array_interface__["data"][0]
-        return found
+        return address_of(array)
 
     def dense(self) -> tuple[Any, Layout, bool]:
         """Return the distinct elements of `data` as a contiguous array, its layout, and whether it shares memory."""
@@ -66,33 +64,8 @@ class Memory:
         return array.copy()
 
     def guard(self, record: Any) -> None:
-        """Register a call of `record.before_write()` before each in-place write to the storage."""
-        counter = self._counter
-        counter[1:] = [entry for entry in counter[1:] if entry[0]() is not None]
-        counter.append((ref(record), _guard_ref))
-
-
-class _Alive:
-    """A function that returns whether an object still exists, without keeping it alive."""
-
-    __slots__ = ("_what",)
-
-    def __init__(self, what: Any) -> None:
-        self._what = ref(what)
-
-    def __call__(self) -> bool:
-        return self._what() is not None
-
-
-class _Guard:
-    """An entry in a version counter's list of observers that forwards `before_write` to a record."""
-
-    def before_write(self, record: Any) -> None:
-        record.before_write()
-
-
-_guard = _Guard()
-_guard_ref = ref(_guard)
+        """Register a call of `record.before_write(record)` before each in-place write to the storage."""
+        watch_writes(self._counter, record, record)
 
 
 def memory_of(tensor: Any) -> Memory | None:
@@ -119,8 +92,6 @@ class DeviceMemory(Memory):
         counter: the tensor's version counter.
     """
 
-    __slots__ = ("counter", "native", "streams")
-
     is_far = True
 
     def __init__(self, tensor: Tensor, streams: Any) -> None:
@@ -143,15 +114,8 @@ class DeviceMemory(Memory):
 class RemoteMemory(Memory):
     """The memory of a tensor on a device without streams. `fetch` copies its elements to the host."""
 
-    __slots__ = ()
-
     def __init__(self, tensor: Tensor) -> None:
-        self.tensor = tensor
-        self._counter = tensor._counter
-        self.version = int(self._counter[0])
-        self.like = (tensor._spec, tensor._shape)
-        self.key = id(tensor._data)
-        self.alive = _Alive(tensor._data)
+        super().__init__(tensor)
         self.guards = False
 
     def fetch(self) -> Any:
@@ -161,8 +125,6 @@ class RemoteMemory(Memory):
 
 class _TorchMemory(Memory):
     """The memory of a CPU tensor of an installed torch."""
-
-    __slots__ = ()
 
     def __init__(self, torch: Any, tensor: Any) -> None:
         StorageWeakRef: Any = import_module("torch.multiprocessing.reductions").StorageWeakRef
@@ -181,7 +143,7 @@ class _TorchMemory(Memory):
             self.whole = self.data
             self.key = storage._cdata, tensor.storage_offset(), tensor.shape, tensor.stride()
         held: Any = StorageWeakRef(storage)
-        self.alive = lambda: not held.expired()
+        self.alive = lambda: None if held.expired() else True
         self.guards = False
 
 

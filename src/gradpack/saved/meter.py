@@ -8,11 +8,12 @@ from time import perf_counter
 from typing import Any
 from weakref import ref
 
+from ..backends.memory_layout import owner_of
 from ..base.modes import Block
 from ..core.packed import Packed
 from ..core.tensor import Tensor
 from .info import SavedInfo
-from .storage import Storages, arrays_in, owner
+from .storage import Storages, arrays_in
 
 
 class _Watch(ref[Any]):
@@ -24,7 +25,37 @@ class _Watch(ref[Any]):
     size: int
 
 
-class Meter(Block):
+class Recorder(Block):
+    """A block that is notified of saved tensors, operations and backward passes, and passes it on to the block around.
+
+    Subclasses call these methods after their own.
+    """
+
+    @property
+    def _outer(self) -> Any:
+        """The recorder of the enclosing block, or None."""
+        return self._entered[0].outer.recorder if self._entered else None
+
+    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> SavedInfo:
+        """Return the `SavedInfo` of a tensor that is being saved."""
+        return SavedInfo(tensor, label, node, where)
+
+    def note(self, info: Any, tensor: Tensor, packed: Packed | None) -> Any:
+        """Note a saved tensor. The node keeps the returned object beside it, and releases both together."""
+        return None if self._outer is None else self._outer.note(info, tensor, packed)
+
+    def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
+        """Note an operation that ran, its operands, results and time."""
+        if self._outer is not None:
+            self._outer.ran(op, values, outs, seconds)
+
+    def backward(self, begins: bool) -> None:
+        """Note that a backward pass begins or ends."""
+        if self._outer is not None:
+            self._outer.backward(begins)
+
+
+class Meter(Recorder):
     """Counts the bytes of all storages that were saved for backward and are still alive.
 
     Each storage counts once, in full, however many operations saved it or views of it. The result of
@@ -57,38 +88,19 @@ class Meter(Block):
         self._start = perf_counter()
         return {"recorder": self}
 
-    @property
-    def _outer(self) -> Any:
-        """The recorder of the enclosing block, or None."""
-        return self._entered[0].outer.recorder if self._entered else None
-
-    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> Any:
-        """Return the `SavedInfo` of a tensor that is being saved, for a recorder of an enclosing block."""
-        return SavedInfo(tensor, label, node, where)
-
     def note(self, info: Any, tensor: Tensor, packed: Packed | None) -> Any:
         """Count a tensor that is being saved, and what its pack hook returned. Called for each saved tensor."""
         self._watch(tensor._data)
         if packed is not None:
             self._watch_all(packed.handle)
-        return None if self._outer is None else self._outer.note(info, tensor, packed)
-
-    def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
-        """Forward the call after each operation to the recorder of the enclosing block."""
-        if self._outer is not None:
-            self._outer.ran(op, values, outs, seconds)
-
-    def backward(self, begins: bool) -> None:
-        """Forward the begin and the end of backward passes to the recorder of the enclosing block."""
-        if self._outer is not None:
-            self._outer.backward(begins)
+        return super().note(info, tensor, packed)
 
     def _watch_all(self, packed: object) -> None:
         for array in arrays_in(packed, self._tell):
             self._watch(array)
 
     def _watch(self, array: Any) -> None:
-        whole = owner(array)
+        whole = owner_of(array)
         with self._lock:
             known = self._live.get(id(whole))
             if (known is not None and known() is whole) or whole in self._exempt:

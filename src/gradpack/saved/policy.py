@@ -143,7 +143,14 @@ class Policy:
         return self.name
 
 
-class Selected(Policy):
+class Combined(Policy):
+    """A policy made of others: what one of them packs goes back to it."""
+
+    def unpack(self, packed: Any) -> Any:
+        return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
+
+
+class Selected(Combined):
     """A policy restricted to the tensors for which a function of their `SavedInfo` returns True."""
 
     def __init__(self, policy: Policy, select: Select) -> None:
@@ -157,9 +164,6 @@ class Selected(Policy):
         packed = self.policy.pack(tensor, info) if self.select(info) else tensor
         return tensor if packed is tensor else Packed(self.policy, packed)
 
-    def unpack(self, packed: Any) -> Any:
-        return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
-
     def wait(self) -> None:
         self.policy.wait()
 
@@ -167,7 +171,7 @@ class Selected(Policy):
         return self.policy.watches()
 
 
-class Chain(Policy):
+class Chain(Combined):
     """Two policies: the second one gets the tensors that the first one does not pack."""
 
     def __init__(self, first: Policy, second: Policy) -> None:
@@ -188,17 +192,12 @@ class Chain(Policy):
         self.first.wait()
         self.second.wait()
 
-    def unpack(self, packed: Any) -> Any:
-        return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
-
     def watches(self) -> tuple[OpMode, ...]:
         return (*self.first.watches(), *self.second.watches())
 
 
 class Packed:
     """A packed object, with the policy that packed it."""
-
-    __slots__ = ("packed", "policy")
 
     def __init__(self, policy: Policy, packed: Any) -> None:
         self.policy, self.packed = policy, packed

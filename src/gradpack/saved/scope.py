@@ -10,7 +10,7 @@ from ..autograd.decorate import decorate
 from ..autograd.saved_hooks import disable_saved_tensors_hooks
 from ..base.modes import MODE, using
 from ..base.scopes import LEAVE, enter
-from ..core.packed import PackedWithInfo, lent
+from ..core.packed import PackedWithInfo, alias_for_hooks
 from ..core.tensor import Tensor
 from ..nn._module.calls import CALLS
 
@@ -124,5 +124,5 @@ def name(tensor: Tensor, name: str) -> Tensor:
             if isinstance(packed, PackedWithInfo) and op.saves(slot) == "result" and packed.unpack == hooks[1]:
                 packed.info.name = name
                 packed.handle = None  # drop it first, or packing again would reuse it
-                packed.handle = hooks[0](lent(tensor, node), packed.info)
+                packed.handle = hooks[0](alias_for_hooks(tensor, node), packed.info)
     return tensor

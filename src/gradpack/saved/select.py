@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from fnmatch import fnmatchcase
+from itertools import accumulate
 from typing import Any
 
 from .info import KINDS, SavedInfo
@@ -11,8 +12,6 @@ from .info import KINDS, SavedInfo
 
 class Select:
     """A function that returns whether a `SavedInfo` meets all conditions; `str()` shows them."""
-
-    __slots__ = ("_tests", "_text")
 
     def __init__(self, tests: tuple[Callable[[SavedInfo], bool], ...], text: str) -> None:
         self._tests, self._text = tests, text
@@ -77,30 +76,23 @@ def _dtype(value: Any) -> Callable[[SavedInfo], bool]:
     return lambda info: info.dtype.name in names
 
 
-def _slot(value: Any) -> Callable[[SavedInfo], bool]:
-    patterns = _patterns("slot", value)
-    return lambda info: any(fnmatchcase(info.slot, p) for p in patterns)
+def _matches(key: str) -> Callable[[Any], Callable[[SavedInfo], bool]]:
+    """Return the test for patterns of one kind of names."""
+    names = _NAMES[key]
+
+    def made(value: Any) -> Callable[[SavedInfo], bool]:
+        patterns = _patterns(key, value)
+        return lambda info: any(fnmatchcase(name, p) for name in names(info) for p in patterns)
+
+    return made
 
 
-def _op(value: Any) -> Callable[[SavedInfo], bool]:
-    patterns = _patterns("op", value)
-    return lambda info: any(fnmatchcase(name, p) for name in info.names for p in patterns)
-
-
-def _name(value: Any) -> Callable[[SavedInfo], bool]:
-    patterns = _patterns("name", value)
-    return lambda info: info.name is not None and any(fnmatchcase(info.name, p) for p in patterns)
-
-
-def _module(value: Any) -> Callable[[SavedInfo], bool]:
-    patterns = _patterns("module", value)
-
-    def test(info: SavedInfo) -> bool:
-        parts = info.module.split(".")
-        paths = [".".join(parts[:n]) for n in range(1, len(parts) + 1)]
-        return any(fnmatchcase(path, p) for path in paths for p in patterns)
-
-    return test
+_NAMES: dict[str, Callable[[SavedInfo], Iterable[str]]] = {
+    "slot": lambda info: (info.slot,),
+    "op": lambda info: info.names,
+    "name": lambda info: () if info.name is None else (info.name,),
+    "module": lambda info: accumulate(info.module.split("."), "{}.{}".format),
+}
 
 
 def _function(value: Any) -> Callable[[SavedInfo], bool]:
@@ -113,9 +105,6 @@ _TESTS: dict[str, Callable[[Any], Callable[[SavedInfo], bool]]] = {
     "min_bytes": _size,
     "kind": _kind,
     "dtype": _dtype,
-    "slot": _slot,
-    "op": _op,
-    "name": _name,
-    "module": _module,
     "fn": _function,
+    **{key: _matches(key) for key in _NAMES},
 }

@@ -7,27 +7,55 @@ reused by another array once the first one is freed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeVar
-from weakref import ref
+from typing import Any, Generic, TypeVar
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 
+from ..backends.memory_layout import owner_of
 from ..core.tensor import Tensor
 
 _Kept = TypeVar("_Kept")
 
 
-def owner(array: Any) -> Any:
-    """Return the array that owns this one's memory: the last one of the chain of `.base`."""
-    kind = type(array)
-    while isinstance(base := getattr(array, "base", None), np.ndarray) or type(base) is kind:
-        array = base
-    return array
+class WeakIdentityMap(Generic[_Kept]):
+    """A dict from objects to values that compares its keys by identity and keeps none of them alive."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[ref[Any], _Kept]] = {}
+
+    def get(self, thing: Any) -> _Kept | None:
+        """Return the value for an object, or None."""
+        found = self._known.get(id(thing))
+        return None if found is None or found[0]() is not thing else found[1]
+
+    def set(self, thing: Any, value: _Kept) -> _Kept:
+        """Set and return the value for an object."""
+        key, me = id(thing), ref(self)  # weakly: a callback that held the map would be a cycle
+
+        def forget(dead: ref[Any]) -> None:
+            this = me()
+            if this is not None and key in this._known and this._known[key][0] is dead:
+                del this._known[key]
+
+        self._known[key] = ref(thing, forget), value
+        return value
+
+    def drop(self, thing: Any) -> None:
+        """Remove an object."""
+        del self._known[id(thing)]
+
+    def __contains__(self, thing: Any) -> bool:
+        found = self._known.get(id(thing))
+        return found is not None and found[0]() is thing
+
+    def __len__(self) -> int:
+        return len(self._known)
 
 
 def same_memory(a: Any, b: Any) -> bool:
     """Return whether two arrays share one storage."""
-    return a is b or owner(a) is owner(b)
+    return a is b or owner_of(a) is owner_of(b)
 
 
 def arrays_in(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
@@ -49,19 +77,16 @@ def arrays_in(packed: object, tell: Callable[[object], None]) -> Iterator[Any]:
         yield packed  # NumPy scalars are excluded: they allow no weak references
 
 
-class Storages:
-    """A fixed set of storages, such as those of a model's parameters, held weakly."""
-
-    __slots__ = ("_known",)
+class Storages(WeakIdentityMap[bool]):
+    """A set of storages, such as those of a model's parameters, held weakly."""
 
     def __init__(self, tensors: Iterable[Tensor] = ()) -> None:
-        owners = [owner(tensor._data) for tensor in tensors]
-        self._known = {id(whole): ref(whole) for whole in owners}
+        super().__init__()
+        for tensor in tensors:
+            self.set(owner_of(tensor._data), True)
 
     def __contains__(self, array: Any) -> bool:
-        whole = owner(array)
-        known = self._known.get(id(whole))
-        return known is not None and known() is whole
+        return self.get(owner_of(array)) is not None
 
 
 def once(make: Callable[[Tensor], _Kept]) -> Callable[[Tensor], _Kept]:
@@ -70,24 +95,20 @@ def once(make: Callable[[Tensor], _Kept]) -> Callable[[Tensor], _Kept]:
     Several operations often save the same tensor, which would then be packed several times. Results of
     `make` are remembered weakly, so they must allow weak references.
     """
-    known: dict[tuple[Any, ...], tuple[ref[Any], ref[Any]]] = {}
+    known: WeakIdentityMap[WeakValueDictionary[Any, _Kept]] = WeakIdentityMap()
 
     def made(tensor: Tensor) -> _Kept:
         array = tensor._data
-        whole = owner(array)
-        key: tuple[Any, ...] = (id(whole), tensor._version)
+        whole = owner_of(array)
+        key: Any = tensor._version
         if getattr(array, "strides", None) is not None:  # arrays without strides are never views of a part
-            key += (tensor._spec.backend.address(array), array.shape, array.strides, array.dtype)
-        found = known.get(key)
-        if found is not None and found[0]() is whole and (kept := found[1]()) is not None:
-            return kept
-
-        def forget(dead: ref[Any]) -> None:
-            if key in known and known[key][1] is dead:
-                del known[key]
-
-        kept = make(tensor)
-        known[key] = (ref(whole), ref(kept, forget))
+            key = (key, tensor._spec.backend.address(array), array.shape, array.strides, array.dtype)
+        found = known.get(whole)
+        if found is None:
+            found = known.set(whole, WeakValueDictionary())
+        kept = found.get(key)
+        if kept is None:
+            kept = found[key] = make(tensor)
         return kept
 
     return made
@@ -108,7 +129,12 @@ def dense(array: Any) -> tuple[Any, Layout]:
 
 def in_order(array: Any) -> tuple[Any, Layout]:
     """Return a view of the distinct elements of an array in the order of memory, and the layout for `undense`."""
-    small = array[tuple(slice(1) if not stride and size else slice(None) for size, stride in shape_of(array))]
+    small = array[
+        tuple(
+            slice(1) if not stride and size else slice(None)
+            for size, stride in zip(array.shape, array.strides, strict=True)
+        )
+    ]
     order = tuple(sorted(range(small.ndim), key=lambda dim: -abs(small.strides[dim])))
     return small.transpose(order), (array.shape, small.shape, order)
 
@@ -121,10 +147,6 @@ def strides_of(layout: Layout, itemsize: int) -> tuple[int, ...]:
         found[dim] = step if small[dim] == shape[dim] else 0
         step *= small[dim]
     return tuple(found)
-
-
-def shape_of(array: Any) -> Iterable[tuple[int, int]]:
-    return zip(array.shape, array.strides, strict=True)
 
 
 def undense(elements: Any, layout: Layout) -> Any:

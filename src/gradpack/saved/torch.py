@@ -18,9 +18,9 @@ from weakref import ref
 
 from ..autograd.decorate import decorate
 from .meter import Meter
-from .nodes_of_torch import Table
 from .policy import Policy
-from .torch_graph import Called, Pass, metering
+from .torch_graph import TorchHooks, TorchModuleCall, metering
+from .torch_nodes import LearnedTable
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,7 +46,7 @@ class Hooks:
     def __init__(self, torch: Any, policy: Policy, model: Any) -> None:
         self.policy, self.model = policy, model
         self._torch = torch
-        self._table = Table()
+        self._table = LearnedTable()
         self._local = threading.local()  # the running module of each thread
         self._lock = threading.Lock()
         self._observed = 0  # how many blocks are open
@@ -54,7 +54,7 @@ class Hooks:
 
     def __enter__(self) -> Hooks:
         blocks = ExitStack()
-        now = Pass(self._torch, self.policy, self._table, self._kinds(), self._local)
+        now = TorchHooks(self._torch, self.policy, self._table, self._kinds(), self._local)
         with blocks:
             blocks.enter_context(self._torch.autograd.graph.saved_tensors_hooks(now.pack, now.unpack))
             blocks.callback(self._leave)
@@ -114,7 +114,7 @@ def _noting(local: Any, name: str) -> tuple[Callable[..., None], Callable[..., N
     """Return a forward pre-hook and a forward hook that keep track of the running module in `local.call`."""
 
     def before(module: Any, args: Any) -> None:
-        local.call = Called(module, getattr(local, "call", None), name)
+        local.call = TorchModuleCall(module, getattr(local, "call", None), name)
 
     def after(module: Any, args: Any, result: Any) -> None:
         call = getattr(local, "call", None)
@@ -203,19 +203,18 @@ class _Around(Policy):
 class TorchMeter(Meter):
     """A `saved.Meter` for the saved tensors of an installed torch: the result of `meter`."""
 
-    __slots__ = ("_blocks", "_torch")
-
     def __init__(self, torch: Any, model: Any) -> None:
         super().__init__()
         self._torch = torch
         tensors = [] if model is None else [*model.parameters(), *model.buffers()]
-        self._exempt._known = {id(s): ref(s) for s in _storages(torch, tensors)}
+        for storage in _storages(torch, tensors):
+            self._exempt.set(storage, True)
 
     def __enter__(self) -> TorchMeter:
         pair = self._torch._C._autograd._top_saved_tensors_default_hooks(True)
         self._start = perf_counter()
         self._blocks = ExitStack()
-        if pair is None or not isinstance(getattr(pair[0], "__self__", None), Pass):
+        if pair is None or not isinstance(getattr(pair[0], "__self__", None), TorchHooks):
             self._blocks.enter_context(Hooks(self._torch, Policy() if pair is None else _Around(pair), None))
         metering().append(self)
         return self
@@ -225,7 +224,7 @@ class TorchMeter(Meter):
         self._blocks.close()
 
     def saved(self, tensor: Any, packed: Any) -> None:
-        """Count a saved tensor and its packed form. Called by `Pass.pack` for each tensor that torch saves."""
+        """Count a saved tensor and its packed form. `TorchHooks.pack` calls it for each."""
         self._watch(tensor)
         if packed is not None:
             self._watch_all(packed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import dataclass
 from typing import Any
 from weakref import ref
 
@@ -11,8 +12,8 @@ from ..base.errors import saved_was_modified
 from ..nn._module.calls import Call
 from .info import SavedInfo
 from .memory_handles import described
-from .nodes_of_torch import Table, found_in, learned
 from .policy import Policy
+from .torch_nodes import LearnedTable, found_in, learned_info
 
 _METERS = threading.local()
 
@@ -25,10 +26,8 @@ def metering() -> list[Any]:
     return found
 
 
-class Called(Call):
+class TorchModuleCall(Call):
     """One call of a module, with a count of its saved tensors by their look."""
-
-    __slots__ = ("counts",)
 
     def __init__(self, module: Any, outer: Call | None, path: str) -> None:
         super().__init__(module, outer)
@@ -36,16 +35,15 @@ class Called(Call):
         self.counts: dict[Any, int] = {}
 
 
-class _Round:
+class _OutsideModules:
     """The same count for tensors saved outside of modules, until no packed object of the round is alive."""
-
-    __slots__ = ("__weakref__", "counts")
 
     def __init__(self) -> None:
         self.counts: dict[Any, int] = {}
 
 
-class _Held:
+@dataclass(eq=False)
+class _TorchSaved:
     """The packed form of one saved tensor.
 
     Attributes:
@@ -57,12 +55,10 @@ class _Held:
         nr: how many saved tensors with this look the module's call, or the round, had before it.
     """
 
-    __slots__ = ("info", "look", "nr", "packed", "policy", "producer", "round", "same", "seen", "storage", "table")
-
     info: SavedInfo
     policy: Policy
-    table: Table
-    round: _Round
+    table: LearnedTable
+    round: _OutsideModules
     producer: tuple[str, int]
     look: tuple[Any, ...]
     nr: int
@@ -108,7 +104,7 @@ class _Held:
     def _learn(self, node: Any, name: str) -> None:
         slot = found_in(node, self)
         if slot is not None:
-            self.table.learn(self.look, self.nr, learned(name, slot))
+            self.table.learn(self.look, self.nr, learned_info(name, slot))
 
     def _modified(self, node: Any) -> RuntimeError:
         slot = None if node is None else found_in(node, self)
@@ -130,44 +126,38 @@ def _dtype_of(tensor: Any) -> Any:
     return getattr(dtypes, "bool_" if name == "bool" else name, None)
 
 
-class Pass:
+class TorchHooks:
     """The pack and unpack hooks of one block. Keeps neither model nor tensors alive."""
 
-    __slots__ = ("_kinds", "_local", "_policy", "_round", "_table", "_torch")
-
-    def __init__(self, torch: Any, policy: Policy, table: Table, kinds: dict[int, Any], local: Any) -> None:
+    def __init__(self, torch: Any, policy: Policy, table: LearnedTable, kinds: dict[int, Any], local: Any) -> None:
         self._torch, self._policy, self._table, self._kinds, self._local = torch, policy, table, kinds, local
-        self._round: ref[_Round] | None = None
+        self._round: ref[_OutsideModules] | None = None
 
     def pack(self, tensor: Any) -> Any:
         torch = self._torch
         same = tensor.detach()  # with grad_fn it would keep alive the graph that holds it
         if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-            return _Alone(same, same._version, tensor)
+            return _KeptAsIs(same, same._version, tensor)
         if _dtype_of(tensor) is None:
-            return _Alone(same, same._version, tensor)
-        held = _Held()
-        held.info, held.policy, held.table = self._described(tensor), self._policy, self._table
-        info, node = held.info, tensor.grad_fn
-        held.producer = ("", 0) if node is None else (node.name(), tensor.output_nr)
-        held.same, held.seen = same, same._version
-        held.round = round_ = self._current_round()
-        held.look = look = info.module, held.producer, len(info.shape), info.dtype.name, info.kind
-        call: Any = info._call
-        counts = round_.counts if call is None else call.counts
-        held.nr = nr = counts.get(look, 0)
+            return _KeptAsIs(same, same._version, tensor)
+        info, node, seen = self._described(tensor), tensor.grad_fn, same._version
+        producer = ("", 0) if node is None else (node.name(), tensor.output_nr)
+        look = info.module, producer, len(info.shape), info.dtype.name, info.kind
+        outside, call = self._current_round(), info._call
+        counts = call.counts if isinstance(call, TorchModuleCall) else outside.counts
+        nr = counts.get(look, 0)
         counts[look] = nr + 1
         fact = self._table.find(look, nr)
         if fact is not None:
             info.learn(fact)
-        packed = self._policy.pack(same, info)
-        held.packed, held.storage = packed, None
+        packed, storage = self._policy.pack(same, info), None
         if packed is same:
-            held.packed = None
+            packed = None
         else:
-            held.storage = ref(tensor.untyped_storage())
-            held.same = watch = tensor.detach()
-            watch.data = watch.new_empty(0)  # keeps the version counter, but not the memory
+            storage = ref(tensor.untyped_storage())
+            same = tensor.detach()
+            same.data = same.new_empty(0)  # keeps the version counter, but not the memory
+        held = _TorchSaved(info, self._policy, self._table, outside, producer, look, nr, packed, same, seen, storage)
         for one in metering():
             one.saved(tensor, held.packed)
         return held
@@ -181,10 +171,10 @@ class Pass:
         info._call = getattr(self._local, "call", None)
         return info
 
-    def _current_round(self) -> _Round:
+    def _current_round(self) -> _OutsideModules:
         found = None if self._round is None else self._round()
         if found is None:
-            found = _Round()
+            found = _OutsideModules()
             self._round = ref(found)
         return found
 
@@ -192,10 +182,8 @@ class Pass:
         return held.tensor(self._torch)
 
 
-class _Alone:
+class _KeptAsIs:
     """A saved tensor that policies do not support, such as a sparse one: kept as it is, with the version check."""
-
-    __slots__ = ("same", "seen", "whose")
 
     def __init__(self, same: Any, seen: int, tensor: Any) -> None:
         node = tensor.grad_fn

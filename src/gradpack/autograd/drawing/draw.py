@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
-from ...backends.windows import owner_of
+from ...backends.memory_layout import owner_of
 from ...core.memory_tracking import kept_by
 from ...core.tensor import Tensor
 from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, peek_seq

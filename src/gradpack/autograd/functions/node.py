@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 from ...base.dtypes import FLOATING
 from ...base.errors import saved_was_freed, saved_was_modified
-from ...core.packed import Packed, keep_attributes, lent, pack_input
-from ...core.saved import FREED, Owner, tell
+from ...core.packed import Packed, alias_for_hooks, keep_attributes, pack_input
+from ...core.saved import FREED, Owner, notify_recorder
 from ...core.tensor import Tensor, _new, alias, wrap
 from ...core.views import base_of
 from ...graph.node import Node, OutputSlot, PartialGrads
@@ -194,15 +194,15 @@ class BackwardCFunction(Node, FunctionCtx):
             nr = next((nr for nr, r in enumerate(results) if r is t), None)
             if nr is not None and edge is not None:
                 saved.nr, saved.edge = nr, None
-                saved.value = t = lent(t, edge)
+                saved.value = t = alias_for_hooks(t, edge)
             elif t._view is not None and (base := base_of(t)) is not t and any(base is r for r in results):
-                saved.value = t = lent(t, None)
+                saved.value = t = alias_for_hooks(t, None)
             packed = None
             label = (type(self).__name__, f"saved_tensors[{i}]")
             if mode.hooks is not None or mode.mutation is not None:
                 packed = saved.value = pack_input(mode, t, label, node)
             if mode.recorder is not None:
-                saved.hold = tell(mode, self._forward_cls.__name__, label, t, packed, node)
+                saved.hold = notify_recorder(mode, self._forward_cls.__name__, label, t, packed, node)
         self._saved = found
 
     def _unpack(self, i: int, saved: Saved) -> Any:

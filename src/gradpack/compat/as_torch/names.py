@@ -21,7 +21,7 @@ _OURS = frozenset("as_torch base cli compat declare examples extend graph kernel
 # Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(
     "autograd.api autograd.arguments backends.array_api backends.base backends.coo backends.numpy "
-    "backends.sparse backends.windows func.arguments func.sources".split()
+    "backends.sparse backends.memory_layout func.arguments func.sources".split()
 )
 
 # What is asked for names, in this order. `+` is the folder `stand_ins` beside this file, `=` a module of Python's.

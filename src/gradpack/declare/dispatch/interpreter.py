@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...backends import backend_of
+from ...backends.memory_layout import _array_type, may_overlap
 from ...backends.numpy import NUMPY, as_native, converted, hushed, rounded_number, silently, unhush
-from ...backends.windows import _array_type, may_overlap
 from ...base import dtypes
 from ...base.devices import CPU
 from ...base.errors import not_a_tensor

@@ -11,7 +11,7 @@ from ...backends import Spec
 from ...base.dtypes import FLOATING, dtype
 from ...base.modes import Mode
 from ...core.packed import holder_of, pack_array, pack_input, pack_result
-from ...core.saved import Constant, tell
+from ...core.saved import Constant, notify_recorder
 from ...core.tensor import Tensor, _new, wrap
 from ...graph.node import Node, NoGradEdge, OutputSlot, next_seq
 from ..op import Op
@@ -131,7 +131,7 @@ def _save(
         label, packs = (op.node_name, name), mode.hooks is not None or mode.mutation is not None
         kept = pack_array(mode, data, counter, label, node) if packs else data
         if mode.recorder is not None:
-            _held(node, tell(mode, op.name, label, wrap(data), kept if packs else None, node))
+            _held(node, notify_recorder(mode, op.name, label, wrap(data), kept if packs else None, node))
         setattr(node, name, kept)
         setattr(node, name + "_c", counter)
         setattr(node, name + "_v", 0)
@@ -156,7 +156,7 @@ def _saved_result(op: Op, name: str, out: Tensor, mode: Mode, node: Any) -> Any:
         edge = None if not differentiable else node if node.outputs == 1 else OutputSlot(node, nr, node.outputs)
         packed = pack_result(mode, out, edge, label, node)
     if mode.recorder is not None:
-        _held(node, tell(mode, op.name, label, out, packed, node))
+        _held(node, notify_recorder(mode, op.name, label, out, packed, node))
     return out._data if packed is None else packed
 
 
@@ -174,7 +174,7 @@ def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode, node: Any) -> An
     elif op.light is not None and name == op.inputs[0]:
         kept = op.light(value)
     if mode.recorder is not None:
-        _held(node, tell(mode, op.name, label, value, None if kept is value else kept, node))
+        _held(node, notify_recorder(mode, op.name, label, value, None if kept is value else kept, node))
     return kept
 
 

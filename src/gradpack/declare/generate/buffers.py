@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.windows import _array_type
+from ...backends.memory_layout import _array_type
 
 BLOCK = 1 << 17  # bytes of a block: the buffers of a formula fit into the second-level cache
 _KEPT = 8  # blocks that are kept for the next loop; malloc would hand a megabyte back to the system each time

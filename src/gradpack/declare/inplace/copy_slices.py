@@ -11,7 +11,7 @@ import weakref
 from typing import Any
 
 from ...backends import spec_of
-from ...backends.windows import Window, window
+from ...backends.memory_layout import Window, window
 from ...base import late
 from ...base.errors import saved_was_freed
 from ...base.modes import MODE, VIEW_REPLAY, Mode

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from ...backends.windows import writable
+from ...backends.memory_layout import writable
 from ...base.errors import not_a_method_of, not_a_tensor
 from ...base.modes import MODE, TRANSFORMS, using, without_dual, without_grad
 from ...core.copy_on_write import before_write

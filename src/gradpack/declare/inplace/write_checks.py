@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...backends.windows import overlap, partly_overlap, repeats
+from ...backends.memory_layout import overlap, partly_overlap, repeats
 from ...base import dtypes
 from ...base.callers import depth_of_user
 from ...base.errors import scalar_type

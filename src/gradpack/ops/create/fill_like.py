@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...backends import NUMPY
-from ...backends.windows import reach
+from ...backends.memory_layout import reach
 from ...base import dtypes
 from ...base.devices import CPU, as_device
 from ...base.dtypes import as_dtype, dtype

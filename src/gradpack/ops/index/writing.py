@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ...backends.memory_layout import overlap, writable
 from ...backends.numpy import hushed, unhush
-from ...backends.windows import overlap, writable
 from ...base.dtypes import dtype
 from ...base.modes import MODE
 from ...base.numbers import number_for

@@ -14,14 +14,14 @@ import numpy as np
 
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE
-from ...core.rematerialize import LEAST, Again, in_place_of
+from ...core.rematerialize import LEAST, Rematerialized, packed_for
 from ...core.tensor import Tensor
 from ...kernels.dispatch import accelerated
 from ..reduce.kernels import _array_type
 from ..shape.memory_formats import channels_as_in
 
 
-class Dropped(Again):
+class Dropped(Rematerialized):
     """A saved dropout result, recomputed from its input and mask when unpacked."""
 
     __slots__ = ("_bits", "_p", "_seen", "_source", "_writes")
@@ -72,4 +72,4 @@ def light(tensor: Tensor) -> Any:
         or mode.forward
     ):
         return tensor
-    return in_place_of(tensor, Dropped(tensor, producer, node.mask, node.p))
+    return packed_for(tensor, Dropped(tensor, producer, node.mask, node.p))

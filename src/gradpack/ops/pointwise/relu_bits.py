@@ -12,13 +12,13 @@ import numpy as np
 from ...base.callers import place_of
 from ...base.modes import MODE
 from ...core.packed import Packed, PackedWithInfo
-from ...core.rematerialize import LEAST, Again, in_place_of
-from ...core.saved import tell
+from ...core.rematerialize import LEAST, Rematerialized, packed_for
+from ...core.saved import notify_recorder
 from ...core.tensor import Tensor
 from ..reduce.kernels import _array_type
 
 
-class Bits(Again):
+class Bits(Rematerialized):
     """A packed saved tensor: a bit for each element that is not zero; unpacks to ones and zeros."""
 
     __slots__ = ("_dtype", "bits")
@@ -58,11 +58,11 @@ def keep_bits(result: Tensor) -> None:
             return
     if counter is not result._counter or counter[0] != seen:
         return  # modified in-place: backward raises the version error
-    node.out = packed = in_place_of(result, Bits(result))
+    node.out = packed = packed_for(result, Bits(result))
     if mode.recorder is not None:
         label = ("ReluBackward0", "out")
         if hasattr(mode.recorder, "describe"):
             packed.__class__ = PackedWithInfo
             packed.info = mode.recorder.describe(result, label, node, place_of(_getframe(1)))
             packed.info.policy, packed.info.packed_bytes = "bits", packed.handle.bits.nbytes
-        node.held = (tell(mode, "relu", label, result, packed, node),)
+        node.held = (notify_recorder(mode, "relu", label, result, packed, node),)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.windows import memory_of
+from ...backends.memory_layout import memory_of
 from ...base import dtypes, late
 from ...base.errors import not_a_tensor
 from ...core.tensor import Tensor

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.windows import memory_of, reach, writable
+from ...backends.memory_layout import memory_of, reach, writable
 from ...base import late
 from ...base.memory_formats import FORMATS, order_of
 from ...base.modes import MODE
@@ -51,7 +51,7 @@ def _become(target: Tensor, made: Tensor) -> None:
     target._data, target._shape = made._data, made._shape
     target._relaid = True
     if type(target._edge) is AccumulateGrad:
-        target._remains.follow(target)
+        target._leaf_state.follow(target)
     if type(target._counter) is list:
         target._counter[0] += 1
 

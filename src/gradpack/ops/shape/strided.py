@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.windows import Window, memory_of, reach
+from ...backends.memory_layout import Window, memory_of, reach
 from ...base.memory_formats import order_of
 from ...base.modes import MODE
 from ...core.tensor import Tensor

@@ -9,14 +9,14 @@ from weakref import ref
 
 from ...base.errors import saved_was_modified
 from ...core.tensor import Tensor, alias
-from ..finalizers import Ending, Endings
-from ..info import Brief, SavedInfo
-from ..policies.recompute_graph import Handle, Value
+from ..finalizers import Finalized, FinalizedQueue
+from ..info import BriefInfo, SavedInfo
+from ..policies.recompute_graph import DroppedTensor, RecordedArray
 from ..policy import Policy
 from .costs import LATENCY, rate
 
 
-class Means:
+class Method:
     """A policy that a budget may use to free memory, and its measured cost.
 
     Args:
@@ -69,46 +69,33 @@ class Means:
             self._unpack.measured(nbytes, seconds)
 
 
-class Entry:
+class StorageEntry:
     """One storage at one version, in the form in which it is held.
 
     Attributes:
-        form: "" before it is taken in, "keep", "recompute" or the name of a `Means`.
+        form: "" before it is taken in, "keep", "recompute" or the name of a `Method`.
+        whole: a weak reference to the array that owns the storage.
         nbytes: bytes of the storage.
         away: whether it is on a device other than the CPU. Then only the form "keep" takes memory there.
         sizes: bytes of its form on the tensor's device, in host memory and on disk.
-        row: its row in the round.
+        row: its row in the step.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "away",
-        "form",
-        "is_start",
-        "ledger",
-        "nbytes",
-        "number",
-        "row",
-        "sizes",
-        "slots",
-        "stuck",
-    )
-
-    def __init__(self, ledger: Ledger, nbytes: int, number: int, row: Any, away: bool = False) -> None:
-        self.ledger, self.nbytes, self.number, self.row = ledger, nbytes, number, row
+    def __init__(self, accounts: Accounts, whole: Any, number: int, row: Any, away: bool = False) -> None:
+        self.accounts, self.whole, self.nbytes, self.number, self.row = accounts, ref(whole), whole.nbytes, number, row
         self.away = away
         self.form = ""
         self.sizes = [0, 0, 0]
-        self.slots: list[ref[Slot]] = []
+        self.slots: list[ref[BudgetedTensor]] = []
         self.stuck: set[str] = set()  # forms whose conversion failed
         self.is_start = False  # whether a recipe starts from it: then it must not be rounded
-        ledger.endings.watch(self, self.sizes)
+        accounts.endings.watch(self, self.sizes)
 
     memory = property(lambda self: self.sizes[0])
     host = property(lambda self: self.sizes[1])
     disk = property(lambda self: self.sizes[2])
 
-    def living(self) -> list[Slot]:
+    def living(self) -> list[BudgetedTensor]:
         return [slot for known in self.slots if (slot := known()) is not None]
 
     def takes(self, form: str, nbytes: int) -> tuple[int, int]:
@@ -117,29 +104,27 @@ class Entry:
 
     def becomes(self, form: str, nbytes: int, disk: int = 0) -> None:
         memory, host = self.takes(form, nbytes)
-        self.ledger.change(memory - self.memory, host - self.host, disk - self.disk)
+        self.accounts.change(memory - self.memory, host - self.host, disk - self.disk)
         self.form, self.sizes[:] = form, (memory, host, disk)
 
 
-class Slot:
+class BudgetedTensor:
     """The packed form of one saved tensor, which the budget may convert to another form later."""
 
-    __slots__ = ("__weakref__", "entry", "form", "info", "kept", "told", "value", "version")
-
-    def __init__(self, entry: Entry, tensor: Tensor, info: Any, value: Value) -> None:
+    def __init__(self, entry: StorageEntry, tensor: Tensor, info: Any, value: RecordedArray) -> None:
         self.entry, self.info, self.value = entry, info, value
         # Without grad_fn: a node that saves its own output would keep itself alive.
         self.form: Any = alias(tensor._data, tensor._spec, tensor._shape)
         self.form._counter = tensor._counter
         self.version = tensor._counter[0]
-        self.kept: Means | None = None  # the means that packed it
+        self.kept: Method | None = None  # the method that packed it
         self.told: Callable[[Any], None] | None = None  # callback, called with each later form
         entry.slots.append(ref(self))
-        if value.slot is None or value.slot() is None:
+        if value.slot() is None:
             value.slot = ref(self)
 
-    def becomes(self, form: Any, kept: Means | None) -> None:
-        """Set another form: a recomputation `Handle`, or what a policy has packed."""
+    def becomes(self, form: Any, kept: Method | None) -> None:
+        """Set another form: a recomputation `DroppedTensor`, or what a policy has packed."""
         self.form, self.kept = form, kept
         if self.told is not None:
             self.told(form)
@@ -155,7 +140,7 @@ class Slot:
 
     def described(self) -> SavedInfo:
         """Return the full `SavedInfo`; only while the tensor itself is held."""
-        if type(self.info) is Brief:
+        if type(self.info) is BriefInfo:
             self.info = self.info.full(self.form)
         known: SavedInfo = self.info
         return known
@@ -167,7 +152,7 @@ class Slot:
 
     def tensor(self) -> Tensor:
         form = self.form
-        if type(form) is Handle:
+        if type(form) is DroppedTensor:
             return form.tensor()
         if self.kept is None:
             kept: Tensor = form
@@ -178,12 +163,10 @@ class Slot:
         return made
 
 
-class Held:
+class HeldSource:
     """A source of recipes: a tensor that a slot holds in any form."""
 
-    __slots__ = ("_fetch", "_slot")
-
-    def __init__(self, slot: Slot, fetch: Callable[[Slot], Tensor]) -> None:
+    def __init__(self, slot: BudgetedTensor, fetch: Callable[[BudgetedTensor], Tensor]) -> None:
         self._slot, self._fetch = slot, fetch
 
     @property
@@ -204,58 +187,42 @@ class Held:
     @property
     def recipe(self) -> Any:
         form = self._slot.form
-        return form.recipe if type(form) is Handle else None
+        return form.recipe if type(form) is DroppedTensor else None
 
 
-class Ledger:
+class Accounts:
     """The sums of the bytes of all living entries, and of other arrays that are counted (see `watch`).
 
     Attributes:
-        peak, host_peak, disk_peak: the most bytes on the tensors' device, in host memory and on disk.
+        peaks: the most bytes on the tensors' device, in host memory and on disk.
         endings: watches entries and arrays, and knows the bytes to subtract at their death.
         watched: the other arrays, by id.
     """
 
-    __slots__ = ("_disk", "_host", "_memory", "disk_peak", "endings", "host_peak", "peak", "watched")
-
     def __init__(self) -> None:
-        self._memory = self._host = self._disk = 0
-        self.peak = self.host_peak = self.disk_peak = 0
-        self.endings = Endings()
-        self.watched: dict[int, Ending] = {}
+        self._held = self.peaks = (0, 0, 0)
+        self.endings = FinalizedQueue()
+        self.watched: dict[int, Finalized] = {}
 
-    def change(self, memory: int, host: int, disk: int) -> None:
-        self.settle()
-        self._memory += memory
-        self._host += host
-        self._disk += disk
-        self.peak = max(self.peak, self._memory)
-        self.host_peak = max(self.host_peak, self._host)
-        self.disk_peak = max(self.disk_peak, self._disk)
-
-    def settle(self) -> None:
+    @property
+    def held(self) -> tuple[int, int, int]:
+        """The bytes held now on the tensors' device, in host memory and on disk."""
         for ending in self.endings.over():
-            memory, host, disk, *key = ending.told
+            memory, host, disk, *key = ending.data
             if key and self.watched.get(key[0]) is ending:
                 del self.watched[key[0]]
-            self._memory -= memory
-            self._host -= host
-            self._disk -= disk
+            now = self._held
+            self._held = now[0] - memory, now[1] - host, now[2] - disk
+        return self._held
 
-    @property
-    def memory(self) -> int:
-        self.settle()
-        return self._memory
+    memory = property(lambda self: self.held[0])
+    host = property(lambda self: self.held[1])
+    disk = property(lambda self: self.held[2])
 
-    @property
-    def host(self) -> int:
-        self.settle()
-        return self._host
-
-    @property
-    def disk(self) -> int:
-        self.settle()
-        return self._disk
+    def change(self, memory: int, host: int, disk: int) -> None:
+        now, most = self.held, self.peaks
+        self._held = now = now[0] + memory, now[1] + host, now[2] + disk
+        self.peaks = max(most[0], now[0]), max(most[1], now[1]), max(most[2], now[2])
 
     def watch(self, array: Any, memory: int, host: int) -> None:
         """Count the bytes of an array, or of an object that holds one, until it dies."""

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .choices import NEVER, Item, Limits
+from .choices import NEVER, BudgetLimits, Item
 
 Table = Any  # a NumPy array of floats
 _LOOK, _NUMBER, _CHANGE = 1e-4, 4e-9, 2e-5  # assumed seconds: of `trials`, per entry of its table, of one change
@@ -41,22 +41,22 @@ class Assignment:
 
     Attributes:
         numbers: for each place the index of its item.
-        ways: for each place the indices of the allowed choices.
-        chosen: for each place the position in `ways` of the current choice.
+        options: for each place the indices of the allowed choices.
+        chosen: for each place the position in `options` of the current choice.
         seconds: the cost of all choices in a step.
         over: bytes held minus the limit, for each watched moment of each limit; negative where there is room.
-        price: seconds for each place and way, with additional unpacking for it and for its users; inf if not allowed.
-        held: bytes that each way holds at each watched moment: (places, ways, moments).
-        largest: the most bytes that any way holds at any moment.
+        price: seconds for each place and option, with unpacking for it and for its users included; inf if not allowed.
+        held: bytes that each option holds at each watched moment: (places, options, moments).
+        largest: the most bytes that any option holds at any moment.
         work: estimated seconds of search so far, from the number of changes, without reading a clock.
     """
 
-    def __init__(self, items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: Limits) -> None:
+    def __init__(self, items: Sequence[Item], allowed: Sequence[Sequence[int]], limits: BudgetLimits) -> None:
         self.items = items
         self.numbers = [i for i, ns in enumerate(allowed) if len(ns) > 1]
-        self.ways = [list(allowed[i]) for i in self.numbers]
+        self.options = [list(allowed[i]) for i in self.numbers]
         place = {i: p for p, i in enumerate(self.numbers)}
-        count, most = len(self.numbers), max(map(len, self.ways), default=1)
+        count, most = len(self.numbers), max(map(len, self.options), default=1)
         self.at = np.arange(count)
         self.work = 0.0
         moments = _moments(items)
@@ -66,7 +66,7 @@ class Assignment:
         self._never = len(moments)
 
         self.price = np.full((count, most), np.inf)
-        self._again = np.zeros((count, most))  # seconds to unpack an item once more, for each recomputation from it
+        self._refetch = np.zeros((count, most))  # seconds to unpack an item once more, for each recomputation from it
         self._made = [[item.choices[n].is_made_again for n in ns] for item, ns in self._each()]
         self._needs: list[tuple[int, ...]] = [()] * count
         self._users: list[list[int]] = [[] for _ in range(count)]
@@ -74,7 +74,7 @@ class Assignment:
             for k, n in enumerate(ns):
                 choice = item.choices[n]
                 self.price[p, k] = choice.seconds
-                self._again[p, k] = choice.fetch + NEVER * choice.rounds
+                self._refetch[p, k] = choice.fetch + NEVER * choice.rounds
                 if choice.is_made_again:
                     self._needs[p] = tuple(place[i] for i in choice.needs if i in place)
         for p, needs in enumerate(self._needs):
@@ -88,10 +88,10 @@ class Assignment:
         self.seconds = float(self.price[:, 0].sum()) if count else 0.0
 
     def _each(self) -> list[tuple[Item, list[int]]]:
-        return [(self.items[i], ns) for i, ns in zip(self.numbers, self.ways, strict=True)]
+        return [(self.items[i], ns) for i, ns in zip(self.numbers, self.options, strict=True)]
 
-    def _watch(self, moments: list[int], allowed: Sequence[Sequence[int]], limits: Limits) -> None:
-        """Compute the bytes that each way holds over time, and select the moments at which a limit may be exceeded."""
+    def _watch(self, moments: list[int], allowed: Sequence[Sequence[int]], limits: BudgetLimits) -> None:
+        """Compute the bytes that each option holds over time; select the moments at which a limit may be exceeded."""
         count, most = self.price.shape
         kinds, whens = [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]  # limit and moment of each watched column
         held, over = [np.zeros((count, most, 0))], [np.zeros(0)]
@@ -133,7 +133,7 @@ class Assignment:
     def all(self) -> list[int]:
         """Return the index of the current choice of every item, those with a single choice included."""
         chosen = [0] * len(self.items)
-        for i, ns, k in zip(self.numbers, self.ways, self.chosen.tolist(), strict=True):
+        for i, ns, k in zip(self.numbers, self.options, self.chosen.tolist(), strict=True):
             chosen[i] = ns[k]
         return chosen
 
@@ -151,7 +151,7 @@ class Assignment:
         self.seconds += float(self.price[p, k] - self.price[p, before])
         self.over += self.held[p, k] - self.held[p, before]
         self.chosen[p] = k
-        more = float(self._again[p, k] - self._again[p, before])
+        more = float(self._refetch[p, k] - self._refetch[p, before])
         if more:
             for user in self._users[p]:
                 for nr, made in enumerate(self._made[user]):
@@ -163,7 +163,7 @@ class Assignment:
             self.is_made[p] = not self.is_made[p]
             sign = 1 if self.is_made[p] else -1
             for q in self._needs[p]:
-                self.price[q] += sign * self._again[q]
+                self.price[q] += sign * self._refetch[q]
             for q, asked in self._asks(p, self.is_made[p]).items():
                 self._ask(q, asked)
 
@@ -197,7 +197,7 @@ class Assignment:
     def _sooner(self, q: int, k: int, asked: int) -> Table:
         """Return the bytes added at each watched moment if recomputed item `q` is first needed by others at `asked`."""
         i = self.numbers[q]
-        base = self._first[i] if self.items[i].choices[self.ways[q][k]].stays else self._last[i]
+        base = self._first[i] if self.items[i].choices[self.options[q][k]].stays else self._last[i]
         now, before = min(base, asked), min(base, self._asked[q])
         sign = 1.0 if now < before else -1.0
         return self._whole[q] * (sign * ((self._when >= min(now, before)) & (self._when < max(now, before))))
@@ -233,7 +233,7 @@ class Assignment:
     def unpacking(self) -> Table:
         """Return the part of each change's seconds that is due to recomputing other items from the changed one."""
         asking = np.array([sum([self.is_made[user] for user in users]) for users in self._users])
-        more: Table = asking[:, None] * (self._again - self._again[self.at, self.chosen][:, None])
+        more: Table = asking[:, None] * (self._refetch - self._refetch[self.at, self.chosen][:, None])
         return more
 
 

@@ -4,37 +4,38 @@ from __future__ import annotations
 
 from time import perf_counter
 from typing import Any
-from weakref import ref
+from weakref import WeakValueDictionary
 
+from ...backends.memory_layout import owner_of
 from ...base.layouts import strided
 from ...base.modes import MODE, OpMode
 from ...base.sizes import in_bytes, shown
 from ...core.tensor import Tensor
-from ..info import Brief, SavedInfo
+from ..info import BriefInfo, SavedInfo
 from ..memory_handles import described
 from ..policies.cheap_operations import is_held
-from ..policies.notes import Notes
-from ..policies.recompute import Living, Watch
-from ..policies.recompute_graph import Value
-from ..policies.recompute_paths import ways_to
+from ..policies.recompute import OpRecorder
+from ..policies.recompute_graph import RecordedArray
+from ..policies.recompute_paths import paths_to
+from ..policies.recorded_arrays import RecordedArrays
 from ..policy import Policy
-from ..storage import owner
-from .accounting import Entry, Means, Slot, packed_bytes
-from .choices import Limits
-from .costs import Took
+from ..storage import WeakIdentityMap
+from .accounting import BudgetedTensor, Method, StorageEntry, packed_bytes
+from .choices import BudgetLimits
+from .costs import CallTime
 from .explain import BudgetPlan
-from .methods import check_folder, means_of
-from .residency import Holding
-from .step_profile import Round, Row, Shared, adopted, better, is_due, planned
+from .methods import check_folder, methods_for
+from .residency import Residency
+from .step_profile import ProfileRow, SharedPlans, StepProfile, adopted, better, is_due, planned
 
 _PLANS = 16  # plans to remember: one for each kind of step
-_ROWS = 10_000  # most rows of a round, where no backward pass ends it
+_ROWS = 10_000  # most rows of a step, where no backward pass ends it
 _STEP = 3  # time of a whole step, as a multiple of the time of its forward operations
 _EFFORT = 0.2  # time to spend on one plan, as a part of the time of the forward operations,
 _LEAST, _MOST = 0.002, 0.1  # but at least and at most so many seconds
 _SHARE, _AHEAD = 0.004, 0.3  # share of all steps' time that planning may take; steps' time granted in advance
 _CREDIT = 0.01  # seconds of planning granted in any case
-_shared = Shared()
+_shared = SharedPlans()
 
 try:
     from time import thread_time
@@ -55,39 +56,39 @@ class Budget(Policy):
     guards_writes = True
 
     def __init__(
-        self, limit: int, ram: int | None, disk: int, means: list[Means], min_bytes: int, steady: bool
+        self, limit: int, ram: int | None, disk: int, methods: list[Method], min_bytes: int, steady: bool
     ) -> None:
         self.limit, self.ram, self.disk = limit, ram, disk
-        self._limits = Limits(limit, disk, float("inf") if ram is None else ram)
+        self._limits = BudgetLimits(limit, disk, float("inf") if ram is None else ram)
         self.name = f"budget({shown(limit)!r})"
         self.min_bytes = min_bytes
-        self._means = means
-        self._holding = Holding(self.name, self._limits, means)
-        self._ledger = self._holding.ledger
-        self._lock = self._holding.lock
-        self._notes = Notes()
-        self._watch = Watch(self._notes, cheap=False, steady=steady)
-        self._entries: dict[tuple[int, int], tuple[ref[Any], ref[Entry]]] = {}
-        self._others = Living()  # storages of parameters and buffers, which stay in memory anyway
+        self._methods = methods
+        self._residency = Residency(self.name, self._limits, methods)
+        self._accounts = self._residency.accounts
+        self._lock = self._residency.lock
+        self._notes = RecordedArrays()
+        self._watch = OpRecorder(self._notes, cheap=False, steady=steady)
+        self._entries: WeakValueDictionary[tuple[int, int], StorageEntry] = WeakValueDictionary()
+        self._others: WeakIdentityMap[bool] = WeakIdentityMap()  # parameters and buffers, in memory anyway
         self._number = 0
-        self._round = Round()
+        self._profile = StepProfile()
         self._plans: list[BudgetPlan] = []
         self.planning = 0.0
         self._efforts = self._credit = 0.0  # seconds that planning has taken, and may take in advance of any steps
         self._took = 0.0  # seconds of the last planning
 
-    held = property(lambda self: self._ledger.memory)
-    in_ram = property(lambda self: self._ledger.host)
-    on_disk = property(lambda self: self._ledger.disk)
-    peak = property(lambda self: self._ledger.peak)
-    ram_peak = property(lambda self: self._ledger.host_peak)
-    disk_peak = property(lambda self: self._ledger.disk_peak)
+    held = property(lambda self: self._accounts.memory)
+    in_ram = property(lambda self: self._accounts.host)
+    on_disk = property(lambda self: self._accounts.disk)
+    peak = property(lambda self: self._accounts.peaks[0])
+    ram_peak = property(lambda self: self._accounts.peaks[1])
+    disk_peak = property(lambda self: self._accounts.peaks[2])
 
     @property
     def plan(self) -> BudgetPlan | None:
         """The plan for steps like the last one; None before the first step has gone backward."""
         with self._lock:
-            if self._round.uses and not self._entries:
+            if self._profile.uses and not self._entries:
                 self._begin()
             return self._plans[0] if self._plans else None
 
@@ -96,17 +97,17 @@ class Budget(Policy):
 
     def __enter__(self) -> Budget:
         with self._lock:
-            if self._round.uses or not self._entries:
+            if self._profile.uses or not self._entries:
                 self._begin()
         super().__enter__()  # last: if planning is interrupted, nothing has been entered
         return self
 
-    # --- rounds ---
+    # --- steps ---
 
     def _begin(self) -> None:
-        """End the current round, make or improve the plan for steps like it, and begin the next round."""
-        done, spent = self._round, self._watch.spent
-        self._round = Round(spent)
+        """End the current step, make or improve the plan for steps like it, and begin the next step."""
+        done, spent = self._profile, self._watch.spent
+        self._profile = StepProfile(spent)
         forward = spent - done.began
         start, effort = thread_time(), min(max(_LEAST, _EFFORT * forward), _MOST)
         followed = done.planned
@@ -114,16 +115,18 @@ class Budget(Policy):
         if done.rows and done.uses and (followed is None or followed.keys != done.keys):
             if planning := self._may_plan(effort, forward):
                 others = self._plans_of_others(done)
-                self._plans.insert(0, planned(done, self._means, self._limits, effort, others=others))
+                self._plans.insert(0, planned(done, self._methods, self._limits, effort, others=others))
                 del self._plans[_PLANS:]
         elif followed is not None:
             followed.followed += 1
             self._plans.remove(followed)
-            now_and_then = not followed.followed & (followed.followed - 1)  # after 1, 2, 4, 8, ... rounds
+            now_and_then = not followed.followed & (followed.followed - 1)  # after 1, 2, 4, 8, ... steps
             if done.uses and now_and_then and not self._watch.steady:
                 others = self._plans_of_others(done)
-                planning = is_due(followed, self._means) and self._may_plan(effort, forward)
-                followed = better(done, self._means, effort, others) if planning else adopted(done, self._means, others)
+                planning = is_due(followed, self._methods) and self._may_plan(effort, forward)
+                followed = (
+                    better(done, self._methods, effort, others) if planning else adopted(done, self._methods, others)
+                )
             self._plans.insert(0, followed)
         if planning and not self._watch.steady:
             _shared.add(self._plans[0])
@@ -135,7 +138,7 @@ class Budget(Policy):
             took = self._took = max(took, effort)
         self._efforts += took
 
-    def _plans_of_others(self, done: Round) -> list[BudgetPlan]:
+    def _plans_of_others(self, done: StepProfile) -> list[BudgetPlan]:
         """Return plans of other budgets for steps like this; none with a seed, where each run must plan the same."""
         return [] if self._watch.steady else [plan for plan in _shared.like(done.keys) if plan not in self._plans]
 
@@ -151,11 +154,11 @@ class Budget(Policy):
     # --- packing ---
 
     def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
-        """Return a cheap `Brief` while a step follows its plan and no recorder is active, else a `SavedInfo`."""
-        round_ = self._round
-        goes_on = bool(self._plans) and (round_.choice is not None or not round_.rows)
+        """Return a cheap `BriefInfo` while a step follows its plan and no recorder is active, else a `SavedInfo`."""
+        profile = self._profile
+        goes_on = bool(self._plans) and (profile.choice is not None or not profile.rows)
         return (
-            Brief(label, node, where)
+            BriefInfo(label, node, where)
             if goes_on and MODE.get().recorder is None
             else SavedInfo(tensor, label, node, where)
         )
@@ -165,10 +168,10 @@ class Budget(Policy):
             return tensor
         if info is None:
             info = described(tensor)
-        if owner(tensor._data) in self._others:
+        if owner_of(tensor._data) in self._others:
             return tensor
         if type(info) is SavedInfo and info.kind in ("parameter", "buffer"):
-            self._others.add(owner(tensor._data))
+            self._others.set(owner_of(tensor._data), True)
             return tensor
         start = perf_counter()
         with self._lock:
@@ -177,69 +180,59 @@ class Budget(Policy):
             finally:
                 self._watch.away += perf_counter() - start
 
-    def _pack(self, tensor: Tensor, info: Any) -> Slot:
-        if not self._entries and (self._round.uses or len(self._round.rows) > _ROWS):
+    def _pack(self, tensor: Tensor, info: Any) -> BudgetedTensor:
+        if not self._entries and (self._profile.uses or len(self._profile.rows) > _ROWS):
             self._begin()
-        whole = owner(tensor._data)
+        whole = owner_of(tensor._data)
         value = self._watch.find(tensor) or self._notes.take(tensor)
         key = (id(whole), int(tensor._counter[0]))
-        known = self._entries.get(key)
-        entry = None if known is None or known[0]() is not whole else known[1]()
-        if entry is None:
+        entry = self._entries.get(key)
+        if entry is None or entry.whole() is not whole:
             entry = self._entry(whole, tensor, info)
-            slot = Slot(entry, tensor, info, value)
+            slot = BudgetedTensor(entry, tensor, info, value)
             try:
                 self._look(entry, slot)
-                choice = self._round.choice
-                self._holding.take_in(entry, None if choice is None else choice.name)
+                choice = self._profile.choice
+                self._residency.take_in(entry, None if choice is None else choice.name)
             except BaseException:
-                self._round.withdraw()
+                self._profile.withdraw()
                 raise
-            self._entries[key] = (ref(whole), ref(entry, self._forgets(key)))
+            self._entries[key] = entry
         else:
-            slot = Slot(entry, tensor, info, value)
-            self._holding.join(entry, slot)
+            slot = BudgetedTensor(entry, tensor, info, value)
+            self._residency.join(entry, slot)
         info.policy, info.tier, info.packed_bytes = f"{self.name}: {entry.form}", entry.form, entry.memory
         return slot
 
-    def _forgets(self, key: tuple[int, int]) -> Any:
-        entries = self._entries
-
-        def forget(gone: ref[Entry]) -> None:
-            if key in entries and entries[key][1] is gone:
-                del entries[key]
-
-        return forget
-
-    def _entry(self, whole: Any, tensor: Tensor, info: Any) -> Entry:
-        label = info.label if type(info) is Brief else (info.node_name, info.slot)
+    def _entry(self, whole: Any, tensor: Tensor, info: Any) -> StorageEntry:
+        label = info.label if type(info) is BriefInfo else (info.node_name, info.slot)
         key = (*label, tensor._shape, tensor._spec.dtype, whole.nbytes)
         away = tensor._spec.device.type != "cpu"
-        row = Row(len(self._round.rows), key, whole.nbytes, self._round.tick(), away)
-        self._round.add(row, self._plans)
+        row = ProfileRow(len(self._profile.rows), key, whole.nbytes, self._profile.tick(), away)
+        self._profile.add(row, self._plans)
         row.fixed = whole.nbytes < self.min_bytes
-        if self._round.choice is None:
-            row.describe(info.full(tensor) if type(info) is Brief else info)
+        if self._profile.choice is None:
+            row.describe(info.full(tensor) if type(info) is BriefInfo else info)
         self._number += 1
-        return Entry(self._ledger, whole.nbytes, self._number, row, away)
+        return StorageEntry(self._accounts, whole, self._number, row, away)
 
-    def _look(self, entry: Entry, slot: Slot) -> None:
-        """Note the cost of recomputing the tensor, and sample how well each means packs it."""
-        row: Row = entry.row
+    def _look(self, entry: StorageEntry, slot: BudgetedTensor) -> None:
+        """Note the cost of recomputing the tensor, and sample how well each method packs it."""
+        row: ProfileRow = entry.row
         if row.fixed:
             return
-        if self._round.choice is None:
-            ways = ways_to(slot.value, self._holding.is_held)
-            if (way := ways[slot.value]) is not None and not way.extra:
+        if self._profile.choice is None:
+            paths = paths_to(slot.value, self._residency.is_held)
+            if (path := paths[slot.value]) is not None and not path.extra:
                 row.took, row.needs = self._runs(slot.value)
-            for means in list(self._means):
-                known = means.on_disk or means.from_device or means.knows(row.key)
-                if not known and not (means.lossy and row.exact):
-                    self._sample(means, entry, slot)
+            for method in list(self._methods):
+                known = method.on_disk or method.from_device or method.knows(row.key)
+                if not known and not (method.lossy and row.exact):
+                    self._sample(method, entry, slot)
 
-    def _runs(self, wanted: Value) -> tuple[list[Took], tuple[int, ...]]:
+    def _runs(self, wanted: RecordedArray) -> tuple[list[CallTime], tuple[int, ...]]:
         """Return the times of the operations that recompute a value, and the numbers of the rows they start from."""
-        took: list[Took] = []
+        took: list[CallTime] = []
         needs: set[int] = set()
         stack, seen = [wanted], {wanted}
         while stack:
@@ -250,39 +243,39 @@ class Budget(Policy):
                 if source in seen:
                     continue
                 seen.add(source)
-                slot = None if source.slot is None else source.slot()
+                slot = source.slot()
                 if slot is not None:
-                    if self._round.has(slot.entry.row):  # rows of earlier rounds are held anyway
+                    if self._profile.has(slot.entry.row):  # rows of earlier steps are held anyway
                         needs.add(slot.entry.row.number)
                 elif not source.held and not source.is_tiny and source.call is not None:
                     stack.append(source)
         return took, tuple(sorted(needs))
 
-    def _sample(self, means: Means, entry: Entry, slot: Slot) -> None:
+    def _sample(self, method: Method, entry: StorageEntry, slot: BudgetedTensor) -> None:
         """Pack the first 64 KiB of the tensor, and note the ratio and the time."""
         tensor = slot.form
         part = tensor.reshape(-1)[: (1 << 16) // tensor.dtype.itemsize].clone()
         info = described(part)
         try:
-            means.policy.pack(part, info)  # untimed: this may load a library
-        except Exception:  # an installed but broken library: do without these means
-            self._means.remove(means)
+            method.policy.pack(part, info)  # untimed: this may load a library
+        except Exception:  # an installed but broken library: do without this method
+            self._methods.remove(method)
             return
         start = perf_counter()
-        packed = means.policy.pack(part.clone(), info)
+        packed = method.policy.pack(part.clone(), info)
         seconds = perf_counter() - start
         memory, _ = packed_bytes(packed)
-        means.packed(entry.row.key, part.nbytes, part.nbytes if isinstance(packed, Tensor) else memory)
-        means.took(part.nbytes, seconds)
+        method.packed(entry.row.key, part.nbytes, part.nbytes if isinstance(packed, Tensor) else memory)
+        method.took(part.nbytes, seconds)
 
     # --- unpacking ---
 
     def unpack(self, packed: Any) -> Any:
-        if type(packed) is not Slot:
+        if type(packed) is not BudgetedTensor:
             return packed
-        self._round.uses += 1
-        packed.entry.row.used(self._round.tick(packed.info.node))
-        return self._holding.fetch(packed)
+        self._profile.uses += 1
+        packed.entry.row.used(self._profile.tick(packed.info.node))
+        return self._residency.fetch(packed)
 
 
 def budget(
@@ -348,5 +341,5 @@ def budget(
     in_ram = None if ram is None else in_bytes("budget", "ram", ram)
     if on_disk and directory is not None:
         check_folder(directory)
-    means = means_of(on_disk, lossy, directory, seed, min_bytes)
-    return Budget(in_bytes("budget", "limit", limit), in_ram, on_disk, means, min_bytes, seed is not None)
+    methods = methods_for(on_disk, lossy, directory, seed, min_bytes)
+    return Budget(in_bytes("budget", "limit", limit), in_ram, on_disk, methods, min_bytes, seed is not None)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 NEVER = 1e6  # seconds: the penalty of a choice that must not be made, larger than any real cost
 
 
-class Limits(NamedTuple):
+class BudgetLimits(NamedTuple):
     """Bytes allowed: on the tensors' device (`limit`), on disk, in host memory."""
 
     limit: int
@@ -26,7 +26,7 @@ class Choice:
     """One way of keeping a tensor.
 
     Attributes:
-        name: "keep", "recompute", or the name of a `Means`, such as "disk".
+        name: "keep", "recompute", or the name of a `Method`, such as "disk".
         nbytes: bytes in the memory of the tensor's device, from saving to last use.
         disk: bytes on disk in that time.
         host: bytes in host memory in that time.
@@ -50,7 +50,7 @@ class Choice:
 
     @cached_property
     def takes(self) -> tuple[int, int, int]:
-        """The bytes that count against each limit, in the order of `Limits`."""
+        """The bytes that count against each limit, in the order of `BudgetLimits`."""
         return self.nbytes, self.disk, self.host
 
     @property
@@ -100,7 +100,7 @@ class Outcome:
     host: int
     back: dict[int, int]
 
-    def fits(self, limits: Limits) -> bool:
+    def fits(self, limits: BudgetLimits) -> bool:
         return self.peak <= limits.limit and self.disk <= limits.disk and self.host <= limits.host
 
 

@@ -16,10 +16,8 @@ _QUARTILE = 4
 _KINDS = 10_000  # kinds of calls to remember
 
 
-class Took:
+class CallTime:
     """The minimum time, in seconds, of calls of one kind: noise only makes a call longer."""
-
-    __slots__ = ("seconds",)
 
     def __init__(self) -> None:
         self.seconds = float("inf")
@@ -29,10 +27,8 @@ class Rate:
     """Seconds per byte: the lower quartile of the newest measurements.
 
     Most noise makes a measurement longer, but a write may be waited for in one call and not in another, so that the
-    minimum would be too low. A guess is the first sample, so that means that were slow once are tried again.
+    minimum would be too low. A guess is the first sample, so that a method that was slow once is tried again.
     """
-
-    __slots__ = ("_samples", "seconds")
 
     def __init__(self, guess: float) -> None:
         self.seconds = guess
@@ -44,15 +40,15 @@ class Rate:
             self.seconds = sorted(self._samples)[(len(self._samples) - 1) // _QUARTILE]
 
 
-_calls: dict[Any, Took] = {}
+_calls: dict[Any, CallTime] = {}
 _rates: dict[Any, Rate] = {}
 
 
-def took(kind: Any) -> Took:
-    """Return the `Took` of one kind of calls, shared by the whole process."""
+def call_time(kind: Any) -> CallTime:
+    """Return the `CallTime` of one kind of calls, shared by the whole process."""
     if len(_calls) >= _KINDS:
         _calls.clear()
-    return _calls.setdefault(kind, Took())
+    return _calls.setdefault(kind, CallTime())
 
 
 def rate(what: Any, guess: float, steady: bool) -> Rate:

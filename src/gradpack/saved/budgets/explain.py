@@ -9,8 +9,8 @@ from itertools import count
 from typing import Any
 
 from ...base.sizes import shown
-from .choices import Choice, Item, Limits, outcome
-from .planner import Plan
+from .choices import BudgetLimits, Choice, Item, outcome
+from .planner import ChoicePlan
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,15 @@ class BudgetPlan:
         fits: whether it is within the limits. If not, tensors are evicted during the step.
     """
 
-    def __init__(self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: Plan, limits: Limits) -> None:
+    def __init__(
+        self, keys: list[Any], rows: Sequence[Any], items: list[Item], plan: ChoicePlan, limits: BudgetLimits
+    ) -> None:
         self.keys, self.rows = keys, rows
         self.limits = limits
         found = plan.outcome
         self.fits, self.seconds = plan.fits, found.seconds
         self.peak, self.disk_peak, self.host_peak = found.peak, found.disk, found.host
-        self.followed = 0  # how many rounds have followed it
+        self.followed = 0  # how many steps have followed it
         self.number = self.looked = next(_numbers)  # its serial number, and the newest other plan compared with it
         self.rates: list[float] = []  # seconds per byte of packing and unpacking when it was made
         self._items, self._plan = items, plan

@@ -15,7 +15,7 @@ _LOOK = 2e-5  # assumed seconds for one tensor
 
 
 def enough(it: Assignment) -> list[int] | None:
-    """Return a way for each place so that the fullest moment, with all tensors kept, is brought within its limit.
+    """Return a option for each place so that the fullest moment, with all tensors kept, is brought within its limit.
 
     None if nothing is over a limit, or no choices free enough. Ignores other moments, and recomputation of one tensor
     from another.
@@ -32,16 +32,16 @@ def enough(it: Assignment) -> list[int] | None:
     price[:, 0], freed[:, 0] = 0.0, 0
     least = np.full(_PARTS + 1, np.inf)  # least[n]: the least seconds that free n units
     least[0] = 0.0
-    parts, ways = np.arange(_PARTS + 1), []
+    parts, options = np.arange(_PARTS + 1), []
     for mine, costs in zip(freed, price, strict=True):
         table = least[np.maximum(parts - mine[:, None], 0)] + costs[:, None]
         best = table.argmin(0)
-        ways.append(best)
+        options.append(best)
         least = table[best, parts]
     if not np.isfinite(least[_PARTS]):
         return None
-    left, chosen = _PARTS, [0] * len(ways)
-    for p in range(len(ways) - 1, -1, -1):
-        chosen[p] = int(ways[p][left])
+    left, chosen = _PARTS, [0] * len(options)
+    for p in range(len(options) - 1, -1, -1):
+        chosen[p] = int(options[p][left])
         left = max(left - int(freed[p, chosen[p]]), 0)
     return chosen

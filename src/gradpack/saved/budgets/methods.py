@@ -1,4 +1,4 @@
-"""The means that a budget may use to free memory: other policies, with a first guess of their cost."""
+"""The methods that a budget may use to free memory: other policies, with a first guess of their cost."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..policies.lossless import lossless
 from ..policies.quantize import quantize
 from ..policies.storage_policy import Stored
 from ..policy import Policy
-from .accounting import Means
+from .accounting import Method
 
 
-class Later(Policy):
+class LazyPolicy(Policy):
     """A policy that is created at first use, so that a file is opened or a library loaded only if needed."""
 
     def __init__(self, name: str, make: Any) -> None:
@@ -54,23 +54,25 @@ def check_folder(directory: Any) -> None:
         raise PermissionError(f"budget(): the folder {name!r} cannot be written to: name another directory=")
 
 
-def means_of(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes: int) -> list[Means]:
-    """Return the means that the arguments allow. The ratio and seconds per byte are guesses, until measured.
+def methods_for(disk: int, lossy: bool, directory: Any, seed: int | None, min_bytes: int) -> list[Method]:
+    """Return the methods that the arguments allow. The ratio and seconds per byte are guesses, until measured.
 
     The disk writes one tensor at a time in the background and prefetches nothing: tensors waiting in memory would
     count against the limit.
     """
     steady = seed is not None
     # Synchronous, because a hard limit leaves no room for copies in flight.
-    found = [Means("cpu", Later("cpu", lambda: cpu(min_bytes, window=0, ahead=0)), 1.0, 4e-10, steady)]
+    found = [Method("cpu", LazyPolicy("cpu", lambda: cpu(min_bytes, window=0, ahead=0)), 1.0, 4e-10, steady)]
     if find_spec("blosc2") is not None:
-        found.append(Means("lossless", Later("lossless", lambda: lossless(min_bytes=min_bytes)), 0.9, 1.5e-9, steady))
+        found.append(
+            Method("lossless", LazyPolicy("lossless", lambda: lossless(min_bytes=min_bytes)), 0.9, 1.5e-9, steady)
+        )
     if lossy:
-        found.append(Means("bf16", _at_once(bf16(min_bytes)), 0.5, 3e-10, steady))
+        found.append(Method("bf16", _at_once(bf16(min_bytes)), 0.5, 3e-10, steady))
         eight = quantize(8, seed=seed or 0, min_bytes=min_bytes)
-        found.append(Means("quantize", _at_once(eight), 0.27, 8e-10, steady))
+        found.append(Method("quantize", _at_once(eight), 0.27, 8e-10, steady))
     if disk:
         make = lambda: on_disk(directory, window=0, min_bytes=min_bytes)  # noqa: E731
         where = None if directory is None else os.fspath(directory)
-        found.append(Means("disk", Later("disk", make), 0.0, 1.2e-9, steady, where))
+        found.append(Method("disk", LazyPolicy("disk", make), 0.0, 1.2e-9, steady, where))
     return found

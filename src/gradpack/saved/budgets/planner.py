@@ -1,7 +1,7 @@
 """Choose how to keep each saved tensor, so that memory stays within limits and the step takes the least time.
 
-These are functions on plain data, independent of tensors. The plan is optimal for few tensors, as far as `effort`
-allows, and approximate for many. It is deterministic.
+These are functions on plain data, independent of tensors. A plan is deterministic; for few tensors it is nearly always
+optimal.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .assignment import Assignment
-from .choices import Item, Limits, Outcome, outcome
-from .exact import cheapest
+from .choices import BudgetLimits, Item, Outcome, outcome
 from .knapsack import enough
 from .search import climb, descend, improve
 
 EFFORT = 0.03  # default seconds that planning may take, approximately
-FEW = 10  # most tensors for which branch and bound is used
-_NODE = 1e-5  # assumed seconds for one partial plan
-_NODES = 500  # partial plans that are examined in any case
 
 
 @dataclass
-class Plan:
+class ChoicePlan:
     """For each item the index of its choice, and the outcome.
 
     Attributes:
@@ -43,7 +39,7 @@ def plan(
     host: float = float("inf"),
     effort: float = EFFORT,
     start: Sequence[int] | None = None,
-) -> Plan:
+) -> ChoicePlan:
     """Return the fastest plan found for keeping `items` within limits of bytes; if none fits, the smallest.
 
     Args:
@@ -53,7 +49,7 @@ def plan(
         effort: seconds to spend on improving a first plan. No clock is read: it stands for a number of changes to try.
         start: choices that were found before: if they fit, the plan takes no more time than they do.
     """
-    limits = Limits(limit, disk, host)
+    limits = BudgetLimits(limit, disk, host)
     allowed = [_worthwhile(item, limits) for item in items]
     it = Assignment(items, allowed, limits)
     if it.fits:
@@ -68,18 +64,15 @@ def plan(
         climb(it)
     if start is not None:
         _from_choices(it, start)
-    if len(items) > FEW:
-        _from_one_moment(it)
-        improve(it, it.work + effort)
-        return _made(items, it.all())
-    found = it.all()
-    return _made(items, cheapest(items, allowed, limits, found, max(int(effort / _NODE), _NODES)) or found)
+    _from_one_moment(it)
+    improve(it, it.work + effort)
+    return _made(items, it.all())
 
 
 def _from_choices(it: Assignment, start: Sequence[int]) -> None:
     """Start from choices that were found before and climb; keep the result only if it is faster."""
     best, chosen = it.seconds, it.chosen.copy()
-    it.set([ns.index(start[i]) if start[i] in ns else 0 for i, ns in zip(it.numbers, it.ways, strict=True)])
+    it.set([ns.index(start[i]) if start[i] in ns else 0 for i, ns in zip(it.numbers, it.options, strict=True)])
     if it.fits:
         climb(it)
     if not it.fits or it.seconds >= best:
@@ -98,12 +91,12 @@ def _from_one_moment(it: Assignment) -> None:
         it.set(chosen)
 
 
-def _made(items: Sequence[Item], chosen: list[int], fits: bool = True) -> Plan:
+def _made(items: Sequence[Item], chosen: list[int], fits: bool = True) -> ChoicePlan:
     result = outcome(items, chosen)
-    return Plan(chosen, result, fits, 0 if fits else result.peak)
+    return ChoicePlan(chosen, result, fits, 0 if fits else result.peak)
 
 
-def _worthwhile(item: Item, limits: Limits) -> list[int]:
+def _worthwhile(item: Item, limits: BudgetLimits) -> list[int]:
     """Return the indices of an item's choices that fit the limits and are not dominated; 0 is always included."""
     fitting = [
         n for n, c in enumerate(item.choices) if not n or all(t <= l for t, l in zip(c.takes, limits, strict=True))
@@ -112,7 +105,7 @@ def _worthwhile(item: Item, limits: Limits) -> list[int]:
 
 
 def _beats(item: Item, m: int, n: int) -> bool:
-    """Return whether choice `m` dominates `n`: at least as good in every way, and better in one or listed first."""
+    """Return whether choice `m` dominates `n`: at least as good in every respect, and better in one or listed first."""
     a, b = item.choices[m], item.choices[n]
     if not n or a.needs or a.is_made_again or (a.rounds and not b.rounds) or (a.stays and not b.stays):
         return False
@@ -121,9 +114,9 @@ def _beats(item: Item, m: int, n: int) -> bool:
 
 
 def _smallest(it: Assignment) -> list[int]:
-    """Return for each place the way with the fewest bytes; of equals, one not recomputed, then the fastest."""
+    """Return for each place the option with the fewest bytes; of equals, one not recomputed, then the fastest."""
     found = []
-    for i, ns in zip(it.numbers, it.ways, strict=True):
+    for i, ns in zip(it.numbers, it.options, strict=True):
         choices = [it.items[i].choices[n] for n in ns]
         found.append(
             min(range(len(ns)), key=lambda k: (choices[k].nbytes, choices[k].is_made_again, choices[k].seconds))

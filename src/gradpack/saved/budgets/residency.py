@@ -9,35 +9,37 @@ from functools import partial
 from threading import RLock
 from time import perf_counter
 from typing import Any
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
+from ...backends.memory_layout import owner_of
 from ...base.sizes import shown
 from ...core.tensor import Tensor
-from ..policies.recompute_graph import Handle, Recipe, Value, anchor_of
-from ..policies.recompute_paths import Ways, ways_to, written
-from ..storage import owner
-from .accounting import Entry, Held, Ledger, Means, Slot, packed_bytes
-from .choices import Limits
-from .step_profile import Row
+from ..policies.recompute_graph import DroppedTensor, Recipe, RecordedArray, anchor_of
+from ..policies.recompute_paths import RecomputePaths, paths_to, recipe_of
+from ..storage import WeakIdentityMap
+from .accounting import Accounts, BudgetedTensor, HeldSource, Method, StorageEntry, packed_bytes
+from .choices import BudgetLimits
+from .step_profile import ProfileRow
 
 
-class Holding:
+class Residency:
     """All entries of a budget, within limits of bytes on the tensors' device, in host memory and on disk.
 
     Tensors enter through `take_in` or `join`, and both make room first.
     """
 
-    def __init__(self, name: str, limits: Limits, means: list[Means]) -> None:
-        self.name, self.means = name, means
+    def __init__(self, name: str, limits: BudgetLimits, methods: list[Method]) -> None:
+        self.name, self.methods = name, methods
         self.limit, self.disk, self.ram = limits
-        self.ledger = Ledger()
+        self.accounts = Accounts()
         self.lock = RLock()
         self._newest = 0
-        self._living: dict[int, ref[Entry]] = {}  # entries that are kept as they are, by number
-        self._wholes: dict[int, tuple[ref[Any], ref[Entry]]] = {}  # the same, by the id of the owner of their memory
-        self._flying: deque[ref[Entry]] = deque()  # entries that are being written to disk, still in memory
+        # Entries that are kept as they are, by number, and by the owner of their memory.
+        self._living: WeakValueDictionary[int, StorageEntry] = WeakValueDictionary()
+        self._wholes: WeakIdentityMap[ref[StorageEntry]] = WeakIdentityMap()
+        self._flying: deque[ref[StorageEntry]] = deque()  # entries that are being written to disk, still in memory
 
-    def take_in(self, entry: Entry, form: str | None) -> None:
+    def take_in(self, entry: StorageEntry, form: str | None) -> None:
         """Hold a new entry in the planned form, or, if that fails or there is none, in any form that fits."""
         self._newest = entry.number
         if form is not None and form != "keep" and self._move(entry, form):
@@ -46,26 +48,26 @@ class Holding:
         if not entry.form:
             self._keep(entry, entry.nbytes)
 
-    def _keep(self, entry: Entry, memory: int) -> None:
+    def _keep(self, entry: StorageEntry, memory: int) -> None:
         entry.becomes("keep", memory, entry.disk)
-        self._living[entry.number] = ref(entry, _discards(self._living, entry.number))
-        whole = next(owner(slot.form._data) for slot in entry.living() if isinstance(slot.form, Tensor))
-        self._wholes[id(whole)] = ref(whole, _discards(self._wholes, id(whole))), ref(entry)
+        self._living[entry.number] = entry
+        whole = next(owner_of(slot.form._data) for slot in entry.living() if isinstance(slot.form, Tensor))
+        self._wholes.set(whole, ref(entry))
 
-    def join(self, entry: Entry, slot: Slot) -> None:
+    def join(self, entry: StorageEntry, slot: BudgetedTensor) -> None:
         """Add another tensor of a storage that is held: in the same form if possible."""
         if entry.form == "keep" or (entry.form != "recompute" and self._packs(entry, slot, entry.form)):
             return
         if entry.form == "recompute":
             if self._recipe(slot):
                 return
-            for means in self.means:
-                if self._allowed(means, entry) and self._packs(entry, slot, means.name):
+            for method in self.methods:
+                if self._allowed(method, entry) and self._packs(entry, slot, method.name):
                     return
         self._make_room(entry)
         self._keep(entry, entry.memory + entry.nbytes)
 
-    def _make_room(self, entry: Entry) -> None:
+    def _make_room(self, entry: StorageEntry) -> None:
         """Evict until an entry fits as it is, or has itself been packed. Raise RuntimeError if neither is possible."""
         while not self._has_room(*entry.takes("keep", entry.nbytes)):
             if not self._land() and not self._evict(entry):
@@ -75,8 +77,8 @@ class Holding:
 
     def _has_room(self, memory: int, host: int) -> bool:
         """Return whether `memory` more bytes fit on the tensors' device, and `host` more in host memory."""
-        ledger = self.ledger
-        return (memory <= 0 or ledger.memory + memory <= self.limit) and (host <= 0 or ledger.host + host <= self.ram)
+        device, ram = self.accounts.memory + memory, self.accounts.host + host
+        return (memory <= 0 or device <= self.limit) and (host <= 0 or ram <= self.ram)
 
     def _land(self) -> bool:
         """Wait for the oldest write to disk, which frees its memory; return False if there is none."""
@@ -88,9 +90,9 @@ class Holding:
                 return True
         return False
 
-    def _evict(self, new: Entry) -> bool:
+    def _evict(self, new: StorageEntry) -> bool:
         """Evict the entry of least cost per byte and per age, the heuristic of DTR; return False if there is none."""
-        best: tuple[float, int, Entry, str] | None = None
+        best: tuple[float, int, StorageEntry, str] | None = None
         short = int(self._has_room(new.takes("keep", new.nbytes)[0], 0))  # what is short: 0 device, 1 host memory
         for entry in self._candidates(new):
             now = entry.takes("keep", entry.nbytes)
@@ -111,69 +113,66 @@ class Holding:
             self._living.pop(entry.number, None)
         return True
 
-    def _candidates(self, new: Entry) -> Iterator[Entry]:
-        for known in list(self._living.values()):
-            entry = known()
-            if entry is not None:
-                yield entry
+    def _candidates(self, new: StorageEntry) -> Iterator[StorageEntry]:
+        yield from list(self._living.values())
         if not new.form:
             yield new
 
-    def _options(self, entry: Entry) -> Iterator[tuple[str, float, int]]:
-        row: Row = entry.row
+    def _options(self, entry: StorageEntry) -> Iterator[tuple[str, float, int]]:
+        row: ProfileRow = entry.row
         if row.fixed:
             return
         if row.seconds is not None and "recompute" not in entry.stuck:
             yield "recompute", row.seconds, 0
-        for means in self.means:
-            if means.name not in entry.stuck and self._allowed(means, entry):
-                nbytes = int(entry.nbytes * means.ratio(row.key))
-                if nbytes < entry.nbytes or means.from_device:
-                    yield means.name, means.seconds(entry.nbytes), nbytes
+        for method in self.methods:
+            if method.name not in entry.stuck and self._allowed(method, entry):
+                nbytes = int(entry.nbytes * method.ratio(row.key))
+                if nbytes < entry.nbytes or method.from_device:
+                    yield method.name, method.seconds(entry.nbytes), nbytes
 
-    def _allowed(self, means: Means, entry: Entry) -> bool:
-        if means.lossy and (entry.row.exact or entry.is_start):
+    def _allowed(self, method: Method, entry: StorageEntry) -> bool:
+        if method.lossy and (entry.row.exact or entry.is_start):
             return False
-        if means.on_disk:
-            return self.ledger.disk + entry.nbytes <= self.disk
+        if method.on_disk:
+            return self.accounts.disk + entry.nbytes <= self.disk
         if not entry.away:
-            return not means.from_device
-        return self.ledger.host + int(entry.nbytes * means.ratio(entry.row.key)) <= self.ram
+            return not method.from_device
+        return self.accounts.host + int(entry.nbytes * method.ratio(entry.row.key)) <= self.ram
 
-    def _move(self, entry: Entry, name: str) -> bool:
+    def _move(self, entry: StorageEntry, name: str) -> bool:
         """Convert an entry to the form `name`; return whether that was possible."""
         slots = entry.living()
         if not all(slot.is_whole for slot in slots):
             return False  # modified in place: keep it, so that the version check in backward raises
         if name == "recompute":
             return self._drop(entry, slots)
-        means = next(m for m in self.means if m.name == name)
-        if not self._allowed(means, entry):
+        method = next(m for m in self.methods if m.name == name)
+        if not self._allowed(method, entry):
             return False
         packed: dict[int, Any] = {}
         start = perf_counter()
-        made = [means.policy.pack(slot.form, slot.described()) for slot in slots]
+        made = [method.policy.pack(slot.form, slot.described()) for slot in slots]
         if any(isinstance(m, Tensor) for m in made):
             return False
         for m in made:
             packed[id(getattr(m, "record", m))] = m
         sizes = [packed_bytes(m) for m in packed.values()]
         memory, disk = sum(s[0] for s in sizes), sum(s[1] for s in sizes)
-        means.packed(entry.row.key, entry.nbytes, memory)
+        method.packed(entry.row.key, entry.nbytes, memory)
         more = [
             after - before for after, before in zip(entry.takes(name, memory), (entry.memory, entry.host), strict=True)
         ]
-        if (memory >= entry.nbytes and not means.from_device) or not self._has_room(more[0], more[1]):
+        if (memory >= entry.nbytes and not method.from_device) or not self._has_room(more[0], more[1]):
             return False
         for slot, m in zip(slots, made, strict=True):
-            slot.becomes(m, means)
+            slot.becomes(m, method)
         entry.becomes(name, memory, disk)
-        if means.on_disk:
+        if method.on_disk:
             self._fly(entry)
-        means.took(entry.nbytes, perf_counter() - start)
+        method.took(entry.nbytes, perf_counter() - start)
         return True
 
-    def _drop(self, entry: Entry, slots: list[Slot]) -> bool:
+    def _drop(self, entry: StorageEntry, slots: list[BudgetedTensor]) -> bool:
         """Drop an entry that can be recomputed; return whether that was possible."""
         forms = [slot.form for slot in slots]
         form, memory = entry.form, entry.memory
@@ -189,7 +188,7 @@ class Holding:
         entry.becomes("recompute", 0)
         return True
 
-    def _fly(self, entry: Entry) -> None:
+    def _fly(self, entry: StorageEntry) -> None:
         """Let a write to disk go on in the background if there is room for its data until then, else wait for it."""
         self._flying.append(ref(entry))
         while not self._has_room(*entry.takes(entry.form, entry.nbytes)):
@@ -199,37 +198,37 @@ class Holding:
                 return
         entry.becomes(entry.form, entry.nbytes, entry.disk)
 
-    def _packs(self, entry: Entry, slot: Slot, name: str) -> bool:
+    def _packs(self, entry: StorageEntry, slot: BudgetedTensor, name: str) -> bool:
         """Pack another tensor of an entry in the entry's form; return whether that was possible."""
-        means = next((m for m in self.means if m.name == name), None)
-        if means is None:
+        method = next((m for m in self.methods if m.name == name), None)
+        if method is None:
             return False
-        made = means.policy.pack(slot.form, slot.described())
+        made = method.policy.pack(slot.form, slot.described())
         if isinstance(made, Tensor):
             return False
         others = [other.form for other in entry.living() if other is not slot]
         if all(getattr(made, "record", made) is not getattr(other, "record", other) for other in others):
             memory, disk = packed_bytes(made)
-            if means.on_disk:
+            if method.on_disk:
                 made.record.settle()
-            if not self._has_room(*entry.takes(entry.form, memory)) or self.ledger.disk + disk > self.disk:
+            if not self._has_room(*entry.takes(entry.form, memory)) or self.accounts.disk + disk > self.disk:
                 return False
             entry.becomes(entry.form, entry.host + memory, entry.disk + disk)
-        slot.becomes(made, means)
+        slot.becomes(made, method)
         return True
 
-    def _recipe(self, slot: Slot) -> bool:
+    def _recipe(self, slot: BudgetedTensor) -> bool:
         """Replace a tensor by a recipe if everything that this starts from is held anyway; return whether it is."""
         value = slot.value
-        recipe = value.known_recipe()
+        recipe = value.recipe()
         if recipe is None:
-            ways = ways_to(value, self.is_held)
-            way = ways[value]
-            if way is None or way.extra or not self._has_room(*(2 * [_tiny(ways)])):
+            paths = paths_to(value, self.is_held)
+            path = paths[value]
+            if path is None or path.extra or not self._has_room(*(2 * [_tiny(paths)])):
                 return False
-            recipe = written(value, ways, self._hold)
+            recipe = recipe_of(value, paths, self._hold)
             self._furnish(recipe)
-        slot.becomes(Handle(recipe), None)
+        slot.becomes(DroppedTensor(recipe), None)
         return True
 
     def _furnish(self, recipe: Recipe) -> None:
@@ -248,24 +247,24 @@ class Holding:
             away: whether the tensor is on a device other than the CPU.
             on_host: whether the array is in host memory, which matters only for such a tensor.
         """
-        whole = owner(array)
+        whole = owner_of(array)
         size = whole.nbytes
         takes = (size, size) if not away else (0, size) if on_host else (size, 0)
         with self.lock:
-            known = self.ledger.watched.get(id(whole))
+            known = self.accounts.watched.get(id(whole))
             if known is not None and known() is whole:
                 return True
-            kept = self._wholes.get(id(whole))
-            entry = None if kept is None or kept[0]() is not whole else kept[1]()
+            kept = self._wholes.get(whole)
+            entry = None if kept is None else kept()
             if entry is not None and entry.form == "keep":  # memory of a kept entry: from now on counted here instead
-                del self._wholes[id(whole)]
+                self._wholes.drop(whole)
                 entry.becomes("keep", entry.memory - size, entry.disk)
             elif not self._has_room(*takes):
                 return False
-            self.ledger.watch(whole, *takes)
+            self.accounts.watch(whole, *takes)
             return True
 
-    def fetch(self, slot: Slot) -> Tensor:
+    def fetch(self, slot: BudgetedTensor) -> Tensor:
         """Unpack a tensor. The unpacked storage is held for its other uses as long as there is room."""
         tensor = slot.tensor()
         record = getattr(slot.form, "record", None)
@@ -275,23 +274,23 @@ class Holding:
                 record.release()
         return tensor
 
-    def is_held(self, value: Value, array: Any) -> bool:
-        slot: Slot | None = None if value.slot is None else value.slot()
+    def is_held(self, value: RecordedArray, array: Any) -> bool:
+        slot: BudgetedTensor | None = value.slot()
         if slot is not None:
             return slot.is_whole if slot.kept is None and isinstance(slot.form, Tensor) else not slot.is_rounded
         return array is not None and (value.held or value.is_tiny)
 
-    def _hold(self, value: Value, array: Any) -> Any:
-        slot = None if value.slot is None else value.slot()
+    def _hold(self, value: RecordedArray, array: Any) -> Any:
+        slot = value.slot()
         if slot is None:
             anchor = anchor_of(value, array)
             if anchor.room is None:
                 anchor.room, anchor.copied = self._has_room_for, self._counts
                 if not value.held:
-                    self._counts(anchor, owner(array).nbytes)
+                    self._counts(anchor, owner_of(array).nbytes)
             return anchor
         slot.entry.is_start = True
-        return Held(slot, self.fetch)
+        return HeldSource(slot, self.fetch)
 
     def _has_room_for(self, array: Any) -> bool:
         with self.lock:
@@ -301,21 +300,21 @@ class Holding:
         """Count `nbytes` as long as `thing` lives, both as memory of the tensors' device and as host memory."""
         with self.lock:
             size = thing.nbytes if nbytes is None else nbytes
-            self.ledger.watch(thing, size, size)
+            self.accounts.watch(thing, size, size)
 
-    def _refused(self, entry: Entry) -> RuntimeError:
-        ledger = self.ledger
+    def _refused(self, entry: StorageEntry) -> RuntimeError:
+        accounts = self.accounts
         is_full = not self._has_room(entry.takes("keep", entry.nbytes)[0], 0)
-        held, limit = (ledger.memory, self.limit) if is_full else (ledger.host, self.ram)
-        taken = [f"{shown(ledger.disk)} of {shown(self.disk)} on disk"] if self.disk else []
+        held, limit = (accounts.memory, self.limit) if is_full else (accounts.host, self.ram)
+        taken = [f"{shown(accounts.disk)} of {shown(self.disk)} on disk"] if self.disk else []
         if entry.away and self.ram < float("inf"):
-            taken.append(f"{shown(ledger.host)} of {shown(self.ram)} in host memory")
+            taken.append(f"{shown(accounts.host)} of {shown(self.ram)} in host memory")
         hints = ["a larger budget" if is_full else "a larger ram="]
         if entry.away and self.ram < float("inf"):
             hints.append("a larger ram=, bytes of host memory")
         if not self.disk:
             hints.append("disk=, bytes that it may write to a file")
-        if not any(m.lossy for m in self.means):
+        if not any(m.lossy for m in self.methods):
             hints.append("lossy=True, which rounds")
         return RuntimeError(
             f"{self.name}: cannot hold {entry.row.label}, {shown(entry.nbytes)}, within {shown(limit)}: "
@@ -325,7 +324,7 @@ class Holding:
         )
 
 
-def _settled(entry: Entry) -> None:
+def _settled(entry: StorageEntry) -> None:
     """Wait until an entry is on disk. A failed write raises here, because it was to make room."""
     for slot in entry.living():
         record = slot.form.record
@@ -336,19 +335,10 @@ def _settled(entry: Entry) -> None:
             raise copy(error)
 
 
-def _tiny(ways: Ways) -> int:
+def _tiny(paths: RecomputePaths) -> int:
     """Return the bytes of the tiny arrays that a recipe would keep alive from now on."""
     return sum(
-        way.array.nbytes
-        for value, way in ways.items()
-        if way is not None and value.is_tiny and way.array is not None and not value.held
+        path.array.nbytes
+        for value, path in paths.items()
+        if path is not None and value.is_tiny and path.array is not None and not value.held
     )
-
-
-def _discards(known: dict[int, Any], key: int) -> Any:
-    def discard(gone: ref[Any]) -> None:
-        found = known.get(key)
-        if found is gone or (type(found) is tuple and found[0] is gone):
-            del known[key]
-
-    return discard

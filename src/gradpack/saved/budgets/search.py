@@ -75,13 +75,13 @@ def climb(it: Assignment, still: int = -1) -> None:
 
 
 def _in_order(prices: Table) -> Any:
-    """Iterate over (place, way) in the order of price: for each place its cheapest way, if that is finite."""
-    ways = prices.argmin(1)
-    lowest = prices[np.arange(len(ways)), ways]
+    """Iterate over (place, option) in the order of price: for each place its cheapest option, if that is finite."""
+    options = prices.argmin(1)
+    lowest = prices[np.arange(len(options)), options]
     for p in np.argsort(lowest, kind="stable").tolist():
         if lowest[p] == np.inf:
             return
-        yield p, int(ways[p])
+        yield p, int(options[p])
 
 
 def improve(it: Assignment, stop: float) -> None:
@@ -129,8 +129,8 @@ def _hopes(it: Assignment, trials: Trials) -> Table:
 
 def _sums(it: Assignment, sizes: Table, seconds: Table, order: Table) -> tuple[Table, Table]:
     """Return cumulative sums of sizes and seconds of each item's best change, sorted by `order`, without inf."""
-    ways = order.argmin(1)
-    places = np.argsort(order[it.at, ways], kind="stable")
-    places = places[np.isfinite(order[it.at, ways][places])]
-    found = [np.cumsum(np.append(0.0, table[places, ways[places]])) for table in (sizes, seconds)]
+    options = order.argmin(1)
+    places = np.argsort(order[it.at, options], kind="stable")
+    places = places[np.isfinite(order[it.at, options][places])]
+    found = [np.cumsum(np.append(0.0, table[places, options[places]])) for table in (sizes, seconds)]
     return found[0], found[1]

@@ -1,4 +1,4 @@
-"""A round, which is one step as a budget sees it: what was saved and unpacked in which order; and plans for it."""
+"""One step as a budget sees it: what was saved and unpacked in which order; and plans for it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 from weakref import ref
 
 from ..info import SavedInfo
-from .accounting import Means
-from .choices import NEVER, Choice, Item, Limits, outcome
-from .costs import Took
+from .accounting import Method
+from .choices import NEVER, BudgetLimits, Choice, Item, outcome
+from .costs import CallTime
 from .explain import BudgetPlan
-from .planner import Plan, plan
+from .planner import ChoicePlan, plan
 
 Key = tuple[Any, ...]
 _KINDS = 1000  # kinds of steps; beyond it, those without living plans are forgotten
 _CHANGED = 0.75  # a cost has changed if it is less than this part of the old one, or the other way round
 
 
-class Row:
-    """One storage in a round: when it was saved and used, and how it may be kept.
+class ProfileRow:
+    """One storage in a step: when it was saved and used, and how it may be kept.
 
     Attributes:
         key: node, slot, shape and dtype of the first tensor saved of it, and its bytes.
@@ -29,15 +29,13 @@ class Row:
         needs: the numbers of the rows that recomputing would start from.
         fixed: whether it must be kept as it is.
         away: whether it is on a device other than the CPU.
-        exact: whether lossy means must not be used.
+        exact: whether lossy methods must not be used.
     """
-
-    __slots__ = ("_info", "away", "born", "exact", "first", "fixed", "key", "last", "nbytes", "needs", "number", "took")
 
     def __init__(self, number: int, key: Key, nbytes: int, born: int, away: bool) -> None:
         self.number, self.key, self.nbytes, self.born, self.away = number, key, nbytes, born, away
         self.first = self.last = -1
-        self.took: list[Took] | None = None
+        self.took: list[CallTime] | None = None
         self.needs: tuple[int, ...] = ()
         self.fixed = False
         self.exact = False
@@ -59,8 +57,8 @@ class Row:
         """Seconds to recompute it, None if it cannot be recomputed."""
         return None if self.took is None else sum([took.seconds for took in self.took])
 
-    def learn(self, other: Row) -> None:
-        """Copy recomputation costs and metadata from the same row of an earlier round."""
+    def learn(self, other: ProfileRow) -> None:
+        """Copy recomputation costs and metadata from the same row of an earlier step."""
         self.took, self.needs = other.took, other.needs
         self.exact, self._info = other.exact, other._info
 
@@ -70,21 +68,19 @@ class Row:
         self.last = now
 
 
-class Round:
-    """The storages saved since the last round ended, and the plan that they match so far.
+class StepProfile:
+    """The storages saved since the last step ended, and the plan that they match so far.
 
     Attributes:
-        choice: the plan's choice for the last row; None once the round matches no plan.
+        choice: the plan's choice for the last row; None once the step matches no plan.
         uses: how often a tensor was unpacked.
         began: the total seconds of operations when it began.
     """
 
-    __slots__ = ("_asked", "began", "choice", "clock", "keys", "planned", "rows", "uses")
-
     def __init__(self, began: float = 0.0) -> None:
         self.began = began
         self._asked: Any = None
-        self.rows: list[Row] = []
+        self.rows: list[ProfileRow] = []
         self.keys: list[Key] = []
         self.clock = self.uses = 0
         self.planned: BudgetPlan | None = None
@@ -98,21 +94,21 @@ class Round:
         self._asked = asking
         return self.clock
 
-    def add(self, row: Row, plans: Sequence[BudgetPlan]) -> None:
+    def add(self, row: ProfileRow, plans: Sequence[BudgetPlan]) -> None:
         at = len(self.keys)
         self.rows.append(row)
         self.keys.append(row.key)
         planned = self.planned
         if planned is None or at >= len(planned.keys) or planned.keys[at] != row.key:
             if at and planned is None:
-                return  # the round has already left all plans
+                return  # the step has already left all plans
             planned = self.planned = next((p for p in plans if p.keys[: at + 1] == self.keys), None)
         self.choice = None if planned is None else planned.choice(at)
         if planned is not None:
             row.learn(planned.rows[at])
 
-    def has(self, row: Row) -> bool:
-        """Return whether a row is of this round."""
+    def has(self, row: ProfileRow) -> bool:
+        """Return whether a row is of this step."""
         return row.number < len(self.rows) and self.rows[row.number] is row
 
     def withdraw(self) -> None:
@@ -122,33 +118,35 @@ class Round:
 
 
 def planned(
-    round_: Round,
-    means: Sequence[Means],
-    limits: Limits,
+    profile: StepProfile,
+    methods: Sequence[Method],
+    limits: BudgetLimits,
     effort: float,
     old: BudgetPlan | None = None,
     others: Sequence[BudgetPlan] = (),
 ) -> BudgetPlan:
-    """Make a plan for rounds like this one, with about `effort` seconds of search.
+    """Make a plan for steps like this one, with about `effort` seconds of search.
 
     It is no slower than `old` and than those of `others`, as far as these fit within the limits.
     """
-    items = _items(round_, means)
+    items = _items(profile, methods)
     start = _best_of([*([] if old is None else [old]), *others], items, limits)
-    return _made(round_, means, items, plan(items, *limits, effort=effort, start=start), limits)
+    return _made(profile, methods, items, plan(items, *limits, effort=effort, start=start), limits)
 
 
-def _items(round_: Round, means: Sequence[Means]) -> list[Item]:
-    return [_item(row, means, round_.clock + 1) for row in round_.rows]
+def _items(profile: StepProfile, methods: Sequence[Method]) -> list[Item]:
+    return [_item(row, methods, profile.clock + 1) for row in profile.rows]
 
 
-def _made(round_: Round, means: Sequence[Means], items: list[Item], plan: Plan, limits: Limits) -> BudgetPlan:
-    made = BudgetPlan(round_.keys, round_.rows, items, plan, limits)
-    made.rates = [rate for m in means for rate in m.rates]
+def _made(
+    profile: StepProfile, methods: Sequence[Method], items: list[Item], plan: ChoicePlan, limits: BudgetLimits
+) -> BudgetPlan:
+    made = BudgetPlan(profile.keys, profile.rows, items, plan, limits)
+    made.rates = [rate for m in methods for rate in m.rates]
     return made
 
 
-def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: Limits) -> list[int] | None:
+def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: BudgetLimits) -> list[int] | None:
     """Return the choices of the fastest plan that fits, by current costs; None if none fits."""
     best: tuple[float, list[int]] | None = None
     for known in plans:
@@ -159,35 +157,39 @@ def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: Limits)
     return None if best is None else best[1]
 
 
-def is_due(plan: BudgetPlan, means: Sequence[Means]) -> bool:
-    """Return whether to make a plan again: after its first round, and when measured rates have changed."""
-    now = [rate for m in means for rate in m.rates]
+def is_due(plan: BudgetPlan, methods: Sequence[Method]) -> bool:
+    """Return whether to make a plan again: after its first step, and when measured rates have changed."""
+    now = [rate for m in methods for rate in m.rates]
     pairs = zip(now, plan.rates, strict=False)
     return plan.followed == 1 or any(not _CHANGED * a < b < a / _CHANGED for a, b in pairs)
 
 
-def better(round_: Round, means: Sequence[Means], effort: float, others: Sequence[BudgetPlan] = ()) -> BudgetPlan:
-    """Return the plan that a round has followed, or a new one if that is clearly better by current costs."""
-    old = round_.planned
+def better(
+    profile: StepProfile, methods: Sequence[Method], effort: float, others: Sequence[BudgetPlan] = ()
+) -> BudgetPlan:
+    """Return the plan that a step has followed, or a new one if that is clearly better by current costs."""
+    old = profile.planned
     assert old is not None
-    new = planned(round_, means, old.limits, effort, old, others)
+    new = planned(profile, methods, old.limits, effort, old, others)
     old.rates = new.rates
     return _in_place_of(old, new)
 
 
-def adopted(round_: Round, means: Sequence[Means], others: Sequence[BudgetPlan]) -> BudgetPlan:
+def adopted(profile: StepProfile, methods: Sequence[Method], others: Sequence[BudgetPlan]) -> BudgetPlan:
     """Like `better`, but without a search: only newer plans of other budgets are compared."""
-    old = round_.planned
+    old = profile.planned
     assert old is not None
     newer = [other for other in others if other.number > old.looked]
     if not newer:
         return old
-    items = _items(round_, means)
+    items = _items(profile, methods)
     old.looked = max(other.number for other in newer)
     chosen = _best_of(newer, items, old.limits)
     if chosen is None:
         return old
-    return _in_place_of(old, _made(round_, means, items, Plan(chosen, outcome(items, chosen), True), old.limits))
+    return _in_place_of(
+        old, _made(profile, methods, items, ChoicePlan(chosen, outcome(items, chosen), True), old.limits)
+    )
 
 
 def _in_place_of(old: BudgetPlan, new: BudgetPlan) -> BudgetPlan:
@@ -197,7 +199,7 @@ def _in_place_of(old: BudgetPlan, new: BudgetPlan) -> BudgetPlan:
     return new
 
 
-class Shared:
+class SharedPlans:
     """The living plans of all budgets of the process, by the kind of step.
 
     A plan that fits less room also fits more: so every budget considers the plans of others, and a larger budget is
@@ -224,13 +226,13 @@ def _kind(keys: Sequence[Key]) -> int:
     return hash(tuple(keys))
 
 
-def _item(row: Row, means: Sequence[Means], end: int) -> Item:
+def _item(row: ProfileRow, methods: Sequence[Method], end: int) -> Item:
     on_host = 0 if row.away else 1
     choices = [Choice("keep", row.nbytes, 0.0, host=on_host * row.nbytes)]
     if not row.fixed:
         if row.seconds is not None and row.seconds < NEVER:
             choices.append(Choice("recompute", 0, row.seconds, needs=row.needs))
-        for m in means:
+        for m in methods:
             if (m.lossy and row.exact) or (m.from_device and not row.away):
                 continue
             size = int(row.nbytes * m.ratio(row.key))

@@ -25,7 +25,7 @@ _WIDE = {"float32": 4, "float64": 8}  # bytes per element of the dtypes that rou
 _EXACT = ("parameter", "buffer", "stat", "mask", "index")
 
 
-class Way(NamedTuple):
+class PolicyCost(NamedTuple):
     """The measured cost of a policy."""
 
     kept: float  # bytes in memory per element
@@ -48,9 +48,9 @@ def _rounded(name: str, row: Row) -> tuple[int, float] | None:
     """Estimate a rounding policy, for floating-point tensors that are kept as they are and may be rounded."""
     if not row.charged or row.dtype not in _WIDE or row.kind in _EXACT or row.exact or row.packed_bytes is not None:
         return None
-    way = _ways()[name]
-    saved = round(row.charged - way.kept * (row.charged // _WIDE[row.dtype]))
-    return (saved, way.ms(row.charged)) if saved > 0 else None
+    cost = _costs()[name]
+    saved = round(row.charged - cost.kept * (row.charged // _WIDE[row.dtype]))
+    return (saved, cost.ms(row.charged)) if saved > 0 else None
 
 
 def _recomputed(row: Row) -> tuple[int, float] | None:
@@ -58,28 +58,28 @@ def _recomputed(row: Row) -> tuple[int, float] | None:
 
 
 def _on_disk(row: Row) -> tuple[int, float] | None:
-    way = _ways().get("disk")
-    return None if way is None or not row.charged or row.tier == "disk" else (row.charged, way.ms(row.charged))
+    cost = _costs().get("disk")
+    return None if cost is None or not row.charged or row.tier == "disk" else (row.charged, cost.ms(row.charged))
 
 
 @cache
-def _ways() -> dict[str, Way]:
+def _costs() -> dict[str, PolicyCost]:
     """Return the measured cost of each policy, measured in an empty context, without active modes."""
     return Context().run(_try_all)
 
 
-def _try_all() -> dict[str, Way]:
+def _try_all() -> dict[str, PolicyCost]:
     found = {"bf16": _try(bf16(min_bytes=0)), "int8": _try(quantize(8, min_bytes=0))}
     with suppress(OSError):  # no place for a temporary file: no estimate
         found["disk"] = _try(disk(min_bytes=0))
     return found
 
 
-def _try(policy: Any) -> Way:
+def _try(policy: Any) -> PolicyCost:
     small, _ = _measured(policy, _SMALL)
     large, kept = _measured(policy, _LARGE)
     per_byte = max(0.0, (large - small) / (4 * (_LARGE - _SMALL)))
-    return Way(kept / _LARGE, max(0.0, small - per_byte * 4 * _SMALL), per_byte)
+    return PolicyCost(kept / _LARGE, max(0.0, small - per_byte * 4 * _SMALL), per_byte)
 
 
 def _measured(policy: Any, elements: int) -> tuple[float, int]:

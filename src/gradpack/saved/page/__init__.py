@@ -14,61 +14,6 @@ from typing import Any
 
 SCRIPTS = ("data.js", "draw.js", "time.js", "tree.js", "table.js", "flame.js", "main.js")
 
-_PAGE = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-script-src 'unsafe-inline'">
-<title>{title}: saved tensors</title>
-<style>
-{style}</style>
-</head>
-<body>
-<main>
-<h1>{title}</h1>
-<p class="note">{summary}</p>
-<noscript><p>The pictures and the table need JavaScript; the data is in this file as JSON.</p></noscript>
-<div class="figures" id="figures"></div>
-<section aria-labelledby="h-time">
-<div class="head"><h2 id="h-time">Held for backward, over time</h2>
-<span class="note">click to see what is held at a moment, drag to zoom</span>
-<span class="tools"><button id="unzoom" hidden>back to the peak</button></span></div>
-<div id="time"></div>
-</section>
-<section aria-labelledby="h-tree">
-<div class="head"><h2 id="h-tree">What is held <span id="moment"></span></h2>
-<span class="note">as large as its bytes; click to look inside</span><span class="tools" id="ways"></span></div>
-<div id="tree"></div>
-</section>
-<section aria-labelledby="h-whatif">
-<div class="head"><h2 id="h-whatif">What if</h2>
-<span class="note">the bytes at the peak if all that can be were kept so, and the time that this takes here</span></div>
-<div class="bars" id="whatif"></div>
-</section>
-<section aria-labelledby="h-flame" id="flames" hidden>
-<div class="head"><h2 id="h-flame">Calls over time</h2><span class="note">click to zoom, click the top bar to go back\
-</span></div>
-<div id="flame"></div>
-</section>
-<section aria-labelledby="h-rows">
-<div class="head"><h2 id="h-rows">Saved tensors</h2><span class="tools">
-<input type="search" id="search" placeholder="filter: words in any column" aria-label="filter">
-<select id="kind" aria-label="kind"><option value="">every kind</option></select>
-<label><input type="checkbox" id="heldonly" checked> held at that moment</label></span></div>
-<p class="note" id="count"></p>
-<div id="rows"></div>
-</section>
-</main>
-<div id="tip" hidden></div>
-<script type="application/json" id="data">{data}</script>
-<script>
-{script}</script>
-</body>
-</html>
-"""
-
 
 def page(document: dict[str, Any], flame: Sequence[dict[str, Any]] | None = None) -> str:
     """Return the HTML text of the page.
@@ -80,7 +25,7 @@ def page(document: dict[str, Any], flame: Sequence[dict[str, Any]] | None = None
             longest are drawn. None for no flame graph.
     """
     shown = document if flame is None else document | {"flame": longest(flame)}
-    return _PAGE.format(
+    return _read("page.html").format(
         title=escape(document["title"]),
         summary=escape(document["summary"]),
         style=_read("style.css"),

@@ -19,15 +19,13 @@ _PATIENCE = 1.0  # seconds to wait before checking again: the thread that runs a
 
 
 class Job:
-    """One piece of work, run by a background thread or by the first thread that needs it: see `Workers.finish`.
+    """One piece of work, run by a background thread or by the first thread that needs it: see `JobQueue.finish`.
 
     Attributes:
         nbytes: the bytes that it counts as in flight; 0 once it is done.
         error: the exception that it raised, or None.
         done: whether it is finished.
     """
-
-    __slots__ = ("_takers", "_waiting", "done", "error", "nbytes", "work")
 
     def __init__(self, work: Callable[[], None] | None) -> None:
         self.work, self.nbytes = work, 0
@@ -72,19 +70,19 @@ class Job:
             self._waiting.release()
 
 
-class Crew:
-    """The threads that run the jobs of all `Workers`: started on demand, at most `most`."""
+class ThreadPool:
+    """The threads that run the jobs of all `JobQueue`s: started on demand, at most `most`."""
 
     def __init__(self, most: int) -> None:
         self.most = most
         self._team: list[threading.Thread] = []
-        self._calls: deque[Workers] = deque()  # each entry asks for one thread
+        self._calls: deque[JobQueue] = deque()  # each entry asks for one thread
         self._idle = 0
         self._lock = threading.Lock()  # enter this, not the condition, which an interrupt would leave locked
         self._wake = threading.Condition(self._lock)
         self.process = os.getpid()
 
-    def call(self, workers: Workers) -> bool:
+    def call(self, workers: JobQueue) -> bool:
         """Ask for one more thread to run jobs of `workers` until none is left; False if no thread can be started."""
         with self._lock:
             self._calls.append(workers)
@@ -99,8 +97,8 @@ class Crew:
                     return False
             return True
 
-    def called(self) -> Workers | None:
-        """Return the next `Workers` that asks for a thread; None after five idle seconds."""
+    def called(self) -> JobQueue | None:
+        """Return the next `JobQueue` that asks for a thread; None after five idle seconds."""
         with self._lock:
             while not self._calls:
                 self._idle += 1
@@ -114,18 +112,18 @@ class Crew:
 
 
 _MOST = 8  # most threads, for all policies together
-_crew = Crew(_MOST)
+_crew = ThreadPool(_MOST)
 
 
-def crew() -> Crew:
-    """Return the `Crew` of this process, a new one after a fork."""
+def thread_pool() -> ThreadPool:
+    """Return the `ThreadPool` of this process, a new one after a fork."""
     global _crew
     if _crew.process != os.getpid():  # forked: threads exist in the parent only
-        _crew = Crew(_MOST)
+        _crew = ThreadPool(_MOST)
     return _crew
 
 
-class Workers:
+class JobQueue:
     """A queue of jobs, run in order in the background, with at most `window` bytes in flight.
 
     Args:
@@ -156,7 +154,7 @@ class Workers:
             self._queue.append(job)
             if self._threads < self.count:
                 _settle_before_forks(self)
-                alone = not crew().call(self)
+                alone = not thread_pool().call(self)
                 self._threads += not alone
         if alone and not self._threads:  # there is no thread to run it
             self._queue.clear()
@@ -207,19 +205,19 @@ def _bare(error: BaseException) -> BaseException:
     return error
 
 
-def _work(crew: Crew) -> None:
-    while (workers := crew.called()) is not None:
+def _work(thread_pool: ThreadPool) -> None:
+    while (workers := thread_pool.called()) is not None:
         while (job := workers.next()) is not None:
             job.run(workers._finished)
             del job
         del workers
 
 
-_with_threads: WeakSet[Workers] = WeakSet()
+_with_threads: WeakSet[JobQueue] = WeakSet()
 _registered: list[bool] = []
 
 
-def _settle_before_forks(workers: Workers) -> None:
+def _settle_before_forks(workers: JobQueue) -> None:
     """Make forks wait for jobs in flight: the child has no thread to finish them or to release their locks."""
     if not _registered and hasattr(os, "register_at_fork"):
         _registered.append(True)

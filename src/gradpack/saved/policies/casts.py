@@ -9,13 +9,13 @@ import numpy as np
 
 from ...backends.numpy import ml_dtypes, quiet
 from ..info import SavedInfo
-from .codec import Lossy, Parts, arguments, check_bytes
+from .codec import EachPart, Lossy, arguments, check_bytes
 from .storage_policy import Stored
 
 LEAST = 1024  # bytes: smaller tensors are kept as they are
 
 
-class Cast(Lossy):
+class Cast(EachPart, Lossy):
     """Cast to a smaller dtype, rounding to the nearest value."""
 
     def __init__(self, name: str, to: Any, min_bytes: int) -> None:
@@ -26,48 +26,33 @@ class Cast(Lossy):
     def takes(self, info: SavedInfo) -> bool:
         return Lossy.takes(self, info) and info.dtype.itemsize > self.to.itemsize
 
-    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+    def encode_part(self, part: Any) -> tuple[Any, tuple[Any, ...]] | None:
+        if not _is_float(part):
+            return None
         with quiet():
-            return tuple([part.astype(self.to) if _is_float(part) else part for part in parts]), [
-                part.dtype for part in parts
-            ]
+            return part.astype(self.to), (part.dtype,)
 
-    def decode(self, parts: Parts, extra: Any) -> Parts:
-        return tuple(
-            [part if part.dtype == dtype else part.astype(dtype) for part, dtype in zip(parts, extra, strict=True)]
-        )
+    def decode_part(self, part: Any, *how: Any) -> Any:
+        return part.astype(how[0])
 
 
-class Eight(Cast):
+class Float8Cast(Cast):
     """Cast to an 8-bit float dtype, with one scale per storage that maps its largest value to the dtype's largest."""
 
     coarse = True
 
-    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        small: list[Any] = []
-        extra: list[Any] = []
-        for part in parts:
-            if not _is_float(part):
-                small.append(part)
-                extra.append(None)
-                continue
-            largest = float(max(part.max(initial=0.0), -part.min(initial=0.0)))
-            scale = largest / float(_values(self.to)[_LARGEST[self.to.name]]) if 0 < largest < np.inf else 1.0
-            small.append(_eight_bits(part, scale, self.to))
-            extra.append((part.dtype, scale))
-        return tuple(small), extra
+    def encode_part(self, part: Any) -> tuple[Any, tuple[Any, ...]] | None:
+        if not _is_float(part):
+            return None
+        largest = float(max(part.max(initial=0.0), -part.min(initial=0.0)))
+        scale = largest / float(_values(self.to)[_LARGEST[self.to.name]]) if 0 < largest < np.inf else 1.0
+        return _eight_bits(part, scale, self.to), (part.dtype, scale)
 
-    def decode(self, parts: Parts, extra: Any) -> Parts:
-        large = []
-        for part, how in zip(parts, extra, strict=True):
-            if how is None:
-                large.append(part)
-                continue
-            dtype, scale = how
-            with quiet():
-                values = (_values(self.to) * scale).astype(dtype)
-            large.append(np.take(values, part.view(np.uint8), mode="clip"))
-        return tuple(large)
+    def decode_part(self, part: Any, *how: Any) -> Any:
+        dtype, scale = how
+        with quiet():
+            values = (_values(self.to) * scale).astype(dtype)
+        return np.take(values, part.view(np.uint8), mode="clip")
 
 
 _LARGEST = {"float8_e4m3fn": 0x7E, "float8_e5m2": 0x7B}  # the codes of the largest finite values
@@ -160,4 +145,4 @@ def fp8(format: str = "e4m3", min_bytes: int = LEAST) -> Stored:
     formats = {"e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
     if format not in formats:
         raise ValueError(f"fp8(): format is 'e4m3' or 'e5m2', not {format!r}")
-    return Stored((Eight("fp8", getattr(ml_dtypes(), formats[format]), min_bytes), None))
+    return Stored((Float8Cast("fp8", getattr(ml_dtypes(), formats[format]), min_bytes), None))

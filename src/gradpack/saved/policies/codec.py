@@ -15,7 +15,7 @@ Parts = tuple[Any, ...]  # contiguous arrays
 OTHERS = frozenset({"parameter", "buffer"})  # kinds that stay in memory anyway: a copy would only add to it
 
 
-class Limits(NamedTuple):
+class CopyLimits(NamedTuple):
     """Limits in bytes of the memory that copies from and to a device may take.
 
     Attributes:
@@ -54,7 +54,7 @@ class Stage:
     tier = ""
     min_bytes = 0
     looks = True
-    limits: Limits | None = None
+    limits: CopyLimits | None = None
 
     def takes(self, info: SavedInfo) -> bool:
         """Return whether it applies to a tensor: not to small ones, nor to parameters and buffers."""
@@ -79,6 +79,31 @@ class Stage:
 
     def __repr__(self) -> str:
         return self.name
+
+
+class EachPart(Stage):
+    """A stage that encodes each array for itself, or keeps it as it is."""
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        made: list[Any] = []
+        extra: list[Any] = []
+        for part in parts:
+            code, how = self.encode_part(part) or (part, None)
+            made.append(code)
+            extra.append(how)
+        return tuple(made), extra
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        pairs = zip(parts, extra, strict=True)
+        return tuple([part if how is None else self.decode_part(part, *how) for part, how in pairs])
+
+    def encode_part(self, part: Any) -> tuple[Any, tuple[Any, ...]] | None:
+        """Return the encoded array and further arguments for `decode_part`; None to keep the array."""
+        raise TypeError(f"{type(self).__name__} has no encode_part")
+
+    def decode_part(self, part: Any, *how: Any) -> Any:
+        """Undo `encode_part`."""
+        raise TypeError(f"{type(self).__name__} has no decode_part")
 
 
 class Lossy(Stage):

@@ -6,8 +6,8 @@ from typing import Any
 
 from ...base.sizes import in_bytes
 from ..info import SavedInfo
-from .codec import Limits, Parts, Stage, arguments, check_bytes
-from .pinned import half_of_memory
+from .codec import CopyLimits, Parts, Stage, arguments, check_bytes
+from .pinned_pool import half_of_memory
 from .storage_policy import Stored
 
 LEAST = 1024
@@ -20,7 +20,7 @@ class OnHost(Stage):
     tier = "cpu"
     looks = False
 
-    def __init__(self, min_bytes: int, limits: Limits, name: str) -> None:
+    def __init__(self, min_bytes: int, limits: CopyLimits, name: str) -> None:
         check_bytes("cpu", min_bytes=min_bytes)
         self.min_bytes, self.limits, self.name = min_bytes, limits, name
 
@@ -73,7 +73,7 @@ def cpu(
         4000 4000
     """
     given: dict[str, Any] = {"window": window, "ahead": ahead, "pinned": pinned}
-    limits = Limits(*[half_of_memory() if v is None else in_bytes("cpu", k, v) for k, v in given.items()])
+    limits = CopyLimits(*[half_of_memory() if v is None else in_bytes("cpu", k, v) for k, v in given.items()])
     usual = {"window": WINDOW, "ahead": WINDOW, "pinned": None, "min_bytes": LEAST}
     told = {k: v for k, v in {"min_bytes": min_bytes, **given}.items() if v != usual[k]}
     return Stored((OnHost(min_bytes, limits, f"cpu({arguments(**told)})"), None))

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..info import SavedInfo
-from ..spill import ExtentFile
+from ..extent_file import ExtentFile
 from .codec import Parts, Stage, arguments, check_bytes
 from .storage_policy import Stored
 
@@ -39,8 +38,6 @@ def _block() -> Any:
 
 class _File(ExtentFile):
     """An `ExtentFile` with direct I/O and checksums."""
-
-    __slots__ = ("checks", "is_direct", "reserve")
 
     def __init__(self, directory: Any, step: int, reserve: int, is_direct: bool, checks: bool) -> None:
         super().__init__(directory, step)
@@ -114,8 +111,6 @@ class _Check:
     difference of weights is zero modulo 2**64.)
     """
 
-    __slots__ = ("_hash",)
-
     def __init__(self) -> None:
         from hashlib import blake2b
 
@@ -153,8 +148,6 @@ def _around_cache(fd: int) -> bool:
 class Piece:
     """The extent of one array in the file, which is freed when this object dies."""
 
-    __slots__ = ("__weakref__", "checksum", "dtype", "file", "shape", "size", "start")
-
     def __init__(self, file: _File, start: int, size: int, dtype: Any, shape: tuple[int, ...]) -> None:
         self.file, self.start, self.size, self.dtype, self.shape = file, start, size, dtype, shape
         self.checksum = b""
@@ -186,9 +179,6 @@ class OnDisk(Stage):
             if self._file.process != os.getpid():  # forked: the file belongs to the parent
                 self._file = _File(*self._how)
             return self._file
-
-    def takes(self, info: SavedInfo) -> bool:
-        return Stage.takes(self, info)
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         file = self.file

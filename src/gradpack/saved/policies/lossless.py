@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..info import SavedInfo
-from .codec import Parts, Stage, check_bytes
+from .codec import EachPart, check_bytes
 from .storage_policy import Stored
 
 LEAST = 4096
@@ -18,7 +17,7 @@ _WHOLE = 1 << 30  # bytes: larger arrays are not compressed
 Codec = tuple[Callable[[Any], bytes], Callable[[Any, Any, int], Any]]
 
 
-class Lossless(Stage):
+class Lossless(EachPart):
     """A stage that compresses each array, or keeps it as it is if that saves nothing."""
 
     def __init__(self, codec: str, level: int | None, min_bytes: int) -> None:
@@ -36,31 +35,16 @@ class Lossless(Stage):
         self._compress, self._decompress = _CODECS[codec](library, level)
         self.name = f"lossless({codec!r}{'' if level is None else f', level={level}'})"
 
-    def takes(self, info: SavedInfo) -> bool:
-        return Stage.takes(self, info)
+    def encode_part(self, part: Any) -> tuple[Any, tuple[Any, ...]] | None:
+        flat = part.reshape(-1)
+        packed = self._compress(flat) if 0 < flat.nbytes <= _WHOLE else None
+        if packed is None or len(packed) >= flat.nbytes:
+            return None
+        return np.frombuffer(packed, np.uint8), (flat.dtype, flat.size, part.shape)
 
-    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        made: list[Any] = []
-        extra: list[Any] = []
-        for whole in parts:
-            part = whole.reshape(-1)
-            packed = self._compress(part) if 0 < part.nbytes <= _WHOLE else None
-            if packed is None or len(packed) >= part.nbytes:
-                made.append(whole)
-                extra.append(None)
-            else:
-                made.append(np.frombuffer(packed, np.uint8))
-                extra.append((part.dtype, part.size, whole.shape))
-        return tuple(made), extra
-
-    def decode(self, parts: Parts, extra: Any) -> Parts:
-        made = []
-        for part, how in zip(parts, extra, strict=True):
-            if how is not None:
-                dtype, size, shape = how
-                part = self._decompress(part, dtype, size).reshape(shape)
-            made.append(part)
-        return tuple(made)
+    def decode_part(self, part: Any, *how: Any) -> Any:
+        dtype, size, shape = how
+        return self._decompress(part, dtype, size).reshape(shape)
 
 
 def _shuffled(part: Any) -> Any:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from ..info import SavedInfo
-from .codec import Parts, Stage, check_bytes
+from .codec import EachPart, check_bytes
 from .storage_policy import Stored
 
 _LOOK = 256  # elements to test first
 
 
-class Bits(Stage):
+class Bits(EachPart):
     """A stage that packs arrays with only two values, 0 and one other, as bits, and keeps other arrays. Exact."""
 
     def __init__(self, min_bytes: int) -> None:
@@ -22,26 +22,18 @@ class Bits(Stage):
         self.name = "mask()" if min_bytes == 64 else f"mask(min_bytes={min_bytes})"
 
     def takes(self, info: SavedInfo) -> bool:
-        return Stage.takes(self, info) and info.kind in ("mask", "constant", "index") and not info.dtype.is_complex
+        return EachPart.takes(self, info) and info.kind in ("mask", "constant", "index") and not info.dtype.is_complex
 
-    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        made, extra = [], []
-        for part in parts:
-            value = _other(part)
-            extra.append(None if value is None else (part.size, part.dtype, value))
-            made.append(part if value is None else np.packbits(part if part.dtype == np.bool_ else part != 0))
-        return tuple(made), extra
+    def encode_part(self, part: Any) -> tuple[Any, tuple[Any, ...]] | None:
+        value = _other(part)
+        if value is None:
+            return None
+        return np.packbits(part if part.dtype == np.bool_ else part != 0), (part.size, part.dtype, value)
 
-    def decode(self, parts: Parts, extra: Any) -> Parts:
-        made = []
-        for part, how in zip(parts, extra, strict=True):
-            if how is None:
-                made.append(part)
-                continue
-            size, dtype, value = how
-            bits = np.unpackbits(part, count=size)
-            made.append(bits.view(np.bool_) if dtype == np.bool_ else np.array([0, value], dtype)[bits])
-        return tuple(made)
+    def decode_part(self, part: Any, *how: Any) -> Any:
+        size, dtype, value = how
+        bits = np.unpackbits(part, count=size)
+        return bits.view(np.bool_) if dtype == np.bool_ else np.array([0, value], dtype)[bits]
 
 
 def _other(part: Any) -> Any:

@@ -14,15 +14,15 @@ from ...backends import NUMPY
 from ...core.tensor import alias
 from ..memory_handles import DeviceMemory
 from ..storage import strides_of
-from .codec import Limits
-from .packed_store import How, Record, afresh
-from .pinned import half_of_memory
-from .transfers import Arrival, Departure, Transfers, staging_of
+from .codec import CopyLimits
+from .packed_store import PackedStorage, PackingPlan, afresh
+from .pinned_pool import half_of_memory
+from .transfers import CopyBack, CopyOut, Transfers, staging_of
 
-LIMITS = Limits(64 << 20, 64 << 20, half_of_memory())  # the default
+LIMITS = CopyLimits(64 << 20, 64 << 20, half_of_memory())  # the default
 
 
-class DeviceRecord(Record):
+class PackedDeviceStorage(PackedStorage):
     """The packed data of one storage of a device.
 
     Args:
@@ -33,23 +33,28 @@ class DeviceRecord(Record):
         stats: the counts to which copies are added.
     """
 
-    __slots__ = ("_counter", "_departure", "_error", "_here", "_limits", "_native", "_staging", "_stats", "_where")
-
     def __init__(
-        self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: How, limits: Limits, stats: Transfers
+        self,
+        memory: DeviceMemory,
+        array: Any,
+        layout: Any,
+        is_shared: bool,
+        how: PackingPlan,
+        limits: CopyLimits,
+        stats: Transfers,
     ) -> None:
         self._staging = staging = staging_of(memory.streams)
         self._limits, self._stats = limits, stats
         self._native = memory.native
         self._counter = memory.counter
-        self._departure: Departure | None = None
+        self._departure: CopyOut | None = None
         self._error: Exception | None = None
         self._here = None if how.steps else array
-        self._where: Any = None  # the stream for which `_again` was unpacked
+        self._where: Any = None  # the stream for which `_unpacked` was unpacked
         host = None
         if how.steps:
             try:
-                self._departure = Departure(staging, array, limits.pinned, stats)
+                self._departure = CopyOut(staging, array, limits.pinned, stats)
                 host = self._departure.host.view(NUMPY.native_of(memory.tensor.dtype))
             except Exception as error:  # raised when it is unpacked
                 self._error = error.with_traceback(None)
@@ -77,11 +82,11 @@ class DeviceRecord(Record):
 
     @property
     def is_waiting(self) -> bool:
-        return self._ahead is not None or (self._strong is not None and not self._strong.asked)
+        return self._ahead is not None or (self._held is not None and not self._held.asked)
 
     @property
     def holding(self) -> Any:
-        return None if self._strong is None else self._strong.array
+        return None if self._held is None else self._held.array
 
     @property
     def arrays(self) -> tuple[Any, ...]:
@@ -102,7 +107,7 @@ class DeviceRecord(Record):
             super().encode()
             departure.host = None  # the pinned memory can be reused
 
-    def _land(self, departure: Departure) -> None:
+    def _land(self, departure: CopyOut) -> None:
         """Wait for the copy to the host. An error is raised when it is unpacked."""
         try:
             departure.finish()
@@ -119,7 +124,7 @@ class DeviceRecord(Record):
         """Return whether the source is still kept on the device for a copy that is not done; does not block."""
         return self._departure is not None and not self._departure.look()
 
-    def before_write(self) -> None:
+    def before_write(self, _: Any) -> None:
         if self._departure is not None:
             self._departure.before_write()
 
@@ -140,9 +145,9 @@ class DeviceRecord(Record):
             raise afresh(self.error) from None
         home = self._staging.streams.current()
         with self._lock:
-            arrival = self._strong
+            arrival = self._held
             if arrival is not None and (arrival.home != home or self.counter[0]):
-                arrival = self._strong = None
+                arrival = self._held = None
             array = None if arrival is not None else self._used(home)
             if array is None:
                 if arrival is None:
@@ -151,9 +156,9 @@ class DeviceRecord(Record):
                 elif not arrival.asked:
                     self._stats.add(hits=1)
                 array = arrival.taken()
-                self._again, self._where = ref(array), home
-            self._strong = None if self.is_last else arrival
-        if self._strong is not None:
+                self._unpacked, self._where = ref(array), home
+            self._held = None if self.is_last else arrival
+        if self._held is not None:
             self._order.holds(self)
         self._tell_order()
         return array
@@ -180,20 +185,20 @@ class DeviceRecord(Record):
 
     def _used(self, home: Any) -> Any:
         """Return the array that was unpacked last for this stream, if it is still in use and unmodified."""
-        if self._again is None or self.counter[0] or self._where != home:
+        if self._unpacked is None or self.counter[0] or self._where != home:
             return None
-        return self._again()
+        return self._unpacked()
 
-    def _arrival(self, home: Any) -> Arrival:
+    def _arrival(self, home: Any) -> CopyBack:
         """Begin the copy back to the device."""
         departure = self._departure
         after = departure.event if departure is not None and self.is_as_it_was else None
-        arrival = Arrival(self._staging, self._decoded_anew(), home, after, self._limits.pinned, self._stats)
+        arrival = CopyBack(self._staging, self._decoded_anew(), home, after, self._limits.pinned, self._stats)
         self.counter = [0]
         return arrival
 
     def fetch(self) -> None:
-        if self._strong is not None or self._ahead is not None or self.error is not None:
+        if self._held is not None or self._ahead is not None or self.error is not None:
             return
         if self._forwarded() is not None or self._parts is None:
             return
@@ -216,14 +221,14 @@ class DeviceRecord(Record):
 
     def _fetched(self, home: Any) -> None:
         with self._lock:
-            if self._strong is None:
+            if self._held is None:
                 try:
-                    self._strong = self._arrival(home)
+                    self._held = self._arrival(home)
                 except Exception:  # such as out of memory: unpacking tries again, and raises there
-                    self._strong = None
+                    self._held = None
 
 
-class Flight:
+class CopiesInFlight:
     """The copies to the host that are in flight, oldest first, at most `window` bytes.
 
     Attributes:
@@ -233,10 +238,10 @@ class Flight:
     def __init__(self, window: int) -> None:
         self.window = window
         self.peak = 0
-        self._records: list[ref[DeviceRecord]] = []
+        self._records: list[ref[PackedDeviceStorage]] = []
         self._lock = RLock()
 
-    def add(self, record: DeviceRecord) -> None:
+    def add(self, record: PackedDeviceStorage) -> None:
         """Add a copy, and wait for the oldest until all in flight fit into the window."""
         with self._lock:
             self._records.append(ref(record))
@@ -258,7 +263,7 @@ class Flight:
         for record in self._under_way():
             record.settle()
 
-    def _under_way(self) -> list[DeviceRecord]:
+    def _under_way(self) -> list[PackedDeviceStorage]:
         with self._lock:
             records = [record for known in self._records if (record := known()) is not None and record.is_in_flight()]
             self._records = [ref(record) for record in records]

@@ -12,12 +12,12 @@ import numpy as np
 
 from ..memory_handles import tensor_like
 from ..storage import undense
-from .background import Job, Workers
+from .background import Job, JobQueue
 from .codec import Stage
-from .prefetch_order import Order
+from .prefetch_order import PrefetchOrder
 
 
-class How(NamedTuple):
+class PackingPlan(NamedTuple):
     """How a storage is to be packed.
 
     Attributes:
@@ -30,50 +30,24 @@ class How(NamedTuple):
     """
 
     steps: tuple[Stage, ...]
-    workers: Workers | None
-    order: Order
+    workers: JobQueue | None
+    order: PrefetchOrder
     row: int
     known: bool
     sign: Any
 
 
-class Record:
+class PackedStorage:
     """The packed data of one storage at one version.
 
     Args:
         flat: its elements in host memory, 1-D; None if they never come there.
         layout: the layout for `undense` if only a tensor's distinct elements are packed, None for a whole storage.
-        alive: a function that returns whether the original storage still exists.
+        alive: a function that returns None once the original storage is freed.
         size: bytes of the elements.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_again",
-        "_ahead",
-        "_drawn",
-        "_extras",
-        "_lock",
-        "_order",
-        "_parts",
-        "_place",
-        "_source",
-        "_strong",
-        "_workers",
-        "alive",
-        "asked",
-        "counter",
-        "handles",
-        "job",
-        "layout",
-        "nbytes",
-        "size",
-        "steps",
-        "told",
-        "uses",
-    )
-
-    def __init__(self, flat: Any, layout: Any, how: How, alive: Callable[[], bool], size: int) -> None:
+    def __init__(self, flat: Any, layout: Any, how: PackingPlan, alive: Callable[[], Any], size: int) -> None:
         self._workers = how.workers
         self.told: tuple[Any, ...] = ()  # callbacks, called with the arrays that it consists of once it is stored
         self._source: Any = flat
@@ -81,8 +55,8 @@ class Record:
         self._parts: Any = None
         self._extras: list[Any] = []
         self._lock = threading.Lock()
-        self._again: ref[Any] | None = None  # the array that was unpacked last, weakly
-        self._strong: Any = None  # the same, while further uses in the pass are expected
+        self._unpacked: ref[Any] | None = None  # the array that was unpacked last, weakly
+        self._held: Any = None  # the same, while further uses in the pass are expected
         self.handles = 0
         self.asked = self.uses = 0  # how often it was unpacked in all, and how often it will be in one backward pass
         self.nbytes = self.size = size  # bytes after packing (set in `encode`), and before
@@ -115,7 +89,7 @@ class Record:
     @property
     def holding(self) -> Any:
         """The unpacked array that is held for further uses; None if none is."""
-        return self._strong
+        return self._held
 
     def encode(self) -> None:
         """Run all stages on the source. Called on the program's thread or on a background thread."""
@@ -136,7 +110,9 @@ class Record:
         if self.job is not None and self._workers is not None:
             self._workers.finish(self.job)
 
-    before_write = settle
+    def before_write(self, _: Any) -> None:
+        """Wait until it is packed: its source is about to be written to."""
+        self.settle()
 
     def flat(self) -> Any:
         """Unpack the elements as a 1-D array. Tensors that are in use at the same time share it."""
@@ -146,11 +122,11 @@ class Record:
         if array is None:
             self.settle()
             with self._lock:
-                array = self._strong
+                array = self._held
                 if array is None or self.counter[0]:
                     array = self._decoded()
                 is_last = self.is_last
-                self._strong = None if is_last else array
+                self._held = None if is_last else array
             if not is_last:
                 self._order.holds(self)
         self._tell_order()
@@ -173,10 +149,10 @@ class Record:
         return shown
 
     def _decoded(self) -> Any:
-        array = None if self._again is None or self.counter[0] else self._again()
+        array = None if self._unpacked is None or self.counter[0] else self._unpacked()
         if array is None:
             array = self._decoded_anew()
-            self._again, self.counter = ref(array), [0]
+            self._unpacked, self.counter = ref(array), [0]
         return array
 
     def _decoded_anew(self) -> Any:
@@ -191,7 +167,7 @@ class Record:
     def fetch(self) -> None:
         """Prefetch: unpack it in the background before it is needed."""
         workers = self._workers
-        if workers is None or self._ahead is not None or self._strong is not None or self._parts is None:
+        if workers is None or self._ahead is not None or self._held is not None or self._parts is None:
             return
         weak = ref(self)
 
@@ -199,8 +175,8 @@ class Record:
             record = weak()
             if record is not None:
                 with record._lock:
-                    if record._strong is None:
-                        record._strong = record._decoded()
+                    if record._held is None:
+                        record._held = record._decoded()
 
         self._ahead = workers.add(work, 0)
 
@@ -225,7 +201,7 @@ class Record:
 
     def release(self) -> None:
         """Drop the unpacked or prefetched array that is held."""
-        self._strong = self._ahead = None
+        self._held = self._ahead = None
 
     def tensor(self, recipe: Any, like: Any) -> Any:
         """Unpack one tensor. `recipe` is (shape, dtype, byte offset, strides) in the storage; None for all of it."""
@@ -255,12 +231,10 @@ def afresh(error: BaseException) -> BaseException:
     return new
 
 
-class Handle:
+class PackedTensor:
     """The packed form of one saved tensor: a record, and the place of the tensor in its storage."""
 
-    __slots__ = ("like", "recipe", "record")
-
-    def __init__(self, record: Record, recipe: Any, like: Any) -> None:
+    def __init__(self, record: PackedStorage, recipe: Any, like: Any) -> None:
         self.record, self.recipe, self.like = record, recipe, like
         record.handles += 1
         record.uses += 1

@@ -20,10 +20,8 @@ LONGEST = 1 << 16  # most records of a round, where graphs overlap so that some 
 REMEMBERED = 8  # kinds of rounds to remember
 
 
-class Round:
+class PrefetchRound:
     """The records packed since the last time that none was alive."""
-
-    __slots__ = ("at", "can_wait", "kind", "passes", "records", "unpacked")
 
     def __init__(self) -> None:
         self.records: list[ref[Any]] = []
@@ -34,7 +32,7 @@ class Round:
         self.passes = 1  # backward passes begun, judged by how often records were unpacked
 
 
-class Order:
+class PrefetchOrder:
     """The order of one policy's records; prefetches them, within a window of bytes.
 
     Attributes:
@@ -46,7 +44,7 @@ class Order:
         self.window = window
         self.is_on_device = False
         self._fetched: deque[ref[Any]] = deque()  # prefetched records, some of them not used yet
-        self._now = Round()
+        self._now = PrefetchRound()
         self._seen: OrderedDict[int, list[int]] = OrderedDict()  # kind of round -> indices of records as unpacked
         self._held: deque[ref[Any]] = deque()
 
@@ -54,19 +52,19 @@ class Order:
         """Switch to the limits for records of a device."""
         self.window, self.is_on_device = window, True
 
-    def packed(self, record: Any, sign: Any) -> tuple[Round, int]:
+    def packed(self, record: Any, sign: Any) -> tuple[PrefetchRound, int]:
         """Note that a record was packed; return its place. Rounds with equal sizes and signs are of one kind."""
         now = self._now
         is_over = len(now.records) >= LONGEST or all(found() is None for found in reversed(now.records))
         if now.records and is_over:
             self._learn(now)
-            now = self._now = Round()
+            now = self._now = PrefetchRound()
         now.records.append(ref(record))
         now.can_wait = now.can_wait or record.can_wait
         now.kind = hash((now.kind, record.size, sign))
         return now, len(now.records) - 1
 
-    def unpacked(self, place: tuple[Round, int], passes: int) -> None:
+    def unpacked(self, place: tuple[PrefetchRound, int], passes: int) -> None:
         """Note that a record was unpacked, in its `passes`-th backward pass, and prefetch the next ones."""
         round_, index = place
         round_.passes = max(round_.passes, passes)
@@ -90,7 +88,7 @@ class Order:
             if len(met) > most:
                 return
 
-    def _following(self, round_: Round, index: int) -> Iterable[int]:
+    def _following(self, round_: PrefetchRound, index: int) -> Iterable[int]:
         """Return the indices expected after a record, from the last round of this kind, or in reverse of packing."""
         last = self._seen.get(round_.kind)
         if last is None:
@@ -132,7 +130,7 @@ class Order:
         held = sum([record.size for record in records.values() if record.holding is not None])
         return len(self._held) > ON_DEVICE or held > self.window
 
-    def _learn(self, done: Round) -> None:
+    def _learn(self, done: PrefetchRound) -> None:
         if done.unpacked:
             self._seen[done.kind] = done.unpacked
             while len(self._seen) > REMEMBERED:

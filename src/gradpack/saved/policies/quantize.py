@@ -252,8 +252,6 @@ def _uniform(seed: int, size: int) -> Any:
 class _Noise:
     """Noise from windows at random positions of one table: drawing every number would cost more than all the rest."""
 
-    __slots__ = ("_random", "_seed")
-
     def __init__(self, seed: int, places: list[int]) -> None:
         self._seed, self._random = seed, np.random.default_rng(places)
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any
-from weakref import ref
 
+from ...backends.memory_layout import owner_of
 from ...base.layouts import strided
 from ...base.modes import MODE, OpMode
 from ...core.tensor import InferenceCounter, Tensor
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Drawn
-from ..budgets.costs import Took
-from ..budgets.costs import took as took_of
-from ..info import Brief, SavedInfo
+from ..budgets.costs import CallTime
+from ..budgets.costs import call_time as took_of
+from ..info import BriefInfo, SavedInfo
 from ..policy import Policy
-from ..storage import owner
+from ..storage import WeakIdentityMap
 from .cheap_operations import is_cheap, is_held, is_product, reads_little
-from .notes import Notes
-from .recompute_graph import DEEPEST, TINY, Anchor, Call, Handle, Value, anchor_of
-from .recompute_paths import ways_to, written
+from .recompute_graph import DEEPEST, TINY, Anchor, DroppedTensor, RecordedArray, RecordedOp, anchor_of
+from .recompute_paths import paths_to, recipe_of
+from .recorded_arrays import RecordedArrays
 
 _CHEAP, _DEAR = 1e-9, 8e-9  # assumed seconds per byte of the result, where times are not measured
-_AGAIN = 1 / 15  # the part of all multiplications in matrix products that may be recomputed
+_RECOMPUTED = 1 / 15  # the part of all multiplications in matrix products that may be recomputed
 
 
-class Watch(OpMode):
+class OpRecorder(OpMode):
     """A mode that notes for each tensor the operation that computed it, its operands and its time.
 
     Args:
@@ -40,12 +40,12 @@ class Watch(OpMode):
 
     observes = True
 
-    def __init__(self, notes: Notes, cheap: bool, steady: bool = False) -> None:
+    def __init__(self, notes: RecordedArrays, cheap: bool, steady: bool = False) -> None:
         super().__init__()
         self.notes, self.cheap, self.steady = notes, cheap, steady
-        self.multiplied = self.again = 0  # multiplications of all matrix products, and of those that were noted
+        self.multiplied = self.recomputed = 0  # multiplications of all matrix products, and of those that were noted
         self.away = self.spent = 0.0
-        self._took: dict[tuple[Op, int, int], Took] = {}
+        self._took: dict[tuple[Op, int, int], CallTime] = {}
 
     def look(self, op: Op, args: tuple[Any, ...], call: Any) -> Any:
         noted = not self.cheap or is_cheap(op) or is_product(op)
@@ -88,7 +88,7 @@ class Watch(OpMode):
         took = self._took.get(kind)
         if took is None:
             where = outs[0]._spec.device.type if outs else ""
-            took = self._took[kind] = Took() if self.steady else took_of((op.name, where, *kind[1:]))
+            took = self._took[kind] = CallTime() if self.steady else took_of((op.name, where, *kind[1:]))
         if self.steady:
             took.seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
         elif seconds is not None:
@@ -97,15 +97,15 @@ class Watch(OpMode):
         note(self.notes, op, args, outs, drawn, took, self.cheap)
 
     def _affords(self, factor: Any, out: Tensor) -> bool:
-        """Return whether a matrix product may be recomputed: all such together are at most `_AGAIN` of the work."""
+        """Return whether a matrix product may be recomputed: all such are at most `_RECOMPUTED` of the work."""
         size = out.numel() * (factor._shape[-1] if isinstance(factor, Tensor) and factor._shape else 1)
         self.multiplied += size
-        if self.again + size > _AGAIN * self.multiplied:
+        if self.recomputed + size > _RECOMPUTED * self.multiplied:
             return False
-        self.again += size
+        self.recomputed += size
         return True
 
-    def find(self, tensor: Tensor) -> Value | None:
+    def find(self, tensor: Tensor) -> RecordedArray | None:
         """Return the value of a tensor, also while the operation that computes and saves it still runs; or None."""
         found = self.notes.find(tensor)
         running = RUNNING.get()
@@ -121,7 +121,9 @@ class Watch(OpMode):
 RUNNING: ContextVar[Any] = ContextVar("gradpack noted operation", default=None)
 
 
-def note(notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: Took, cheap: bool) -> None:
+def note(
+    notes: RecordedArrays, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: CallTime, cheap: bool
+) -> None:
     """Note that `op` computed `outs` from `values`, unless it could not be run again with the same result."""
     mode = MODE.get()
     if mode.forward or mode.levels or mode.inference:
@@ -133,8 +135,8 @@ def note(notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tens
     made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
     if made <= TINY or (cheap and not reads_little(made, tensors)):
         return
-    tiny = [t._data for t in tensors if owner(t._data).nbytes <= TINY]
-    call = Call(op, known, drawn or None, took, tiny)
+    tiny = [t._data for t in tensors if owner_of(t._data).nbytes <= TINY]
+    call = RecordedOp(op, known, drawn or None, took, tiny)
     if call.depth > DEEPEST:
         return
     for nr, out in enumerate(outs):
@@ -145,15 +147,15 @@ def note(notes: Notes, op: Op, values: Any, outs: list[Tensor], drawn: list[Tens
             if found.call is None:
                 found.call, found.nr = call, nr
             continue
-        whole = owner(out._data)
-        shared = next((t for t in tensors if owner(t._data) is whole), out)
-        notes.add(Value(out._data, out._spec, shared._counter, call, nr), out._data)
+        whole = owner_of(out._data)
+        shared = next((t for t in tensors if owner_of(t._data) is whole), out)
+        notes.set(out._data, RecordedArray(out._data, out._spec, shared._counter, call, nr))
 
 
 _UNKNOWN = object()
 
 
-def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
+def _operand(notes: RecordedArrays, value: Any, tensors: list[Tensor]) -> Any:
     """Return an argument with tensors replaced by their values; `_UNKNOWN` if it cannot be noted."""
     if isinstance(value, Tensor):
         if value._spec.layout is not strided or type(value._counter) is InferenceCounter:
@@ -166,7 +168,7 @@ def _operand(notes: Notes, value: Any, tensors: list[Tensor]) -> Any:
         items = [_operand(notes, v, tensors) for v in value]
         if any(v is _UNKNOWN for v in items):
             return _UNKNOWN
-        return items if any(type(v) in (Value, list) for v in items) else value
+        return items if any(type(v) in (RecordedArray, list) for v in items) else value
     return _UNKNOWN if getattr(value, "nbytes", 0) > TINY else value
 
 
@@ -178,76 +180,50 @@ class Recompute(Policy):
     def __init__(self, at_least: int) -> None:
         self.at_least = at_least
         self.name = f"recompute(at_least={at_least})"
-        self._notes = Notes()
-        self._kept = Living()  # storages of tensors that are kept
-        self._watch = Watch(self._notes, cheap=True)
+        self._notes = RecordedArrays()
+        self._kept: WeakIdentityMap[bool] = WeakIdentityMap()  # storages of tensors that are kept
+        self._watch = OpRecorder(self._notes, cheap=True)
 
     def watches(self) -> tuple[OpMode, ...]:
-        self._watch.multiplied = self._watch.again = 0  # so that every block makes the same decisions
+        self._watch.multiplied = self._watch.recomputed = 0  # so that every block makes the same decisions
         return (self._watch,)
 
     def __saved_info__(self, tensor: Tensor, label: tuple[str, str], node: Any = None, where: Any = None) -> Any:
-        """Return a cheap `Brief`, or a full `SavedInfo` if a recorder is active."""
-        return Brief(label, node, where) if MODE.get().recorder is None else SavedInfo(tensor, label, node, where)
+        """Return a cheap `BriefInfo`, or a full `SavedInfo` if a recorder is active."""
+        return BriefInfo(label, node, where) if MODE.get().recorder is None else SavedInfo(tensor, label, node, where)
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         """Return a handle of a recipe for the tensor, or the tensor itself to keep it."""
         if tensor._spec.layout is not strided or tensor._data.nbytes < self.at_least or is_held(tensor):
             return tensor
         value = self._watch.find(tensor)
-        recipe = None if value is None else value.known_recipe()
+        recipe = None if value is None else value.recipe()
         if recipe is None:
-            whole = owner(tensor._data)
+            whole = owner_of(tensor._data)
             if whole in self._kept:
                 return tensor
             if value is not None and value.call is not None and tensor._tangents is None:
-                ways = ways_to(value, self._holds)
-                way = ways[value]
-                if way is not None and 2 * way.nbytes <= whole.nbytes:
-                    recipe = written(value, ways, self._hold)
+                paths = paths_to(value, self._holds)
+                path = paths[value]
+                if path is not None and 2 * path.nbytes <= whole.nbytes:
+                    recipe = recipe_of(value, paths, self._hold)
             if recipe is None:
-                self._kept.add(whole)
+                self._kept.set(whole, True)
                 return tensor
         if info is not None:
             info.policy, info.tier, info.packed_bytes = "recompute", "recipe", 0
-        return Handle(recipe)
+        return DroppedTensor(recipe)
 
     def unpack(self, packed: Any) -> Any:
-        return packed.tensor() if type(packed) is Handle else packed
+        return packed.tensor() if type(packed) is DroppedTensor else packed
 
-    def _holds(self, value: Value, array: Any) -> bool:
-        return array is not None and (value.held or value.is_tiny or owner(array) in self._kept)
+    def _holds(self, value: RecordedArray, array: Any) -> bool:
+        return array is not None and (value.held or value.is_tiny or owner_of(array) in self._kept)
 
-    def _hold(self, value: Value, array: Any) -> Anchor:
+    def _hold(self, value: RecordedArray, array: Any) -> Anchor:
         if not value.held and not value.is_tiny:
-            self._kept.add(owner(array))
+            self._kept.set(owner_of(array), True)
         return anchor_of(value, array)
-
-
-class Living:
-    """A set of arrays that keeps none of them alive."""
-
-    __slots__ = ("__weakref__", "_known")
-
-    def __init__(self) -> None:
-        self._known: dict[int, ref[Any]] = {}
-
-    def add(self, array: Any) -> None:
-        key, me = id(array), ref(self)
-
-        def died(gone: ref[Any]) -> None:
-            living = me()
-            if living is not None and living._known.get(key) is gone:
-                del living._known[key]
-
-        self._known[key] = ref(array, died)
-
-    def __contains__(self, array: Any) -> bool:
-        known = self._known.get(id(array))
-        return known is not None and known() is array
-
-    def __len__(self) -> int:
-        return len(self._known)
 
 
 def recompute(at_least: int = 65536) -> Recompute:

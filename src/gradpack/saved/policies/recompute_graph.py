@@ -1,6 +1,6 @@
 """How a tensor was computed, so that it can be recomputed.
 
-`Value` and `Call` are notes on the operations that ran: they hold non-tensor arguments and tiny arrays
+`RecordedArray` and `RecordedOp` are notes on the operations that ran: they hold non-tensor arguments and tiny arrays
 only, and reach back through a bounded number of operations. The note of an array dies with it. A `Recipe`
 is made of them for a tensor that is dropped: it holds the arrays that it starts from (`Anchor`), and is
 shared by all saved tensors that need the same result.
@@ -17,6 +17,7 @@ from typing import Any
 from weakref import finalize, ref
 
 from ...backends import Spec
+from ...backends.memory_layout import owner_of
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE, RUN
 from ...core.copy_on_write import Mutation
@@ -24,21 +25,18 @@ from ...core.tensor import Tensor, alias
 from ...declare.dispatch.interpreter import apply
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Replayed
-from ..budgets.costs import Took
-from ..storage import owner
+from ..budgets.costs import CallTime
 
 TINY = 1024  # bytes: storages up to this size are kept alive by the notes on what was computed from them
 DEEPEST = 32  # longest chain of operations in a recipe
 
 
-class Call:
-    """One operation that ran: its arguments, with a `Value` in the place of every tensor."""
-
-    __slots__ = ("depth", "drawn", "op", "tiny", "took", "values")
+class RecordedOp:
+    """One operation that ran: its arguments, with a `RecordedArray` in the place of every tensor."""
 
     depth: int
 
-    def __init__(self, op: Op, values: list[Any], drawn: Any, took: Took, tiny: list[Any]) -> None:
+    def __init__(self, op: Op, values: list[Any], drawn: Any, took: CallTime, tiny: list[Any]) -> None:
         self.op = op
         self.took = took
         self.tiny = tiny  # tiny argument arrays, kept alive by this
@@ -46,20 +44,20 @@ class Call:
         self.drawn = drawn  # the generator states that it drew from, None if it drew nothing
         self.depth = 1 + max((v.call.depth for v in self.sources() if v.call is not None), default=0)
 
-    def sources(self) -> Iterator[Value]:
+    def sources(self) -> Iterator[RecordedArray]:
         for value in self.values:
-            if type(value) is Value:
+            if type(value) is RecordedArray:
                 yield value
             elif type(value) is list:
-                yield from (v for v in value if type(v) is Value)
+                yield from (v for v in value if type(v) is RecordedArray)
 
-    def again(self, arrays: list[Any]) -> Any:
+    def run_again(self, arrays: list[Any]) -> Any:
         """Run the operation again on these arrays, one for each of `sources()` in order, and return its results."""
         left = iter(arrays)
         values = [
             _tensor(v, next(left))
-            if type(v) is Value
-            else [_tensor(x, next(left)) if type(x) is Value else x for x in v]
+            if type(v) is RecordedArray
+            else [_tensor(x, next(left)) if type(x) is RecordedArray else x for x in v]
             if type(v) is list
             else v
             for v in self.values
@@ -81,33 +79,22 @@ class Call:
                 MODE.set(mode)
 
 
-class Value:
+def _none() -> None:
+    """Stand for a weak reference to nothing."""
+
+
+class RecordedArray:
     """An array at one version, and the call that computed it, if known. Does not keep the array alive."""
 
-    __slots__ = (
-        "__weakref__",
-        "_array",
-        "anchor",
-        "call",
-        "counter",
-        "held",
-        "is_tiny",
-        "nr",
-        "recipe",
-        "slot",
-        "spec",
-        "version",
-    )
-
-    def __init__(self, array: Any, spec: Spec, counter: list[int], call: Call | None = None, nr: int = 0) -> None:
-        self.is_tiny = owner(array).nbytes <= TINY
+    def __init__(self, array: Any, spec: Spec, counter: list[int], call: RecordedOp | None = None, nr: int = 0) -> None:
+        self.is_tiny = owner_of(array).nbytes <= TINY
         self._array = ref(array)
         self.spec, self.counter, self.version = spec, counter, counter[0]
         self.call, self.nr = call, nr
         self.held = False  # whether the program holds it anyway, such as a parameter
-        self.anchor: Any = None
-        self.recipe: Any = None
-        self.slot: Any = None  # a weak reference to the budget's `Slot` that holds it in some form
+        self.anchor: Callable[[], Anchor | None] = _none
+        self.recipe: Callable[[], Recipe | None] = _none
+        self.slot: Callable[[], Any] = _none  # a weak reference to the budget's `Slot` that holds it in some form
 
     def current(self) -> Any:
         """Return the array if it still exists at the same version, else None."""
@@ -115,20 +102,16 @@ class Value:
         return array if array is not None and self.counter[0] == self.version else None
 
     @property
-    def has_way(self) -> bool:
+    def has_path(self) -> bool:
         """Whether it has an anchor or a recipe already."""
-        return (self.anchor is not None and self.anchor() is not None) or self.known_recipe() is not None
-
-    def known_recipe(self) -> Recipe | None:
-        found: Recipe | None = None if self.recipe is None else self.recipe()
-        return found
+        return self.anchor() is not None or self.recipe() is not None
 
     def remember(self, recipe: Recipe) -> Recipe:
         self.recipe = ref(recipe)
         return recipe
 
 
-def _tensor(value: Value, array: Any) -> Tensor:
+def _tensor(value: RecordedArray, array: Any) -> Tensor:
     made: Tensor = alias(array, value.spec, tuple(array.shape))
     return made
 
@@ -157,11 +140,9 @@ class Anchor:
         copied: a callback that gets the copy.
     """
 
-    __slots__ = ("__weakref__", "copied", "counter", "room", "spec", "version")
-
     recipe = None
 
-    def __init__(self, value: Value, array: Any) -> None:
+    def __init__(self, value: RecordedArray, array: Any) -> None:
         self.room: Callable[[Any], bool] | None = None
         self.copied: Callable[[Any], None] | None = None
         self.counter, self.version, self.spec = value.counter, value.version, value.spec
@@ -187,9 +168,9 @@ def _strike(counter: list[Any], gone: Any) -> None:
     counter[1:] = [entry for entry in counter[1:] if entry[0] is not gone]
 
 
-def anchor_of(value: Value, array: Any) -> Anchor:
+def anchor_of(value: RecordedArray, array: Any) -> Anchor:
     """Return the anchor of a value, of which there is at most one; make it if there is none."""
-    found: Anchor | None = None if value.anchor is None else value.anchor()
+    found = value.anchor()
     if found is None:
         found = Anchor(value, array)
         value.anchor = ref(found)
@@ -199,31 +180,17 @@ def anchor_of(value: Value, array: Any) -> Anchor:
 class Recipe:
     """How to recompute one tensor. Keeps alive the arrays that it starts from."""
 
-    __slots__ = (
-        "__weakref__",
-        "_again",
-        "_counter",
-        "handles",
-        "room",
-        "run",
-        "sources",
-        "told",
-        "users",
-        "value",
-        "waiting",
-    )
-
-    def __init__(self, value: Value, sources: list[Any]) -> None:
+    def __init__(self, value: RecordedArray, sources: list[Any]) -> None:
         self.value = value
         # For each source of the call a Recipe, or an Anchor or `Held` with its `array`, and perhaps a `recipe`.
         self.sources = sources
         self.room: Callable[[Any], bool] | None = None  # returns whether a result may be held for further uses
         self.told: Callable[[Any], None] | None = None  # callback that gets recomputed arrays
         self.users: list[ref[Recipe]] = []
-        self.handles: list[ref[Handle]] = []
+        self.handles: list[ref[DroppedTensor]] = []
         self.waiting: list[Any] = []  # results of its sources, held until this needs them in the current pass
         self.run: Any = None  # a weak reference to the backward pass in which it was run last
-        self._again: Any = None
+        self._result: Any = None
         self._counter = [0]
         for source in sources:
             if type(source) is Recipe:
@@ -235,17 +202,17 @@ class Recipe:
         array = self.value.current()
         if array is not None:
             return array, self.value.counter
-        array = None if self._again is None else self._again()
+        array = None if self._result is None else self._result()
         return None if array is None or self._counter[0] else (array, self._counter)
 
     def follow(self, arrays: list[Any]) -> Any:
         """Run the call on the arrays of its sources, and return the array of the result."""
         call = self.value.call
         assert call is not None
-        made = call.again(arrays)
+        made = call.run_again(arrays)
         if isinstance(made, tuple):
             made = made[self.value.nr]
-        self._again, self._counter = ref(made._data), [0]
+        self._result, self._counter = ref(made._data), [0]
         if self.told is not None:
             self.told((made._data,))
         return made._data
@@ -266,10 +233,8 @@ class Recipe:
         return found
 
 
-class Handle:
+class DroppedTensor:
     """The packed form of a tensor that is dropped, to be recomputed by a recipe."""
-
-    __slots__ = ("__weakref__", "recipe", "run", "waiting")
 
     def __init__(self, recipe: Recipe) -> None:
         self.recipe = recipe
@@ -297,7 +262,7 @@ class Handle:
         return out
 
 
-def _make(wanted: Recipe, run: Any, asking: Handle) -> None:
+def _make(wanted: Recipe, run: Any, asking: DroppedTensor) -> None:
     """Run a recipe, after those that it needs, without recursion; hold the results for later uses in the pass."""
     known: dict[Recipe, Any] = {}
     needs: dict[Recipe, list[Any]] = {}
@@ -368,7 +333,7 @@ def _let_go(touched: list[ref[Any]]) -> None:
     """Free the results that are still held at the end of a pass."""
     for known in touched:
         thing = known()
-        if type(thing) is Handle:
+        if type(thing) is DroppedTensor:
             thing.waiting = None
         elif thing is not None:
             thing.waiting = []

@@ -1,23 +1,21 @@
-"""Search the notes for the way to recompute a tensor that keeps the fewest additional bytes alive."""
+"""Search the notes for the path to recompute a tensor that keeps the fewest additional bytes alive."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ..storage import owner
-from .recompute_graph import Recipe, Value
+from ...backends.memory_layout import owner_of
+from .recompute_graph import Recipe, RecordedArray
 
 LARGEST = 64  # values that a search examines
 
 
-class Way:
+class RecomputePath:
     """How to obtain a value in backward: hold `array`, or, if that is None, run its call again.
 
     `extra` maps the ids of the storages that must be held additionally for it to their bytes.
     """
-
-    __slots__ = ("array", "extra")
 
     def __init__(self, array: Any, extra: dict[int, int]) -> None:
         self.array, self.extra = array, extra
@@ -27,59 +25,60 @@ class Way:
         return sum(self.extra.values())
 
 
-Ways = dict[Value, Way | None]
-Held = Callable[[Value, Any], bool]
+RecomputePaths = dict[RecordedArray, RecomputePath | None]
+Held = Callable[[RecordedArray, Any], bool]
 _FREE: dict[int, int] = {}
 
 
-def ways_to(wanted: Value, is_held: Held) -> Ways:
-    """Return a way for `wanted` and every value that recomputing it uses; None for values without a way.
+def paths_to(wanted: RecordedArray, is_held: Held) -> RecomputePaths:
+    """Return a path for `wanted` and every value that recomputing it uses; None for values without a path.
 
     `is_held(value, array)` returns whether a value is held anyway; the array is None if it no longer exists.
     """
-    ways: Ways = {}
-    ways[wanted] = _through_call(wanted, ways, is_held)
-    return ways
+    paths: RecomputePaths = {}
+    paths[wanted] = _through_op(wanted, paths, is_held)
+    return paths
 
 
-def _through_call(value: Value, ways: Ways, is_held: Held) -> Way | None:
+def _through_op(value: RecordedArray, paths: RecomputePaths, is_held: Held) -> RecomputePath | None:
     call = value.call
-    if call is None or len(ways) > LARGEST:
+    if call is None or len(paths) > LARGEST:
         return None
     extra: dict[int, int] = {}
     for source in call.sources():
-        if source not in ways:
-            ways[source] = _way(source, ways, is_held)
-        way = ways[source]
-        if way is None:
+        if source not in paths:
+            paths[source] = _path(source, paths, is_held)
+        path = paths[source]
+        if path is None:
             return None
-        extra.update(way.extra)
-    return Way(None, extra)
+        extra.update(path.extra)
+    return RecomputePath(None, extra)
 
 
-def _way(value: Value, ways: Ways, is_held: Held) -> Way | None:  # the depth of the notes bounds the recursion
+# The depth of the notes bounds the recursion.
+def _path(value: RecordedArray, paths: RecomputePaths, is_held: Held) -> RecomputePath | None:
     array = value.current()
-    if value.has_way or is_held(value, array):
-        return Way(array, _FREE)
-    way = _through_call(value, ways, is_held)
+    if value.has_path or is_held(value, array):
+        return RecomputePath(array, _FREE)
+    path = _through_op(value, paths, is_held)
     if array is not None:
-        whole = owner(array)
-        if way is None or way.nbytes >= whole.nbytes:
-            return Way(array, {id(whole): whole.nbytes})
-    return way
+        whole = owner_of(array)
+        if path is None or path.nbytes >= whole.nbytes:
+            return RecomputePath(array, {id(whole): whole.nbytes})
+    return path
 
 
-def written(wanted: Value, ways: Ways, hold: Callable[[Value, Any], Any]) -> Recipe:
-    """Return the recipe that the ways describe. `hold(value, array)` returns the holder of an array it starts from."""
+def recipe_of(wanted: RecordedArray, paths: RecomputePaths, hold: Callable[[RecordedArray, Any], Any]) -> Recipe:
+    """Return the recipe that the paths describe. `hold(value, array)` returns the holder of an array it starts from."""
     call = wanted.call
     assert call is not None
-    return wanted.remember(Recipe(wanted, [_source(value, ways, hold) for value in call.sources()]))
+    return wanted.remember(Recipe(wanted, [_source(value, paths, hold) for value in call.sources()]))
 
 
-def _source(value: Value, ways: Ways, hold: Callable[[Value, Any], Any]) -> Any:
-    known = value.known_recipe()
+def _source(value: RecordedArray, paths: RecomputePaths, hold: Callable[[RecordedArray, Any], Any]) -> Any:
+    known = value.recipe()
     if known is not None:
         return known
-    way = ways[value]
-    assert way is not None
-    return written(value, ways, hold) if way.array is None and way.extra is not _FREE else hold(value, way.array)
+    path = paths[value]
+    assert path is not None
+    return recipe_of(value, paths, hold) if path.array is None and path.extra is not _FREE else hold(value, path.array)

@@ -16,11 +16,11 @@ from ..memory_handles import DeviceMemory, Memory, RemoteMemory, described, memo
 from ..policy import Policy
 from ..select import Select
 from ..storage import dense
-from .background import Workers
-from .codec import Limits, Stage
-from .on_device import LIMITS, DeviceRecord, Flight
-from .packed_store import Handle, How, Record
-from .prefetch_order import Order
+from .background import JobQueue
+from .codec import CopyLimits, Stage
+from .on_device import LIMITS, CopiesInFlight, PackedDeviceStorage
+from .packed_store import PackedStorage, PackedTensor, PackingPlan
+from .prefetch_order import PrefetchOrder
 from .signs import SIGNS
 from .transfers import Transfers
 
@@ -43,15 +43,15 @@ class Stored(Policy):
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
-        self._known: dict[Any, ref[Record]] = {}  # by storage, version and stages
-        self._records: set[ref[Record]] = set()
+        self._known: dict[Any, ref[PackedStorage]] = {}  # by storage, version and stages
+        self._records: set[ref[PackedStorage]] = set()
         windows = [stage.window for stage, _ in steps if stage.background is not None]
-        self._workers = Workers(2, min(windows)) if windows else None
-        self._order = Order(min(windows, default=0))
-        own = Limits(min(windows), min(windows), LIMITS.pinned) if windows else LIMITS
+        self._workers = JobQueue(2, min(windows)) if windows else None
+        self._order = PrefetchOrder(min(windows, default=0))
+        own = CopyLimits(min(windows), min(windows), LIMITS.pinned) if windows else LIMITS
         self._limits = next((stage.limits for stage, _ in steps if stage.limits is not None), own)
         self.transfers = Transfers()
-        self._flight: Flight | None = None  # the copies from devices, once there are any
+        self._flight: CopiesInFlight | None = None  # the copies from devices, once there are any
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if info is None:
@@ -92,9 +92,9 @@ class Stored(Policy):
             record = self._record(key, memory, elements, layout, steps, is_shared, info)
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         if record.layout is not None:
-            return Handle(record, None, memory.like)
+            return PackedTensor(record, None, memory.like)
         offset = start - memory.address(whole)
-        return Handle(record, (data.shape, data.dtype, offset, data.strides), memory.like)
+        return PackedTensor(record, (data.shape, data.dtype, offset, data.strides), memory.like)
 
     def _keep_fetched(self, memory: RemoteMemory, steps: tuple[Stage, ...], info: SavedInfo) -> Any:
         key = (memory.key, memory.version, steps)
@@ -106,12 +106,12 @@ class Stored(Policy):
             row = host.shape[-1] if host.ndim else 1
             record = self._record(key, memory, host, dense(host)[1], steps, False, info, row)
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
-        return Handle(record, None, memory.like)
+        return PackedTensor(record, None, memory.like)
 
-    def _find(self, key: Any) -> Record | None:
+    def _find(self, key: Any) -> PackedStorage | None:
         found = self._known.get(key)
         record = None if found is None else found()
-        return record if record is not None and record.alive() and record.error is None else None
+        return record if record is not None and record.alive() is not None and record.error is None else None
 
     def _record(
         self,
@@ -123,34 +123,36 @@ class Stored(Policy):
         is_shared: bool,
         info: SavedInfo,
         row: int = 1,
-    ) -> Record:
+    ) -> PackedStorage:
         is_beside = any(
             stage.background is not None and (memory.is_far or array.nbytes >= stage.background) for stage in steps
         )
         workers = self._workers if is_beside else None
         known = bool(info.op) and isinstance(memory.tensor, Tensor)
-        how = How(steps, workers, self._order, row, known, (info.node_name, info.slot))
+        how = PackingPlan(steps, workers, self._order, row, known, (info.node_name, info.slot))
         if isinstance(memory, DeviceMemory):
             return self._entered(key, self._record_of_device(memory, array, layout, is_shared, how))
         flat = array.reshape(-1, order="A")
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
-        record = Record(flat, layout, how, memory.alive, flat.nbytes)
+        record = PackedStorage(flat, layout, how, memory.alive, flat.nbytes)
         self._start(record, workers)
         if workers is not None and is_shared and memory.guards:  # in-place writes wait until it is packed
             memory.guard(record)
         return self._entered(key, record)
 
-    def _record_of_device(self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: How) -> Record:
+    def _record_of_device(
+        self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: PackingPlan
+    ) -> PackedStorage:
         if self._flight is None:
             self._order.on_device(self._limits.ahead)
-            self._flight = Flight(self._limits.window)
-        record = DeviceRecord(memory, array, layout, is_shared, how, self._limits, self.transfers)
+            self._flight = CopiesInFlight(self._limits.window)
+        record = PackedDeviceStorage(memory, array, layout, is_shared, how, self._limits, self.transfers)
         self._start(record, None if record.is_as_it_was else how.workers)
         self._flight.add(record)
         return record
 
-    def _start(self, record: Record, workers: Workers | None) -> None:
+    def _start(self, record: PackedStorage, workers: JobQueue | None) -> None:
         """Pack a record: in the background, or at once without workers."""
         if workers is None:
             record.encode()
@@ -164,10 +166,10 @@ class Stored(Policy):
 
         record.job = workers.add(work, record.size)
 
-    def _entered(self, key: Any, record: Record) -> Record:
+    def _entered(self, key: Any, record: PackedStorage) -> PackedStorage:
         table, records = self._known, self._records
 
-        def forget(dead: ref[Record]) -> None:
+        def forget(dead: ref[PackedStorage]) -> None:
             records.discard(dead)
             if table.get(key) is dead:
                 del table[key]
@@ -177,7 +179,7 @@ class Stored(Policy):
         return record
 
     def unpack(self, packed: Any) -> Any:
-        return packed.tensor() if type(packed) is Handle else packed
+        return packed.tensor() if type(packed) is PackedTensor else packed
 
     def _where(self, select: Select) -> Policy:
         return _stored(*((stage, select if old is None else old & select) for stage, old in self.steps))

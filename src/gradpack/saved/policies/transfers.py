@@ -1,7 +1,7 @@
 """Asynchronous copies between a device and the host, with one stream for each direction.
 
 A source is kept alive until its copy is done. The stream that uses an arriving copy waits for it; the host does not.
-The host waits only where memory is to be freed: see `Departure.finish`.
+The host waits only where memory is to be freed: see `CopyOut.finish`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from ...base.sizes import shown
-from .pinned import Pool
+from .pinned_pool import Pool
 
 if TYPE_CHECKING:
     from ...backends.streams import Streams
@@ -83,7 +83,7 @@ class Transfers:
 ALL = Transfers()  # the counts of all policies
 
 
-class Departure:
+class CopyOut:
     """A copy to the host.
 
     Attributes:
@@ -91,8 +91,6 @@ class Departure:
         host: the destination in host memory, an array of uint8.
         event: recorded after the copy.
     """
-
-    __slots__ = ("_home", "_staging", "_stats", "event", "host", "source")
 
     def __init__(self, staging: Staging, source: Any, cap: int, stats: Transfers) -> None:
         streams = staging.streams
@@ -144,15 +142,13 @@ class Departure:
             self._staging.streams.hold(source, self._home, self.event)
 
 
-class Arrival:
+class CopyBack:
     """A copy to the device.
 
     Attributes:
         array: its bytes on the device, as uint8. To be used on the stream `home`.
         asked: whether it was used yet.
     """
-
-    __slots__ = ("_event", "_staging", "array", "asked", "home")
 
     def __init__(self, staging: Staging, data: Any, home: Any, after: Any, cap: int, stats: Transfers) -> None:
         """Begin the copy.

@@ -68,7 +68,8 @@ def document(
     times, series = timeline.bands()
     peak = [row for row in rows if row.held_at(timeline.peak_at)]
     during = next(
-        (s.name for s in spans if s.start <= timeline.peak_at and not _before(s.end, timeline.peak_at - _SOON)), ""
+        (s.name for s in spans if s.start <= timeline.peak_at and (s.end is None or s.end >= timeline.peak_at - _SOON)),
+        "",
     )
     told = [_row(row, estimates, timeline.peak_at) for row in rows]
     by_id = {one["id"]: one for one in told}
@@ -106,10 +107,6 @@ def document(
 def _ns(moment: float | None) -> float | None:
     """Return seconds rounded to nanoseconds, which keeps the order of moments."""
     return None if moment is None else round(moment, 9)
-
-
-def _before(end: float | None, moment: float) -> bool:
-    return end is not None and end < moment
 
 
 def _row(row: Row, estimates: Estimates, peak: float) -> dict[str, Any]:

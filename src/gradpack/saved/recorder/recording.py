@@ -13,13 +13,14 @@ from ...base.modes import RUN, Block, Undo
 from ...core.packed import Packed
 from ...core.tensor import Tensor
 from ..info import SavedInfo
+from ..meter import Recorder
 from ..policies.transfers import ALL, Transfers
 from .document import Totals, document
-from .recording_log import Book
+from .recording_log import RecordingLog
 from .rows import Row
 
 
-class Record(Block):
+class Record(Recorder):
     """The saved tensors of all operations that ran while the block was open: the result of `record()`.
 
     It can be read at any time, inside of the block as well. It unpacks nothing and keeps no tensor
@@ -30,47 +31,33 @@ class Record(Block):
         if limit < 1:
             raise ValueError(f"record(): limit is how many saved tensors to list, and at least 1, not {limit}")
         self.title = title
-        self._book = Book(limit)
+        self._log = RecordingLog(limit)
         self._end: float | None = None
         self._moved = copy(ALL), copy(ALL)  # the counts of transfers at the begin and the end of the block
 
     # --- called by autograd ---
 
-    def describe(self, tensor: Tensor, label: tuple[str, str], node: Any, where: Any) -> SavedInfo:
-        """Return the `SavedInfo` of a tensor that is being saved."""
-        return SavedInfo(tensor, label, node, where)
-
     def note(self, info: SavedInfo, tensor: Tensor, packed: Packed | None) -> Any:
         """Add a saved tensor. The node keeps the returned object beside it, and releases both together."""
         now = perf_counter()
-        with self._book.lock:
-            hold = self._book.add(info, tensor, packed, now, RUN.get())
-        outer = self._outer
-        return hold if outer is None else (hold, outer.note(info, tensor, packed))
+        with self._log.lock:
+            hold = self._log.add(info, tensor, packed, now, RUN.get())
+        return hold, super().note(info, tensor, packed)
 
     def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
-        """Note an operation that ran, its operands, results and time."""
-        with self._book.lock:
-            self._book.origins.add(op, values, outs, seconds)
-        if self._outer is not None:
-            self._outer.ran(op, values, outs, seconds)
+        with self._log.lock:
+            self._log.origins.add(op, values, outs, seconds)
+        super().ran(op, values, outs, seconds)
 
     def backward(self, begins: bool) -> None:
-        """Note that a backward pass begins or ends."""
         now = perf_counter()
-        with self._book.lock:
-            self._book.backward(begins, now, RUN.get())
-        if self._outer is not None:
-            self._outer.backward(begins)
-
-    @property
-    def _outer(self) -> Any:
-        """The recorder of the enclosing block, or None."""
-        return self._entered[0].outer.recorder if self._entered else None
+        with self._log.lock:
+            self._log.backward(begins, now, RUN.get())
+        super().backward(begins)
 
     def _changes(self) -> dict[str, Any]:
         if self._end is None and not self._entered:
-            self._book.start = self._book._last = perf_counter()
+            self._log.start = self._log._last = perf_counter()
             self._moved = copy(ALL), ALL
         return {"recorder": self}
 
@@ -87,14 +74,14 @@ class Record(Block):
     @property
     def rows(self) -> list[Row]:
         """One row for each saved tensor, in the order of saving."""
-        self._book.look()
-        return list(self._book.rows.values())
+        self._log.look()
+        return list(self._log.rows.values())
 
     @property
     def curve(self) -> list[tuple[float, int]]:
         """The bytes of saved tensors in memory after each change: (seconds since the start, bytes)."""
-        self._book.look()
-        return self._book.timeline.curve()
+        self._log.look()
+        return self._log.timeline.curve()
 
     @property
     def now(self) -> int:
@@ -102,15 +89,15 @@ class Record(Block):
 
         For tensors of a device, the bytes on that device.
         """
-        self._book.look()
-        return self._book.timeline.in_memory
+        self._log.look()
+        return self._log.timeline.in_memory
 
     @property
     def tiers(self) -> dict[str, int]:
         """The bytes of saved tensors now in each place: "memory", "disk", and "cpu" for those offloaded to the host."""
-        self._book.look()
+        self._log.look()
         found: dict[str, int] = {}
-        for (tier, _), size in self._book.timeline.now.items():
+        for (tier, _), size in self._log.timeline.now.items():
             found[tier] = found.get(tier, 0) + size
         return found
 
@@ -123,20 +110,20 @@ class Record(Block):
     @property
     def peak(self) -> int:
         """The maximum of the bytes of saved tensors in memory."""
-        self._book.look()
-        return self._book.timeline.peak
+        self._log.look()
+        return self._log.timeline.peak
 
     @property
     def peak_at(self) -> float:
         """The time of the peak, in seconds since the start."""
-        self._book.look()
-        return self._book.timeline.peak_at
+        self._log.look()
+        return self._log.timeline.peak_at
 
     @property
     def totals(self) -> Totals:
         """Counts and bytes, summed over all saves."""
-        self._book.look()
-        return self._book.totals
+        self._log.look()
+        return self._log.totals
 
     def __repr__(self) -> str:
         return f"<{self.title}: {self.totals.saves} saves, peak {self.peak} bytes, now {self.now}>"
@@ -145,10 +132,10 @@ class Record(Block):
         """Return the whole recording as a dict that JSON can hold."""
         from ..budgets.what_if import estimates
 
-        rows, book = self.rows, self._book
+        rows, log = self.rows, self._log
         end = perf_counter() if self._entered or self._end is None else self._end
-        seconds = max(end - book.start, book.seconds)
-        return document(self.title, seconds, rows, book.timeline, book.spans, book.totals, estimates(), book.forgotten)
+        seconds = max(end - log.start, log.seconds)
+        return document(self.title, seconds, rows, log.timeline, log.spans, log.totals, estimates(), log.forgotten)
 
     def table(self, top: int | None = 20) -> Any:
         """Return tables for rich: the `top` largest saved tensors at the peak, and estimates for other policies.

@@ -10,19 +10,21 @@ from time import perf_counter
 from typing import Any
 from weakref import ref
 
+from ...backends.memory_layout import owner_of
 from ...base.modes import MODE, RUN
-from ...core.copy_on_write import Kept
+from ...core.copy_on_write import CopyOnWrite
 from ...core.packed import Packed
 from ...core.tensor import Tensor
 from ..info import SavedInfo, storage_number
-from ..policies.provenance import Made, Origins, cost
+from ..policies.provenance import OpResult, Provenance, cost
 from ..policy import Policy
-from ..storage import arrays_in, owner
+from ..storage import arrays_in
 from .document import Span, Totals
 from .rows import Row
 from .timeline import ASIDE, IN_MEMORY, TICK, Label, Timeline
 
 _EXEMPT = ("parameter", "buffer")  # not counted: the model keeps them alive anyway
+_COPIED = ("op", "slot", "kind", "strides", "storage_bytes", "module", "exact", "policy")  # fields of `SavedInfo`
 _SHARES = 100  # ids to list of rows that share the memory
 
 Key = tuple[str, int]  # a piece of memory: ("storage", its number), or ("stored", ...), ("disk", ...), ("packed", ...)
@@ -30,22 +32,20 @@ Key = tuple[str, int]  # a piece of memory: ("storage", its number), or ("stored
 Note = tuple[float, Any, Any]
 
 
-class Hold:
+class ReleaseMarker:
     """An object that a node keeps beside a saved tensor: its `__del__` notes when the tensor is released."""
-
-    __slots__ = ("_id", "_notes")
 
     def __init__(self, notes: deque[Note], row: int) -> None:
         self._notes, self._id = notes, row
 
     def __del__(self) -> None:
-        # May run at any moment, in any thread: only append a note, which `Book.settle` processes.
+        # May run at any moment, in any thread: only append a note, which `RecordingLog.settle` processes.
         running = RUN.get()
         self._notes.append((perf_counter(), self._id, None if running is None else id(running)))
 
 
 @dataclass(slots=True)
-class _Held:
+class _HeldMemory:
     """One piece of memory that saved tensors keep alive."""
 
     label: Label
@@ -56,16 +56,16 @@ class _Held:
 
 
 @dataclass(slots=True)
-class _Live:
+class _LiveRow:
     """A row that is not released yet, and the keys of the memory that it holds."""
 
     row: Row
     info: SavedInfo
-    made: Made | None
+    made: OpResult | None
     keys: list[Key] = field(default_factory=list)
 
 
-class Book:
+class RecordingLog:
     """All rows and totals of a recording. `Record` writes and reads them.
 
     Arguments that are times are of `perf_counter`; times in rows and spans are seconds since the start.
@@ -75,14 +75,14 @@ class Book:
         self.limit = limit
         self.start = self._last = perf_counter()
         self.rows: dict[int, Row] = {}
-        self.timeline, self.totals, self.origins = Timeline(), Totals(), Origins()
+        self.timeline, self.totals, self.origins = Timeline(), Totals(), Provenance()
         self.spans: list[Span] = []
         self.forgotten = 0
         self.notes: deque[Note] = deque()
         self.lock = RLock()
-        self._live: dict[int, _Live] = {}
-        self._held: dict[Any, _Held] = {}
-        self._fresh: list[_Live] = []  # rows whose recomputation cost is not known yet
+        self._live: dict[int, _LiveRow] = {}
+        self._held: dict[Any, _HeldMemory] = {}
+        self._fresh: list[_LiveRow] = []  # rows whose recomputation cost is not known yet
         self._parameters: set[int] = set()
         self._places: dict[Any, tuple[str, int, str]] = {}
         self._pass: int | None = None  # the backward pass of the last span
@@ -96,19 +96,19 @@ class Book:
 
     # --- saves ---
 
-    def add(self, info: SavedInfo, tensor: Tensor, packed: Packed | None, now: float, running: Any) -> Hold:
-        """Add a row for a saved tensor; return the `Hold` that its node keeps with it."""
+    def add(self, info: SavedInfo, tensor: Tensor, packed: Packed | None, now: float, running: Any) -> ReleaseMarker:
+        """Add a row for a saved tensor; return the `ReleaseMarker` that its node keeps with it."""
         self.settle()
         if self._fresh and self._fresh[0].info.node is not info.node:
             self._find_costs()
         at = self._at(now)
         row = self._row(info, at, self._phase(at, None if running is None else id(running)))
-        live = self._live[row.id] = _Live(row, info, self.origins.of(row.storage, info.version))
+        live = self._live[row.id] = _LiveRow(row, info, self.origins.of(owner_of(tensor._data), info.version))
         self.rows[row.id] = row
         totals = self.totals
         totals.saves += 1
         totals.saved_bytes += row.bytes
-        if packed is None or type(packed.handle) is Kept or _is_left(info, tensor, packed.handle):
+        if packed is None or type(packed.handle) is CopyOnWrite or _is_left(info, tensor, packed.handle):
             self._hold(row, ("storage", row.storage), row.storage_bytes, row.id)
         else:
             row.pack_ms = info.pack_seconds * 1e3
@@ -118,7 +118,7 @@ class Book:
         if row.charged:
             self._fresh.append(live)
         self._beyond += row.id >= self.limit
-        return Hold(self.notes, row.id)
+        return ReleaseMarker(self.notes, row.id)
 
     def _row(self, info: SavedInfo, at: float, phase: str) -> Row:
         where, file, line, function = info.where, "", 0, ""
@@ -129,29 +129,22 @@ class Book:
             file, line, function = self._places[key]
         return Row(
             id=self.totals.saves,
-            op=info.op,
-            slot=info.slot,
-            kind=info.kind,
             shape=tuple(info.shape),
             dtype=info.dtype.name,
-            strides=info.strides,
             device=str(info.device),
             bytes=info.nbytes,
             storage=info.storage or 0,
-            storage_bytes=info.storage_bytes,
             saved_at=at,
             phase=phase,
-            module=info.module,
             file=file,
             line=line,
             function=function,
             name=info.name or "",
-            exact=info.exact,
-            policy=info.policy,
             tier=info.tier or IN_MEMORY,
+            **{name: getattr(info, name) for name in _COPIED},
         )
 
-    def _hold_packed(self, live: _Live, handle: Any) -> None:
+    def _hold_packed(self, live: _LiveRow, handle: Any) -> None:
         """Count what a pack hook returned: what our policies keep; else `info.packed_bytes`, or the arrays in it."""
         row, told = live.row, live.info.packed_bytes
         handle = unwrapped(handle)
@@ -165,14 +158,14 @@ class Book:
             for number, size in sizes.items():
                 self._hold(row, ("storage", number), size, row.id)
 
-    def _hold_stored(self, live: _Live, handle: Any) -> None:
+    def _hold_stored(self, live: _LiveRow, handle: Any) -> None:
         """Count what a policy has stored, once for all tensors that share it."""
         stored = getattr(handle, "record", handle)
         key = ("stored", storage_number(stored))
         row, held = live.row, self._held.get(key)
         live.keys.append(key)
         if held is None:
-            held = self._held[key] = _Held((row.tier, row.kind), 0, row)
+            held = self._held[key] = _HeldMemory((row.tier, row.kind), 0, row)
             notes, weak = self.notes, ref(stored)
 
             def tell(parts: Any) -> None:  # may be called on any thread
@@ -188,7 +181,7 @@ class Book:
             self._share(row, held)
         held.saves[row.id] = None
 
-    def _keep(self, key: Key, held: _Held, sizes: dict[int, int], on_disk: int) -> None:
+    def _keep(self, key: Key, held: _HeldMemory, sizes: dict[int, int], on_disk: int) -> None:
         """Set the memory that a stored record consists of now: bytes by storage number, and bytes on disk."""
         before, held.parts = held.parts, []
         row = held.row
@@ -218,7 +211,7 @@ class Book:
                 if row.storage not in self._parameters:
                     self._parameters.add(row.storage)
                     totals.parameter_bytes += size
-            held = self._held[key] = _Held((tier or row.tier, row.kind), counted, row)
+            held = self._held[key] = _HeldMemory((tier or row.tier, row.kind), counted, row)
             totals.storages += 1
             totals.distinct_bytes += counted
             totals.packed_bytes += counted if row.packed_bytes is not None else 0
@@ -229,7 +222,7 @@ class Book:
             self._share(row, held)
         held.saves[holder] = None
 
-    def _share(self, row: Row, held: _Held) -> None:
+    def _share(self, row: Row, held: _HeldMemory) -> None:
         row.shares = [other for other in held.saves if isinstance(other, int)][-_SHARES:]
         for other in row.shares:
             shares = self._live[other].row.shares
@@ -285,7 +278,7 @@ class Book:
         if held.size:
             self._change(held, -held.size)
 
-    def _change(self, held: _Held, by: int) -> None:
+    def _change(self, held: _HeldMemory, by: int) -> None:
         at = self._last - self.start
         self._last += TICK  # so that no two changes have the same time
         self.timeline.change(held.label, by, at)
@@ -352,14 +345,14 @@ def unwrapped(handle: Any) -> Any:
 
 def _sizes(arrays: Iterable[Any]) -> dict[int, int]:
     """Return the bytes of the storage of each array, by storage number."""
-    return {storage_number(whole): int(whole.nbytes) for whole in map(owner, arrays)}
+    return {storage_number(whole): int(whole.nbytes) for whole in map(owner_of, arrays)}
 
 
 def _no_more(arrays: object) -> None:
     """A `tell` callback that ignores the arrays."""
 
 
-def _copy_times(live: _Live) -> None:
+def _copy_times(live: _LiveRow) -> None:
     row, info = live.row, live.info
     row.unpacks = info.unpacks
     row.unpack_ms = info.unpack_seconds * 1e3 if info.unpacks else None

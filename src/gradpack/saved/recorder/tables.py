@@ -36,7 +36,8 @@ def _largest(document: dict[str, Any], top: int | None) -> Any:
     rows.sort(key=lambda row: (-row["held"], row["id"]))
     shown = rows[:top]
     table = Table(title="Held at the peak", title_justify="left", caption_justify="left", expand=False)
-    for heading, right in _HEADINGS:
+    for heading in _HEADINGS:
+        right = heading in _TO_THE_RIGHT
         table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "module", overflow="fold")
     for row in shown:
         table.add_row(*map(Text, _cells(row)))
@@ -47,20 +48,8 @@ def _largest(document: dict[str, Any], top: int | None) -> Any:
     return table
 
 
-_HEADINGS = (
-    ("held", True),
-    ("bytes", True),
-    ("op.slot", False),
-    ("kind", False),
-    ("shape", True),
-    ("dtype", False),
-    ("module", False),
-    ("line", False),
-    ("shared", True),
-    ("policy", False),
-    ("packed", True),
-    ("pack+unpack", True),
-)
+_HEADINGS = "held bytes op.slot kind shape dtype module line shared policy packed pack+unpack".split()
+_TO_THE_RIGHT = ("held", "bytes", "shape", "shared", "packed", "pack+unpack")
 
 
 def _cells(row: dict[str, Any]) -> tuple[str, ...]:

@@ -17,8 +17,6 @@ class Timeline:
     The peak is the most bytes in memory at once, without the tiers in `ASIDE`.
     """
 
-    __slots__ = ("_labels", "_numbers", "_sizes", "_times", "labels", "now", "peak", "peak_at")
-
     labels: list[Label]
     now: dict[Label, int]
     peak: int
@@ -58,12 +56,8 @@ class Timeline:
     def curve(self) -> list[tuple[float, int]]:
         """Return (seconds, bytes in memory) after each change."""
         aside = {number for label, number in self._numbers.items() if label[0] in ASIDE}
-        held, found = 0, []
-        for at, number, by in zip(self._times, self._labels, self._sizes, strict=True):
-            if number not in aside:
-                held += by
-                found.append((at, held))
-        return found
+        changes = zip(self._times, self._labels, self._heights(), strict=True)
+        return [(at, held) for at, number, held in changes if number not in aside]
 
     def bands(self, count: int = 1000) -> tuple[list[float], list[list[int]]]:
         """Return at most about `count` moments, and for each label the bytes held from each moment to the next.

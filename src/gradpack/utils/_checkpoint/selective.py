@@ -16,7 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...base.modes import MODE, OpMode
-from ...core.saved import tell
+from ...core.saved import notify_recorder
 from ...core.tensor import Tensor, alias
 from ...ops import aten
 from ...ops.aten import OpOverload, OpOverloadPacket, arguments_of, overload_of
@@ -107,7 +107,7 @@ class _Keeping(OpMode):
         mode = MODE.get()
         if mode.recorder is not None:
             label = (op.name, "selective checkpoint")
-            entry.holds = [tell(mode, op.name, label, kept, None) for kept in entry.outs]
+            entry.holds = [notify_recorder(mode, op.name, label, kept, None) for kept in entry.outs]
         return outs, extras
 
 

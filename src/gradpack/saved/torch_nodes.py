@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from ..declare.op import REGISTRY, Op
 from ..ops.methods import load_all
-from .info import Learned, is_exact
+from .info import LearnedInfo, is_exact
 
 _SLOTS = {"self": "input", "result": "out", "output": "out", "logsumexp": "lse", "log_sumexp": "lse"}
 _NORM = {"result1": "mean", "result2": "rstd"}  # saved by normalisation layers
@@ -60,7 +60,7 @@ def _operations() -> dict[str, list[Op]]:
 
 
 @cache
-def learned(node_name: str, slot: str) -> Learned:
+def learned_info(node_name: str, slot: str) -> LearnedInfo:
     """Return operation names, kind and exactness of what a node of torch saves in a slot."""
     words = re.sub(r"Backward\d*$", "", node_name)
     own = words if node_name.endswith("Backward") else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower()
@@ -71,19 +71,17 @@ def learned(node_name: str, slot: str) -> Learned:
     slot = _SLOTS.get(slot, slot)
     kind = "stat" if slot in _STATS else "output" if re.fullmatch(r"out|result\d", slot) else ""
     exact = any(is_exact(op) or op.compares for op in ops) or own.endswith("_loss")
-    return Learned((node_name, slot), names, exact, kind)
+    return LearnedInfo((node_name, slot), names, exact, kind)
 
 
-class Table:
+class LearnedTable:
     """The learned facts, by the look of a tensor and its ordinal among those that look the same in a module's call."""
 
-    __slots__ = ("_alike", "_known")
-
     def __init__(self) -> None:
-        self._known: dict[tuple[Any, int], Learned] = {}
-        self._alike: dict[Any, Learned | None] = {}  # None: tensors of this look are saved by several nodes or slots
+        self._known: dict[tuple[Any, int], LearnedInfo] = {}
+        self._alike: dict[Any, LearnedInfo | None] = {}  # None: several nodes or slots save tensors of this look
 
-    def find(self, look: Any, nr: int) -> Learned | None:
+    def find(self, look: Any, nr: int) -> LearnedInfo | None:
         """Return the fact for tensor `nr` of a look; if there is none, the one that all of this look share, or None."""
         found = self._known.get((look, nr))
         return self._alike.get(look) if found is None else found
@@ -92,7 +90,7 @@ class Table:
         found = self._known.get((look, nr))
         return found is not None and found.label[0] == node_name
 
-    def learn(self, look: Any, nr: int, fact: Learned) -> None:
+    def learn(self, look: Any, nr: int, fact: LearnedInfo) -> None:
         if len(self._known) >= _MOST:
             self._known.clear()
             self._alike.clear()
@@ -103,5 +101,5 @@ class Table:
     def __len__(self) -> int:
         return len(self._known)
 
-    def facts(self) -> list[tuple[Any, Learned]]:
+    def facts(self) -> list[tuple[Any, LearnedInfo]]:
         return [(look, fact) for (look, _), fact in list(self._known.items())]

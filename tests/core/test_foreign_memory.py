@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.backends.windows import memory_of
+from gradpack.backends.memory_layout import memory_of
 
 forward = torch.autograd.forward_ad
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.tensor.test_indexing import FULL, NUMBERS, ONCE, as_tensors, grid
+from tests.core.test_indexing import FULL, NUMBERS, ONCE, as_tensors, grid
 
 import gradpack as torch
 

@@ -7,14 +7,14 @@ limit. Beyond it the pool returns pageable memory, from and to which copies are 
 from __future__ import annotations
 
 import os
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from threading import RLock
 from typing import TYPE_CHECKING, Any
-from weakref import ref
 
 import numpy as np
 
-from ..storage import owner
+from ...backends.memory_layout import owner_of
+from ..finalizers import Finalized, FinalizedQueue
 
 if TYPE_CHECKING:
     from ...backends.streams import Streams
@@ -28,20 +28,9 @@ class Slab:
         event: recorded after the last copy from or to it; None before the first copy.
     """
 
-    __slots__ = ("event", "memory")
-
     def __init__(self, memory: Any) -> None:
         self.memory = memory
         self.event: Any = None
-
-
-class _Lent(ref[Any]):
-    """A weak reference to an array in a slab. The slab is returned when the array dies."""
-
-    __slots__ = ("key", "slab")
-
-    key: int
-    slab: Slab
 
 
 class Pool:
@@ -56,8 +45,8 @@ class Pool:
         self._streams = streams
         self.total = self.made = 0
         self._idle: OrderedDict[int, list[Slab]] = OrderedDict()  # by size, the least recently used size first
-        self._lent: dict[int, _Lent] = {}
-        self._ended: deque[_Lent] = deque()  # arrays die at any moment, in any thread: only note it here
+        self._lent: dict[int, Finalized] = {}  # arrays in slabs, by id
+        self._endings = FinalizedQueue()
         self._lock = RLock()
 
     def take(self, nbytes: int, cap: int) -> Any:
@@ -72,23 +61,21 @@ class Pool:
             if slab is None:
                 return np.empty(nbytes, np.uint8)
             array = np.frombuffer(memoryview(slab.memory), np.uint8)  # each loan is a storage of its own
-            lent = _Lent(array, self._ended.append)
-            lent.key, lent.slab = id(array), slab
-            self._lent[lent.key] = lent
+            self._lent[id(array)] = self._endings.watch(array, (id(array), slab))
             return array
 
     def slab(self, array: Any) -> Slab | None:
         """Return the slab that an array is in, or None."""
-        whole = owner(array)
+        whole = owner_of(array)
         lent = self._lent.get(id(whole))
-        return lent.slab if lent is not None and lent() is whole else None
+        return lent.data[1] if lent is not None and lent() is whole else None
 
     @property
     def in_use(self) -> int:
         """Pinned bytes in use."""
         with self._lock:
             self._settle()
-            return sum(lent.slab.memory.nbytes for lent in self._lent.values())
+            return sum(lent.data[1].memory.nbytes for lent in self._lent.values())
 
     def _slab(self, nbytes: int, cap: int) -> Slab | None:
         found = self._idle.get(nbytes)
@@ -119,11 +106,11 @@ class Pool:
                 del self._idle[size]
 
     def _settle(self) -> None:
-        while self._ended:
-            lent = self._ended.popleft()
-            if self._lent.get(lent.key) is lent:
-                del self._lent[lent.key]
-            self._idle.setdefault(lent.slab.memory.nbytes, []).append(lent.slab)
+        for lent in self._endings.over():
+            key, slab = lent.data
+            if self._lent.get(key) is lent:
+                del self._lent[key]
+            self._idle.setdefault(slab.memory.nbytes, []).append(slab)
 
 
 def half_of_memory() -> int:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
-from .finalizers import Endings
+from .finalizers import FinalizedQueue
 from .storage import Layout, Storages, dense, once, undense
 
 _NOT_SUPPORTED = {EINVAL, ENOSYS, EOPNOTSUPP}
@@ -57,8 +57,6 @@ class Disk:
         16384
         0
     """
-
-    __slots__ = ("_exempt", "_file", "_open", "_write", "at_least", "peak")
 
     at_least: int
     peak: int
@@ -124,8 +122,6 @@ class Disk:
 class Extent:
     """The extent of one tensor in the file, which is freed when this object dies."""
 
-    __slots__ = ("__weakref__", "_dtype", "_file", "_layout", "length", "start")
-
     def __init__(self, file: ExtentFile, start: int, length: int, dtype: Any, layout: Layout) -> None:
         self._file, self.start, self.length = file, start, length
         self._dtype, self._layout = dtype, layout
@@ -140,8 +136,6 @@ class Extent:
 class ExtentFile:
     """An unlinked temporary file, with a list of its free extents."""
 
-    __slots__ = ("_end", "_free", "_lock", "_step", "_used", "directory", "fd", "lent", "process", "size")
-
     def __init__(self, directory: str | os.PathLike[str] | None, step: int) -> None:
         from tempfile import gettempdir, mkstemp
 
@@ -151,7 +145,7 @@ class ExtentFile:
         os.unlink(name)
         self.process = os.getpid()
         self.size = 0  # bytes of the file
-        self.lent = Endings()  # watches the living extents
+        self.lent = FinalizedQueue()  # watches the living extents
         self._step = step
         self._end = 0  # the end of the last extent in use
         self._used = 0
@@ -239,7 +233,7 @@ class ExtentFile:
     def _bury(self) -> None:
         """Free the extents of dead objects, and merge them with adjacent free extents."""
         for ending in self.lent.over():
-            start, length = ending.told
+            start, length = ending.data
             self._used -= length
             index = bisect_left(self._free, (start, 0))
             if index < len(self._free) and self._free[index][0] == start + length:

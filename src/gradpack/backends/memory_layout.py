@@ -6,6 +6,7 @@ taken no longer says where its elements are. Their addresses do.
 
 from __future__ import annotations
 
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,17 @@ Layout = tuple[tuple[int, ...], tuple[int, ...]]  # sizes, and strides in elemen
 class Window:
     """A view of a base: the layouts of both, and where they start, in elements of the memory that both lie in."""
 
-    __slots__ = ("base", "overlaps", "span", "starts", "view")
+    __slots__ = ("base", "span", "starts", "view")
 
     base: Layout
     view: Layout
     starts: tuple[int, int]  # of base and view
     span: int  # elements from the first of both to the last
-    overlaps: bool  # may elements of the view share memory?
 
     def __init__(self, base: Layout, first: int, view: Layout, start: int) -> None:
         low = min(first, start)
         self.base, self.view, self.starts = base, view, (first - low, start - low)
         self.span = max(first - low + reach(*base), start - low + reach(*view))
-        self.overlaps = not _distinct(*view)
 
     def of_examples(self, count: int) -> Window:
         """The same view of each of so many bases, which lie one after the other."""
@@ -53,11 +52,10 @@ class Window:
     def spread(self, part: Any) -> Any:
         """Zeros in the layout of the base with `part` added at the view: the transpose of `take`."""
         memory = np.zeros(self.span, part.dtype)
-        if self.overlaps:
-            places = _laid(np.arange(self.span), self.view, self.starts[1])
-            np.add.at(memory, places, part)
-        else:
+        if _is_distinct(*self.view):
             _laid(memory, self.view, self.starts[1])[...] = part
+        else:
+            np.add.at(memory, _laid(np.arange(self.span), self.view, self.starts[1]), part)
         return _laid(memory, self.base, self.starts[0])
 
 
@@ -66,27 +64,31 @@ def _laid(memory: Any, layout: Layout, start: int) -> Any:
     shape, strides = layout
     if 0 in shape:
         return np.zeros(shape, memory.dtype)
-    return np.ndarray(shape, memory.dtype, memory, start * size, tuple(s * size for s in strides))
+    return np.ndarray(shape, memory.dtype, memory, start * size, tuple(map(size.__mul__, strides)))
 
 
 def window(base: Any, view: Any) -> Window | None:
     """Where the array `view` lies within `base`; None if that cannot be said: another dtype, no NumPy arrays."""
-    if not (_has_address(base) and _has_address(view)) or base.dtype != view.dtype:
+    for array in (base, view):
+        if type(array) is not _array_type and _own_address(array) is None:
+            return None
+    if base.dtype != view.dtype:
         return None
     size = base.itemsize
     start = address_of(view) - address_of(base)
-    if start % size or any(s < 0 or s % size for s in (*base.strides, *view.strides)):
+    strides = base.strides + view.strides
+    if start % size or min(strides, default=0) < 0 or any(map(size.__rmod__, strides)):
         return None
-    layouts = [(a.shape, tuple(s // size for s in a.strides)) for a in (base, view)]
-    return Window(layouts[0], 0, layouts[1], start // size)
+    steps = tuple(map(size.__rfloordiv__, strides))
+    return Window((base.shape, steps[: base.ndim]), 0, (view.shape, steps[base.ndim :]), start // size)
 
 
 def reach(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
     """How many elements of memory a layout spans."""
-    return 0 if 0 in shape else 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))
+    return 0 if 0 in shape else 1 + sum(map(mul, shape, strides)) - sum(strides)
 
 
-def _distinct(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
+def _is_distinct(shape: tuple[int, ...], strides: tuple[int, ...]) -> bool:
     """Whether a layout surely gives every element a place of its own."""
     end = 1
     for stride, n in sorted(zip(strides, shape, strict=True)):
@@ -108,6 +110,8 @@ def repeats(array: Any) -> bool:
 
 def dense(array: Any) -> bool:
     """Whether the elements fill their memory without gap or overlap, in whatever order."""
+    if array.strides is None:  # of a sparse tensor
+        return False
     expected = array.itemsize
     for stride, n in sorted(zip(array.strides, array.shape, strict=True)):
         if n == 1:
@@ -163,14 +167,13 @@ def _steps(array: Any) -> list[tuple[int, int]]:
 
 def owner_of(array: Any) -> Any:
     """The array that owns the memory of a view."""
-    owner = array
-    while True:
-        base = getattr(owner, "base", None)
-        if base is not None and not _is_array(base):  # `as_strided` puts an object in between
+    while (base := getattr(array, "base", None)) is not None:
+        if type(base) is not _array_type and not _is_array(base):  # `as_strided` puts an object in between
             base = getattr(base, "base", None)
-        if base is None or not _is_array(base):  # memory of an mmap, of a memoryview, of another library
-            return owner
-        owner = base
+            if base is None or not _is_array(base):  # memory of an mmap, of a memoryview, of another library
+                break
+        array = base
+    return array
 
 
 def _is_array(value: Any) -> bool:
@@ -236,17 +239,11 @@ def writable(array: Any) -> Any:
 
 def address_of(array: Any) -> int:
     """Return the address of an array's first element. Arrays outside host memory report it themselves."""
-    own = _own_address(array)
+    own = None if type(array) is _array_type else _own_address(array)
     return int(array.__array_interface__["data"][0] if own is None else own)
 
 
 def _own_address(array: Any) -> Any:
     """Return the address that an array of another library reports (CuPy: `data.ptr`), or None."""
-    if type(array) is _array_type:
-        return None
     own = getattr(array, "address", None)
     return getattr(getattr(array, "data", None), "ptr", None) if own is None else own
-
-
-def _has_address(array: Any) -> bool:
-    return type(array) is _array_type or _own_address(array) is not None
