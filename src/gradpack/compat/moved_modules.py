@@ -96,31 +96,38 @@ _TABLE = """
     utils.flop_formulas     utils._flop_formulas
     utils.reentrant_checkpoint  utils.checkpoint
     utils.selective_checkpoint  utils.checkpoint
+    tensor.again            core.rematerialize
+    tensor.construct        core.copying core.legacy_constructors
+    tensor.described        core.properties
+    tensor.dropped          core.leaf_lifetime
     tensor.leaf             core.accumulate_grad
+    tensor.memory           core.memory_tracking
     tensor.mutation         core.copy_on_write
+    tensor.reach            core.packed_aliases
+    tensor.sharing          core.shared_memory
+    tensor.typed            compat.legacy_types compat.top_level
     tensor.copying          core.copying
     tensor.data             core.data
     tensor.detached         core.detached
     tensor.grad_dtype       core.grad_dtype
     tensor.hooks            core.hooks
-    tensor.dropped          core.leaf_lifetime
-    tensor.construct        core.legacy_constructors
-    tensor.typed            compat.legacy_types compat.top_level
-    tensor.memory           core.memory_tracking
     tensor.node_methods     core.node_methods
     tensor.packed           core.packed
-    tensor.reach            core.packed_aliases
     tensor.parameter        core.parameter
     tensor.printing         core.printing
-    tensor.described        core.properties
-    tensor.again            core.rematerialize
     tensor.saved            core.saved
-    tensor.sharing          core.shared_memory
     tensor.storage          core.storage
     tensor.swap             core.swap
     tensor.tensor           core.tensor
     tensor.torch_function   core.torch_function
     tensor.views            core.views
+    backends.windows        backends.memory_layout
+    saved.spill             saved.extent_file
+    saved.nodes_of_torch    saved.torch_nodes
+    saved.policies.notes    saved.policies.recorded_arrays
+    saved.policies.pinned   saved.policies.pinned_pool
+    ops.predicates          ops.attributes
+    ops.inplace_functions   ops.attributes
 """
 # Modules of operations that had no folders: their functions are asked of `gradpack` and `gradpack.nn.functional`.
 _OPERATIONS = """
@@ -164,7 +171,10 @@ class _Loader:  # duck-typed: importing importlib.abc takes as long as all of `b
         """Put the public function of the same name, if there is one, in the place of an old folder."""
         if module.__name__ == f"{_LIBRARY}.tensor":
             function: Any = import_module(_LIBRARY).tensor
-            function.__path__ = []  # so that the modules that were in the folder are asked for
+            function.__spec__, function.__path__ = (
+                module.__spec__,
+                [],
+            )  # so that the modules that were in the folder are asked for
             sys.modules[module.__name__] = function
 
 
