@@ -27,6 +27,10 @@ ANYWHERE = {
     "ops/index/overwrite": "a number, converted when it is written",
     "ops/sparse/coordinates": "sparse tensors are in host memory",
     "ops/reduce/unique": "numbers, which count for less in the choice of a dtype",
+    "optim/_formula_optimizer": "counts of steps are in host memory",
+    "optim/adagrad": "counts of steps are in host memory",
+    "optim/asgd": "numbers of the schedule are in host memory",
+    "optim/nadam": "numbers of the schedule are in host memory",
     "optim/optimizer": "counts of steps are in host memory",
 }
 OWN = {"autograd/functions/node", "autograd/functions/tangents"}  # have a `zeros` of their own, of shape and spec

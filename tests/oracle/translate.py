@@ -52,11 +52,9 @@ class Translation:
             return made
         if isinstance(value, torch.Size):
             return gradpack.Size(value)
-        if isinstance(value, torch.dtype):
-            return getattr(gradpack, str(value).removeprefix("torch."))
         if isinstance(value, torch.device):
             return gradpack.device(str(value))
-        if isinstance(value, torch.memory_format | torch.layout):
+        if isinstance(value, torch.dtype | torch.memory_format | torch.layout):
             return getattr(gradpack, str(value).removeprefix("torch."))
         if isinstance(value, slice):
             return slice(self(value.start), self(value.stop), self(value.step))

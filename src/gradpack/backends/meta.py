@@ -7,9 +7,8 @@ arguments take no memory. The result is forgotten but for its shape and dtype.
 from __future__ import annotations
 
 from collections.abc import Callable
-from inspect import signature
-from types import SimpleNamespace
-from typing import Any
+from types import FunctionType, SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
@@ -195,10 +194,11 @@ class MetaBackend(WrappingBackend):
 
     def making(self, where: device, function: Callable[..., Any]) -> Callable[..., Any]:
         """Wrap a factory function: the result is a meta array with the shape and dtype it would have."""
-        about = signature(function)
+        code = cast("FunctionType", function).__code__
+        names = code.co_varnames[: code.co_argcount]
 
         def made(*args: Any, **kwargs: Any) -> Any:
-            given = about.bind(*args, **kwargs).arguments
+            given = dict(zip(names, args, strict=False)) | kwargs
             if "t" in given:
                 return self.copy(given["t"]._data)
             shape = given["shape" if "shape" in given else "n"]

@@ -171,10 +171,7 @@ class _Loader:  # duck-typed: importing importlib.abc takes as long as all of `b
         """Put the public function of the same name, if there is one, in the place of an old folder."""
         if module.__name__ == f"{_LIBRARY}.tensor":
             function: Any = import_module(_LIBRARY).tensor
-            function.__spec__, function.__path__ = (
-                module.__spec__,
-                [],
-            )  # so that the modules that were in the folder are asked for
+            function.__spec__, function.__path__ = module.__spec__, []  # the modules of the folder are asked for
             sys.modules[module.__name__] = function
 
 

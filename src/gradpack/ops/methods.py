@@ -179,16 +179,13 @@ def _resolved(name: str) -> Any:
 
 
 def _write_names() -> None:
-    """Write `lazy_names.py`."""
+    """Write `lazy_names.txt`."""
     from pathlib import Path
     from pkgutil import walk_packages
 
     lines = [
-        '"""The names that each module gives, imported at first use: written by `python -m gradpack.ops.methods`."""',
-        "# ruff: noqa: E501 - lists of words",
-        "",
-        "# module: (functions that gradpack exports, attributes of Tensor, operations)",
-        "LAZY: dict[str, tuple[str, str, str]] = {",
+        "# The names that each module gives, imported at first use: written by `python -m gradpack.ops.methods`.",
+        "# module: functions that gradpack exports; attributes of Tensor; operations",
     ]
     here, prefix = import_module(__package__), f"{__package__}."
     names = sorted(m.name.removeprefix(prefix) for m in walk_packages(here.__path__, prefix) if not m.ispkg)
@@ -199,11 +196,8 @@ def _write_names() -> None:
         ops = {op.name for op in REGISTRY.values() if op.forward.__module__ == module.__name__}
         groups = [*_given[name], ops]
         if any(groups):
-            lines.append(f"    {name!r}: (")
-            lines += [f"        {' '.join(sorted(group))!r}," for group in groups]
-            lines.append("    ),")
-    lines.append("}")
-    Path(__file__).with_name("lazy_names.py").write_text("\n".join(lines).replace("'", '"') + "\n")
+            lines.append(f"{name}: {'; '.join(' '.join(sorted(group)) for group in groups)}".rstrip())
+    Path(__file__).with_name("lazy_names.txt").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

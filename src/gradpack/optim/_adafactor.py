@@ -63,10 +63,10 @@ class Adafactor(PerParameterOptimizer):
         super().__init__(params, options_of(locals()))
 
     def _initial_state(self, p: Any, group: State) -> State:
-        shape, zeros = list(p.grad.shape), p.grad.new_zeros
+        shape, new = list(p.grad.shape), p.grad.new_zeros
         if len(shape) < 2:
-            return {"variance": zeros(shape)}
-        return {"row_var": zeros([*shape[:-1], 1]), "col_var": zeros([*shape[:-2], 1, shape[-1]])}
+            return {"variance": new(shape)}
+        return {"row_var": new([*shape[:-1], 1]), "col_var": new([*shape[:-2], 1, shape[-1]])}
 
     def _check_gradient(self, p: Any) -> None:
         if p.is_complex():
