@@ -38,10 +38,10 @@ class Mode:
     within: Mode | None  # cache: the mode inside of a `Function`
     primal: Mode | None  # cache: the same mode outside of forward-mode levels
     forward: bool  # are tangents propagated now?
-    busy: bool  # must operations take the interpreted path?
-    special: bool  # must operations at least notify the profiler?
+    needs_interpreter: bool  # must operations take the interpreted path?
+    leaves_fast_path: bool  # must operations at least notify the profiler?
     note: Any  # how to notify it, if that is all, and it needs times only
-    watched: bool  # is `busy` due only to modes that observe: see `OpMode.observes`
+    watched: bool  # is `needs_interpreter` due only to modes that observe: see `OpMode.observes`
     unwatched: Mode | None  # cache: the same mode without those
     traced: bool  # do modules record that they are called?
 
@@ -95,9 +95,9 @@ class Mode:
             or functions
             or (autocast is not None and autocast.active)
         )
-        self.busy = busy or bool(ops)
-        self.special = self.busy or profiler is not None
-        self.note = None if self.busy or profiler is None else profiler.append
+        self.needs_interpreter = busy or bool(ops)
+        self.leaves_fast_path = self.needs_interpreter or profiler is not None
+        self.note = None if self.needs_interpreter or profiler is None else profiler.append
         self.watched = bool(ops) and not busy and all(mode.observes for mode in ops)
         self.unwatched = None
 

@@ -47,7 +47,7 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
         found = overriding(args, op.name)
         if found:
             return handle(*public_of(op), found, *_as_given(op, args))
-    if mode.special:
+    if mode.leaves_fast_path:
         if mode.watched:
             return _watched(op, args, mode)
         if mode.autocast is not None and mode.autocast.enabled:

@@ -64,7 +64,7 @@ class OpNode(Node):
         out = below(mode)
         saved: Any
         spec, shape = whole._spec, g._shape
-        if mode.grad or out.special or out.levels or TRANSFORMS.get() or self.op.returns:
+        if mode.grad or out.leaves_fast_path or out.levels or TRANSFORMS.get() or self.op.returns:
             return None
         if not spec.plain or whole._data.size >= LARGE or getattr(self, "fit", None) is not None:
             return None

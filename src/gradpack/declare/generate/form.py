@@ -41,11 +41,11 @@ class Form(NamedTuple):
         if self.inner:
             return (
                 f"def _call(_values):\n    {''.join(f'{p}, ' for p in op.params)} = _values\n"
-                f"    _mode = _MODE()\n    if _mode.busy: {self.leave(op)}\n"
+                f"    _mode = _MODE()\n    if _mode.needs_interpreter: {self.leave(op)}\n"
             )
         head = f"def {self.in_place or '_call'}({signature(op, self)}):\n{forwards(op, self)}    _mode = _MODE()\n"
         if not self.clocked:
-            return f"{head}    if _mode.special: {self.leave(op)}\n"
+            return f"{head}    if _mode.leaves_fast_path: {self.leave(op)}\n"
         return (
             f"{head}    _append = _mode.note\n    if _append is None: return _unusual({values_of(op)})\n"
             "    _start = _clock()\n"

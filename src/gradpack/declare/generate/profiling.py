@@ -1,6 +1,6 @@
 """Operations while a profiler is on.
 
-Nothing here runs while none is: the compiled text of an operation hands a call over when `mode.special`
+Nothing here runs while none is: the compiled text of an operation hands a call over when `mode.leaves_fast_path`
 says that something is unusual, and what it hands over comes here first. If a profiler is all there is, the same
 text runs once more between two readings of the clock, with the profiler left out of what counts as unusual. So
 operations do the same when somebody looks.
@@ -110,7 +110,7 @@ def _compiled(op: Op, name: str, slow: Slow, names: dict[str, Any], in_place: st
     def unusual(values: tuple[Any, ...]) -> Any:
         mode = MODE.get()
         profiler = mode.profiler
-        run = slow if mode.busy else unprofiled
+        run = slow if mode.needs_interpreter else unprofiled
         if profiler is None:
             return run(values)
         if profiler.append is None:
@@ -184,7 +184,7 @@ def noted(function: _F, name: str | None = None) -> _F:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         mode = current()
-        if not mode.special:
+        if not mode.leaves_fast_path:
             return function(*args, **kwargs)
         if mode.functions:
             from ..signature.wrapper import of_users

@@ -45,7 +45,7 @@ def _call({signature}):
 """
 _NOTED = """\
     _mode = _MODE()
-    if _mode.special and (_mode.profiler is not None or _mode.functions): return _outside({given})
+    if _mode.leaves_fast_path and (_mode.profiler is not None or _mode.functions): return _outside({given})
 """
 _ASKS = """\
     if type({first}) is not _Tensor and (_found := _overriding(({first},))): return _asked(_found, {values})

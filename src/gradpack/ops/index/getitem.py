@@ -162,7 +162,7 @@ def _read_first(target: Tensor, value: Tensor, indices: Any) -> Tensor:
 def _needs_no_record(target: Tensor, value: Tensor | None) -> bool:
     """Return whether autograd has nothing to record if `value` (None: a number) is written into `target`."""
     mode = MODE.get()
-    if target._view is not None or type(target._counter) is not list or not target._spec.whole or mode.special:
+    if target._view is not None or type(target._counter) is not list or not target._spec.whole or mode.leaves_fast_path:
         return False
     if not mode.grad:
         return True

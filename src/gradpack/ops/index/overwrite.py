@@ -32,7 +32,7 @@ INPLACE = "copy_ fill_ zero_ put_"
 def _is_free(tensor: Tensor) -> bool:
     """Whether an in-place write needs no recording: no autograd history, no special mode, no other counter."""
     mode, counter = MODE.get(), tensor._counter
-    if mode.special or not tensor._spec.numpy or type(counter) is not list or len(counter) != 1:
+    if mode.leaves_fast_path or not tensor._spec.numpy or type(counter) is not list or len(counter) != 1:
         return False
     view = tensor._view
     return not mode.grad or (

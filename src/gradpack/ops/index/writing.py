@@ -50,7 +50,7 @@ def write_part(
 def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any], indexed: bool | None) -> Tensor:
     target = values[0]
     mode = MODE.get()
-    if not isinstance(target, Tensor) or mode.busy or not target._spec.whole or len(target._counter) > 1:
+    if not isinstance(target, Tensor) or mode.needs_interpreter or not target._spec.whole or len(target._counter) > 1:
         return inplace(op, name, values)
     rest = values[1:]
     if _is_apart(target, rest):

@@ -231,7 +231,12 @@ _FEW = 64  # class indices, which Python looks through faster than NumPy
 
 def one_hot_of_few(input: Tensor, classes: int) -> Tensor | None:
     """Return `one_hot` for few indices, all in range; else None."""
-    if type(input) is not Tensor or not input._spec.numpy or not 0 < input._data.size < _FEW or MODE.get().special:
+    if (
+        type(input) is not Tensor
+        or not input._spec.numpy
+        or not 0 < input._data.size < _FEW
+        or MODE.get().leaves_fast_path
+    ):
         return None
     index = input._data.ravel()
     found = index.tolist()

@@ -51,7 +51,7 @@ def _kernel(name: str, d: Any) -> tuple[str, Any, str]:
 def _is_plain_write(target: Any, mode: Mode) -> bool:
     """Whether a write to a float32 or float64 tensor needs no recording beyond its version counter."""
     return (
-        not mode.special
+        not mode.leaves_fast_path
         and (type(target) is Tensor or type(target) is Parameter)
         and target._spec.plain
         and target._view is None
