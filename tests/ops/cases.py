@@ -303,7 +303,7 @@ def unreached(op: Op, chosen: list[Case]) -> list[str]:
 
 
 def operations() -> list[str]:
-    """All but those of sparse tensors, which tests/behaviour/test_sparse.py is about: the checks make dense ones."""
+    """All but those of sparse tensors, which `tests/behaviour/ops/test_sparse.py` has: the checks make dense ones."""
     load_operations()
     return sorted(name for name, op in REGISTRY.items() if not (op.sparse or name == "_embedding_sparse"))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.behaviour.test_sparse import INDICES
+from tests.behaviour.ops.test_sparse import INDICES
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")  # torch: beta, invariants, cycles
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.behaviour.test_profiler import named
+from tests.behaviour.autograd.test_profiler import named
 
 
 def test_averages(torch, profiler):

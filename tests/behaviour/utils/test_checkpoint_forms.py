@@ -6,7 +6,7 @@ import warnings
 
 import pytest
 
-from tests.behaviour.test_checkpoint_rules import leaf
+from tests.behaviour.utils.test_checkpoint_rules import leaf
 
 
 def test_reentrant_restrictions(torch, checkpointing, checkpoint):
