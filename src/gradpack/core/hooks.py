@@ -186,10 +186,8 @@ def _retain(tensor: Tensor | None, g: Gradient, create_graph: bool) -> None:
     held = tensor._own_grad
     if held is not None:
         tensor._own_grad = held + g if create_graph else wrap(raw(held) + g)
-    elif create_graph:
-        tensor._own_grad = g.clone()
     else:
-        tensor._own_grad = wrap(g).clone()
+        tensor._own_grad = (g if create_graph else wrap(g)).clone()
 
 
 def _raw(value: Any, create_graph: bool) -> Gradient:
@@ -278,8 +276,7 @@ def tensor_hooks_of(edge: Node) -> HookDict:
     """The tensor hooks of an edge; created if there are none."""
     node, nr = _place(edge)
     extras = extras_of(node)
-    if extras.tensor_hooks is None:
-        extras.tensor_hooks = {}
+    extras.tensor_hooks = extras.tensor_hooks or {}
     return extras.tensor_hooks.setdefault(nr, HookDict())
 
 
@@ -341,10 +338,8 @@ def move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
 def _retain_at(edge: Node, tensor: Tensor) -> None:
     node, nr = _place(edge)
     extras = extras_of(node)
-    if extras.retained is None:
-        extras.retained = {}
-    if extras.tensor_hooks is None:
-        extras.tensor_hooks = {}
+    extras.retained = extras.retained or {}
+    extras.tensor_hooks = extras.tensor_hooks or {}
     extras.retained[nr] = weakref.ref(tensor)
 
 
