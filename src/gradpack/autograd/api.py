@@ -231,7 +231,7 @@ def _tensor_backward(
 
     See `gradpack.autograd.backward`.
     """
-    edge = self._current_edge()
+    edge = self._edge if self._view is None else self._current_edge()
     if (
         gradient is None
         and inputs is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
@@ -79,7 +80,7 @@ def run(
     if mode.anomaly is not None:
         mode.anomaly.watch(roots)
     observer = None if mode.profiler is None else mode.profiler.nodes()
-    if logged := node_log.is_wanted():
+    if logged := "logging" in sys.modules and node_log.is_wanted():
         observer = node_log.LoggingObserver(observer)
     task = GraphTask(roots, keep, tensors, 0 if outer is None else outer.depth + 1, observer)
     if like is not None:
@@ -93,7 +94,7 @@ def run(
         if tell is not None:
             tell(True)
         if mode.grad is not create_graph:
-            MODE.set(mode.replace(grad=True) if create_graph else without_grad(mode))
+            MODE.set(mode.replace(grad=True) if create_graph else mode.without_grad or without_grad(mode))
         for silenced in hushed:  # noqa: B007 - undone below
             break
         if task.depth and task.depth % _DEEP == 0:

@@ -132,7 +132,7 @@ def _sum_of_terms(
             term = _call(op, known | {p: t})
         else:
             _complete(op, known, outs, extras, op.reads[p])
-            term = op.formulas[p](t, *[known[n] for n in op.reads[p]])
+            term = op.formulas[p](t, *map(known.__getitem__, op.reads[p]))
         total = term if total is None else total + term
     found: Tensor = total
     if op.kind == "elementwise":
@@ -230,8 +230,11 @@ def _followed(value: Any) -> bool:
 
 
 def _call(op: Op, values: dict[str, Any]) -> Any:
+    given = tuple(map(values.__getitem__, op.params))
+    if not op.keyword_only:
+        return op.public(*given)
     positional = len(op.params) - op.keyword_only
-    return op.public(*[values[p] for p in op.params[:positional]], **{p: values[p] for p in op.params[positional:]})
+    return op.public(*given[:positional], **dict(zip(op.params[positional:], given[positional:], strict=True)))
 
 
 def _source(value: Tensor, alone: bool) -> Tensor:

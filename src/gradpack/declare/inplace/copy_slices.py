@@ -139,7 +139,9 @@ class CopySlices(Node):
         return source
 
     def backward(self, g: Any, keep: bool) -> list[Any]:
-        node = self._take_node(keep)
+        node = self.node
+        if node is None or not keep:
+            node = self._take_node(keep)
         if not hasattr(g, "__array_interface__"):
             return [x if x is None else x._data for x in self._graph(node, wrap(g), keep)]
         if isinstance(self.at, list):

@@ -99,7 +99,6 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
 
 def _after_write(target: Tensor, history: History, result: Tensor, tangents: bool) -> None:
     """Set history and tangent of a tensor after an in-place write. Safe to interrupt and call again."""
-    _repoint_saved(history.edge, target)
     history.set()
     if tangents:
         set_tangent(target, result._tangents)
@@ -179,10 +178,12 @@ def recorded(op: Op, name: str, values: Any) -> Tensor:
     source: Tensor = _new(Tensor)
     source._data, source._spec, source._shape = data, target._spec, target._shape
     source._edge, source._counter, source._view = target._edge, [0], None
-    readers = _readers(op)
-    if readers and (readers[0] == 0 or any(isinstance(values[i], Tensor) and values[i].requires_grad for i in readers)):
-        source._data = data.copy(order="K")
-    result = _call(op, (source, *values[1:]))
+    for i in _readers(op):
+        if i == 0 or (isinstance(values[i], Tensor) and values[i].requires_grad):
+            source._data = data.copy(order="K")
+            break
+    given = (source, *values[1:])
+    result = _call(op, given) if op.keyword_only else op.public(*given)
     made = result._edge
     if made is None or result._shape != target._shape or result._spec is not target._spec:
         return inplace(op, name, list(values))
@@ -190,9 +191,9 @@ def recorded(op: Op, name: str, values: Any) -> Tensor:
     data[...] = result._data
     counter[0] += 1
     try:
-        _after_write(target, history, result, tangents=False)
+        history.set()
     except BaseException:  # an interrupt may have come before it was done
-        _after_write(target, history, result, tangents=False)
+        history.set()
         raise
     return target
 
@@ -286,8 +287,6 @@ def write(target: Tensor, data: Any) -> None:
 def _repoint_saved(edge: Node | None, target: Tensor) -> None:
     """Let a node that saved its result refer to the storage written to, not to a second copy of it."""
     node: Any = edge
-    if node is None or isinstance(node, OutputSlot) or not hasattr(type(node), "out"):
-        return
     saved = getattr(node, "out", None)
     if (
         saved is not None
@@ -305,7 +304,9 @@ class History:
 
     def __init__(self, target: Tensor, edge: Node | None) -> None:
         self.target, self.edge = target, edge
-        self.base = target if edge is None or target._view is None else base_of(target)
+        self.base = target
+        if edge is not None and (view := target._view) is not None:
+            self.base = view.parent if view.parent._view is None else base_of(view.parent)
         self.own, self.previous = target._edge, self.base._edge
         self.made = edge
         if edge is not None and self.base is not target:
@@ -318,6 +319,8 @@ class History:
         target, base, made = self.target, self.base, self.made
         if made is None:
             return
+        if hasattr(type(self.edge), "out"):
+            _repoint_saved(self.edge, target)
         base._edge = made
         view = target._view
         if view is not None and self.own is None:
@@ -325,8 +328,10 @@ class History:
             view.version = -1
         if self.previous is not None and (isinstance(self.previous, OutputSlot) or self.previous.extras is not None):
             move_retained(self.previous, made, base)
-        if view is not None and self.own is not None and retaining(target, self.own):
-            move_retained(self.own, target._current_edge(), target)
+        own = self.own
+        if view is not None and own is not None and (isinstance(own, OutputSlot) or own.extras is not None):
+            if retaining(target, own):
+                move_retained(own, target._current_edge(), target)
 
     def lose(self) -> None:
         """Make backward raise, as the write was interrupted and its values are unknown."""

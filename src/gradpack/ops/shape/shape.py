@@ -49,6 +49,9 @@ def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
     return out
 
 
+_INTS = frozenset({int})
+
+
 def _ints(values: tuple[Any, ...]) -> tuple[int, ...]:
     """The sizes as a tuple, from `f(2, 3)` or `f((2, 3))`."""
     if len(values) == 1 and type(values[0]) is tuple:
@@ -127,7 +130,9 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
     """
     if dtype is not None or (shape and isinstance(shape[0], dtype_type)):
         return _reinterpret(self, dtype if dtype is not None else shape[0])
-    sizes = infer(_ints(shape if size is None else (size,)), self._shape)
+    if size is not None or not _INTS.issuperset(map(type, shape)):
+        shape = _ints(shape if size is None else (size,))
+    sizes = infer(shape, self._shape)
     out = reshape(self, sizes)
     if out._view is not None and out._spec.numpy:
         return out
@@ -179,7 +184,7 @@ def _check_sizes(tensor: Tensor, old: Any, new: Any) -> None:
 
 def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
     """View this tensor in the shape of `other`."""
-    return _method_view(self, other._shape)
+    return _method_view(self, *other._shape)
 
 
 def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
