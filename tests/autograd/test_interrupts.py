@@ -328,6 +328,12 @@ def test_checkpoints_end(name):
         check(where)
 
 
+def test_conversions_end():
+    whole, x = torch.tensor([1, 2]), torch.ones(2)
+    for where in at_each_moment(lambda: whole + x):
+        check(where)
+
+
 # --- graphs ---
 
 

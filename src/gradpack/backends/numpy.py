@@ -89,11 +89,13 @@ def converted(array: Any, native: Any) -> Any:
     order: Any = "C" if 0 in array.strides else "K"
     if native.itemsize > array.itemsize and native.kind not in "iu":
         return array.astype(native, order, copy=False)  # where all fits
-    token = hush(silent)
-    try:
-        return array.astype(native, order, copy=False)
-    finally:
-        unhush(token)
+    for token in hushed:
+        try:
+            array = array.astype(native, order, copy=False)
+        finally:
+            unhush(token)
+        break
+    return array
 
 
 def rounded_number(value: float, d: dtype) -> float:
