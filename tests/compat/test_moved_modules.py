@@ -137,6 +137,12 @@ def test_a_folder_that_had_the_name_of_a_function() -> None:
     assert Tensor is torch.Tensor
 
 
+@pytest.mark.parametrize("name", ["linalg.matmul", "shape.reshape", "shape.squeeze", "index.gather"])
+def test_functions_of_modules_that_are_folders_today(name: str) -> None:
+    folder, _, function = name.partition(".")
+    assert pickle.loads(f"cgradpack.ops.{folder}\n{function}\n.".encode()) is getattr(torch, function)
+
+
 def test_names_that_there_never_were() -> None:
     with pytest.raises(ModuleNotFoundError):
         importlib.import_module("gradpack.nn.nonsense")

@@ -121,6 +121,8 @@ _TABLE = """
     tensor.tensor           core.tensor
     tensor.torch_function   core.torch_function
     tensor.views            core.views
+    amp.old_names           compat.old_autocast
+    base.symbols            compat.symbols
     backends.windows        backends.memory_layout
     saved.spill             saved.extent_file
     saved.nodes_of_torch    saved.torch_nodes

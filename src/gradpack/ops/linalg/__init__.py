@@ -1,1 +1,3 @@
 """Linear algebra: products, factorisations, linear systems, eigenvalues."""
+
+from ...base.late import __getattr__ as __getattr__  # functions: older pickles name them here
