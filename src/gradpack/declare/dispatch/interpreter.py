@@ -209,11 +209,13 @@ def _tracked(layout: OpLayout, values: Any) -> bool:
     """Return whether an input requires grad; edges of views that were written to are remade."""
     found = False
     for i in layout.inputs:
-        for t in values[i] if i in layout.lists else (values[i],):
-            if isinstance(t, Tensor):
-                if t._view is not None:
-                    refresh(t)
-                found = found or t._edge is not None
+        value = values[i]
+        if i in layout.lists:
+            found = _tracked(layout._replace(inputs=tuple(range(len(value))), lists=frozenset()), value) or found
+        elif isinstance(value, Tensor):
+            if value._view is not None:
+                refresh(value)
+            found = found or value._edge is not None
     return found
 
 
