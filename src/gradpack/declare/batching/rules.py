@@ -84,13 +84,21 @@ def squared(c: Call) -> Any:
     return call("_sum_dim" if c.get("reduction") == 2 else "_mean_dim", made, dims) if dims else made
 
 
-def instead(name: str, *extra: Any, dims: bool = True, take: int | None = None) -> Rule:
-    """Make the rule of a full reduction: the operation `name` along dimension 1 of flattened examples."""
+def instead(name: str, several: bool = True, take: int | None = None) -> Rule:
+    """Make the rule of a full reduction: the operation `name` along the dimensions of an example.
+
+    Args:
+        several: whether it takes several dimensions; else examples are flattened.
+        take: which of its results to return, if it has several.
+    """
 
     def rule(c: Call) -> Any:
-        value = rows(c.values[0])
-        made = call(name, value, 1, *extra) if dims else call(name, value, *extra)
-        return made if take is None else made[take]
+        value = c.values[0]
+        n = len(value._shape)
+        if n == 1 or not several:
+            made = call(name, rows(value), 1)
+            return made if take is None else made[take]
+        return REGISTRY[name].public(value, 1 if n == 2 else tuple(range(1, n)))
 
     return rule
 
@@ -260,11 +268,6 @@ def joined(c: Call) -> Any:
         nothing = (*shape[:dim], 0, *shape[dim + 1 :])
         items = [t if t._shape[1:] != (0,) else call("reshape", t, nothing) for t in items]
     return run(c.op, [items, dim])
-
-
-def gathering(c: Call) -> Any:
-    """`gather`, `scatter` and the like: every tensor has the same number of dimensions."""
-    return along(c)
 
 
 def embedding(c: Call) -> Any:
