@@ -67,7 +67,6 @@ NUMPY = {
     "declare/generate/complex_form": "conjugates the gradients of compiled code",
     "declare/dispatch/interpreter": "makes arrays of the scalars that NumPy returns",
     "declare/generate/constants": "numbers as arrays of the dtypes that compiled code runs on",
-    "declare/generate/in_place_text": "names the functions of NumPy's that write into an array",
     "declare/decorators": "compiled code is for NumPy arrays; all others take the interpreted path",
     "declare/generate/buffers": "what loops over blocks call",
     "declare/generate/tiling": "divides large arrays of NumPy's into blocks",

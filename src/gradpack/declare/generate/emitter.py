@@ -17,8 +17,6 @@ from .record_text import NODE, record, save
 from .result_text import one_result, several_results
 from .tiling import LARGE, body_in_blocks
 
-_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg", "pow"})  # operations whose check accepts complex numbers
-
 HUSHED = """\
     for _token in _HUSHED:
         try: {made} = {call}
@@ -49,7 +47,6 @@ def has_complex_form(op: Op) -> bool:
         "c" in op.dtypes
         and op.result in ("same", "float", "sum")
         and not (op.returns or op.lists or op.view or op.sparse or op.structural or op.joint is not None)
-        and (op.check is None or op.name in _CHECK_NO_COMPLEX)
     )
 
 

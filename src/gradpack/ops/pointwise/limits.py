@@ -15,6 +15,7 @@ from ...base.numbers import SAFE, number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
+from ...declare.generate.buffers import limit_into
 from ...declare.inplace.inplace import inplace
 from ...declare.inplace.text import function
 from ..reduce.kernels import _array_type
@@ -85,6 +86,7 @@ _limited = partial(elementwise, refuses="unsigned", compares=True)
     dtypes="bif",
     node="ClampBackward1",
     name="clamp_to_numbers",
+    ufunc=limit_into,
 )
 def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two numbers."""
@@ -126,7 +128,8 @@ def _above(x: Any, low: Any, high: Any) -> Any:
     min=lambda g, input, min: late.where(late.lt(input, min), g, 0.0),
     scalars=("min",),
     dtypes="bif",
-    node="ClampMinBackward0",
+    overloads={"min": "ClampMinBackward0", "": "ClampMinBackward1"},
+    edges={"ClampMinBackward0": "input"},
     check=_check_limits,
 )
 def clamp_min(input: Array, min: Array) -> Any:
@@ -146,7 +149,8 @@ def clamp_min(input: Array, min: Array) -> Any:
     max=lambda g, input, max: late.where(late.gt(input, max), g, 0.0),
     scalars=("max",),
     dtypes="bif",
-    node="ClampMaxBackward0",
+    overloads={"max": "ClampMaxBackward0", "": "ClampMaxBackward1"},
+    edges={"ClampMaxBackward0": "input"},
     check=_check_limits,
 )
 def clamp_max(input: Array, max: Array) -> Any:
