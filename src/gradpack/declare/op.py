@@ -44,8 +44,8 @@ class Options:
         autocast: what autocast casts operands to: "lower" (its dtype), "float32" or "widest" (of the operands).
         axis: takes `axis` for `dim`, which is NumPy's name.
         blame: raises the right error for shapes that the body refused.
-        blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
-            divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
+        blocks: False if the body of an elementwise operation is not made a compiled loop for large arrays. Or a
+            function that takes these in its place: it is given the body, and what that takes.
         broadcasts: inputs may be broadcast, so that gradients must be summed back to their shapes.
         check: raises for operands that torch refuses; called with the operation, its values and common dtype. What
             it refuses is never among floating or complex tensors of one dtype: generated code does not call it.

@@ -17,8 +17,8 @@ from ...core.packed import Packed, keep_attributes
 from ...core.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ...core.tensor import Tensor, alias, wrap
 from ...graph.node import Node, OutputSlot, PartialGrads, variant_of
+from ...kernels.dispatch import LARGE
 from ..batching.batch_tensor import batched, below, cut, is_batched_now
-from ..generate.tiling import LARGE
 from ..op import Op
 from .make_node import SavedList
 from .unbroadcast import conj, fit_tensor, is_complex, with_zero_slope

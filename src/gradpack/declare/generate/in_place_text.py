@@ -5,11 +5,11 @@ Anything that NumPy refuses (a read-only array, shapes that do not fit) it refus
 
 from __future__ import annotations
 
+from ...kernels.dispatch import LARGE
 from ..op import Op
 from ..signature.arguments import USUAL, option_kinds, tests_of
 from .form import Form, arguments, indented
 from .operands import tensors_of
-from .tiling import LARGE
 
 _RESULTS = frozenset({"same", "float", "bool"})
 

@@ -48,7 +48,7 @@ def function(
 
     def compile_now() -> None:
         from ..generate.emitter import Form, function_text
-        from ..generate.tiling import of_body
+        from ..generate.fusion import of_body
 
         source = function_text(op, Form(in_place=name))
         if source is None:

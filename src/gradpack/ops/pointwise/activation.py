@@ -14,7 +14,7 @@ from ...base.info import finfo
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import looped
+from ...declare.generate.fusion import looped
 from ...kernels.dispatch import accelerated
 from .blockwise import SHORT_EXP2
 from .error_function import gelu_of

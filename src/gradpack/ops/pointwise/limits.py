@@ -15,7 +15,6 @@ from ...base.numbers import SAFE, number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...declare.generate.buffers import limit_into
 from ...declare.inplace.inplace import inplace
 from ...declare.inplace.text import function
 from ..reduce.kernels import _array_type
@@ -27,6 +26,20 @@ FUNCTIONS = METHODS = "clamp clamp_min clamp_max nan_to_num maximum minimum fmax
 INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"
 
 ALIASES = {"clip": "clamp"}
+
+
+try:  # without the checks of `numpy.clip`
+    _clip: Any = np._core.umath.clip  # type: ignore[attr-defined]
+except AttributeError:
+    _clip = np.clip
+
+
+def _limit_into(x: Any, low: Any, high: Any, out: Any) -> Any:
+    """Write `x` into `out`, limited by two numbers; None is no limit."""
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+    if type(least) not in (int, float) or type(most) not in (int, float) or math.isnan(least) or math.isnan(most):
+        raise TypeError("clamp: a limit is no number that NumPy's clip takes as torch does")
+    return _clip(x, least, most, out=out)
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
@@ -86,7 +99,7 @@ _limited = partial(elementwise, refuses="unsigned", compares=True)
     dtypes="bif",
     node="ClampBackward1",
     name="clamp_to_numbers",
-    ufunc=limit_into,
+    ufunc=_limit_into,
 )
 def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two numbers."""

@@ -15,8 +15,9 @@ from ...base.numbers import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import LARGE, looped
+from ...declare.generate.fusion import looped
 from ...declare.inplace.inplace import inplace
+from ...kernels.dispatch import LARGE
 from .operands import is_complex, is_number, is_whole, zeros_for
 
 FUNCTIONS = "pow float_power"

@@ -10,7 +10,7 @@ import numpy as np
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import LARGE
+from ...kernels.dispatch import LARGE
 from .blockwise import blockwise, is_numpy
 from .operands import is_complex
 
