@@ -124,6 +124,7 @@ _TABLE = """
     amp.old_names           compat.old_autocast
     base.symbols            compat.symbols
     backends.windows        backends.memory_layout
+    cuda_streams            compat.cuda_streams
     saved.spill             saved.extent_file
     saved.nodes_of_torch    saved.torch_nodes
     saved.policies.notes    saved.policies.recorded_arrays

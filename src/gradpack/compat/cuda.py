@@ -9,15 +9,17 @@ from collections import OrderedDict
 from types import SimpleNamespace
 from typing import Any
 
-from .backends import backend_on as _backend_on
-from .backends import cupy_loading as _loading
-from .backends.cupy_memory import MemoryWatch as _MemoryWatch
-from .base.devices import KINDS as _KINDS
-from .base.devices import device as _device
-from .base.errors import OutOfMemoryError
-from .base.exits import Exit as _Exit
+from ..backends import backend_on as _backend_on
+from ..backends import cupy_loading as _loading
+from ..backends.cupy_memory import MemoryWatch as _MemoryWatch
+from ..base.devices import KINDS as _KINDS
+from ..base.devices import device as _device
+from ..base.errors import OutOfMemoryError
+from ..base.exits import Exit as _Exit
+from ..ops.random import generator as _generator
 from .cuda_streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
-from .ops.random import generator as _generator
+
+__name__ = "gradpack.cuda"
 
 _watches: dict[int, _MemoryWatch] = {}  # by device: its peak of memory
 
@@ -228,7 +230,7 @@ def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
 
 def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
     """The numbers of `memory_stats`, a dict for each part of their names: `found["allocated_bytes"]["all"]["peak"]`."""
-    from .cpu.memory import nested
+    from ..cpu.memory import nested
 
     return nested(memory_stats(device))
 
