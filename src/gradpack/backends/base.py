@@ -30,19 +30,7 @@ class Spec:
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
 
-    __slots__ = (
-        "backend",
-        "complex",
-        "device",
-        "differentiable",
-        "dtype",
-        "flow",
-        "layout",
-        "native",
-        "numpy",
-        "plain",
-        "whole",
-    )
+    __slots__ = tuple("backend complex device differentiable dtype flow layout native numpy plain whole".split())
 
     def __init__(self, backend: Backend, dtype: dtype, device: device, native: Any) -> None:
         self.backend, self.dtype, self.device, self.native = backend, dtype, device, native

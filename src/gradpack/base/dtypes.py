@@ -26,22 +26,13 @@ class dtype:  # noqa: N801 - torch's name
 
     __slots__ = ("alone", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "low", "name")
 
-    name: str
-    itemsize: int
-    category: int
-    is_floating_point: bool
-    is_complex: bool
-    is_signed: bool
-    low: bool  # a storage format: see `computed_in`
-    alone: bool  # promotes with floating dtypes only, and supports few operations: `refused_dtypes.py`
-
     def __init__(
         self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False, alone: bool = False
     ) -> None:
-        self.name, self.itemsize, self.category, self.low, self.alone = name, itemsize, category, low, alone
-        self.is_floating_point = category == FLOATING
-        self.is_complex = category == COMPLEX
-        self.is_signed = signed
+        self.name, self.itemsize, self.category, self.is_signed = name, itemsize, category, signed
+        self.is_floating_point, self.is_complex = category == FLOATING, category == COMPLEX
+        self.low = low  # a storage format: see `computed_in`
+        self.alone = alone  # promotes with floating dtypes only, and supports few operations: `refused_dtypes.py`
 
     @property
     def abbr(self) -> str:
