@@ -96,7 +96,7 @@ _TABLE = """
     utils.flop_formulas     utils._flop_formulas
     utils.reentrant_checkpoint  utils.checkpoint
     utils.selective_checkpoint  utils.checkpoint
-    tensor.again            core.rematerialize
+    tensor.again            core.packed
     tensor.construct        core.copying core.legacy_constructors
     tensor.described        core.properties
     tensor.dropped          core.leaf_lifetime
@@ -108,8 +108,8 @@ _TABLE = """
     tensor.typed            compat.legacy_types compat.top_level
     tensor.copying          core.copying
     tensor.data             core.data
-    tensor.detached         core.detached
-    tensor.grad_dtype       core.grad_dtype
+    tensor.detached         core.saved
+    tensor.grad_dtype       core.data
     tensor.hooks            core.hooks
     tensor.node_methods     core.node_methods
     tensor.packed           core.packed
@@ -117,7 +117,7 @@ _TABLE = """
     tensor.printing         core.printing
     tensor.saved            core.saved
     tensor.storage          core.storage
-    tensor.swap             core.swap
+    tensor.swap             core.copying
     tensor.tensor           core.tensor
     tensor.torch_function   core.torch_function
     tensor.views            core.views

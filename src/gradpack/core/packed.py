@@ -1,4 +1,7 @@
-"""Pack and unpack hooks: what a node keeps of a saved tensor under them, and how it becomes a tensor again."""
+"""Pack and unpack hooks: what a node keeps of a saved tensor under them, and how it becomes a tensor again.
+
+Tensors that are not kept but recomputed, exactly, when backward unpacks them, are packed without hooks.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from collections.abc import Callable
 from sys import _getframe, getrefcount
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
 from ..backends import Spec, spec_of
 from ..base.callers import Where, place_of
@@ -245,3 +249,35 @@ def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str]
     tensor = alias(data, spec_of(data), tuple(data.shape))
     tensor._counter = counter
     return pack_input(mode, tensor, label, node)
+
+
+LEAST = 1 << 16  # bytes: smaller tensors are kept as they are
+
+
+class Rematerialized:
+    """Stands for a saved tensor: unpacks to its array while that is alive, else to a recomputed one."""
+
+    __slots__ = ("__weakref__", "_array", "_counter", "_shape", "_spec")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._array, self._counter = ref(tensor._data), tensor._counter
+        self._shape, self._spec = tensor._shape, tensor._spec
+
+    def made(self) -> Any:
+        """Recompute the array."""
+        raise TypeError(f"{type(self).__name__} has no made")
+
+    def tensor(self) -> Tensor:
+        array = self._array()
+        if array is None:
+            return alias(self.made(), self._spec, self._shape)
+        out: Tensor = alias(array, self._spec, self._shape)
+        out._counter = self._counter  # so that a write in place is noticed
+        return out
+
+
+def packed_for(tensor: Tensor, again: Rematerialized) -> Packed:
+    """Return a `Packed` for a tensor at its present version that unpacks through `again`, without pack hooks."""
+    packed: Packed = new_packed(Packed, tensor, None)
+    packed.handle, packed.unpack = again, Rematerialized.tensor
+    return packed

@@ -201,7 +201,7 @@ class Tensor(TensorBase):
             self._leaf_state = LeafState(self, leaf)
         leaf.grad, self._own_grad = self._own_grad, None
         if "_grad_dtype" in self.__dict__ or self._spec.flow is not self._spec.dtype:
-            from .grad_dtype import apply_grad_dtype
+            from .data import apply_grad_dtype
 
             apply_grad_dtype(self, leaf)
         self._edge = leaf

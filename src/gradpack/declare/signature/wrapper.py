@@ -25,7 +25,7 @@ from ...base.foreign import any_foreign, mixed
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...core.torch_function import handle, overriding
-from ..op import COMPILING
+from ..op import compiled_at_first_call
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
 from .axis_alias import MISSING, TAKE_DIM, check_text, dim_of, lacking
 
@@ -58,10 +58,6 @@ _TEST = """\
 """
 
 
-def _stub(*args: Any, **kwargs: Any) -> Any:
-    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the door's own globals
-
-
 def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "", options: str | None = None) -> None:
     """Wrap the exported functions of a module in doors, at the end of the module.
 
@@ -89,15 +85,9 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
     if found is not None:
         return found
     names: dict[str, Any] = {"__name__": "gradpack.ops"}
-    made: Any = FunctionType(_stub.__code__.replace(co_name=function.__name__, co_qualname=name), names)
-
-    def compile_first(*args: Any, **kwargs: Any) -> Any:
-        with COMPILING:
-            if "_inside" not in names:  # another thread may have done it while this one waited
-                _install(made, function, label or function.__name__, options)
-        return made(*args, **kwargs)
-
-    names["_compile_first"] = compile_first
+    made: Any = compiled_at_first_call(
+        name, names, lambda: _install(made, function, label or function.__name__, options)
+    )
     made.__dict__.update(function.__dict__)
     made.__name__, made.__qualname__, made.__module__ = name.rpartition(".")[2], name, module
     made.__doc__ = function.__doc__
@@ -146,6 +136,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     )
     names = made.__globals__
     names.update({f"_default_{n}": value for n, value in defaults.items()})
+    names["_text"] = text
     names["_inside"] = _all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
     names["_missing"], names["_dim_of"] = MISSING, dim_of
