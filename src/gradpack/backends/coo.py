@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .base import UnsupportedError
 from .numpy import as_intp
@@ -24,18 +25,13 @@ def unsupported(name: str) -> UnsupportedError:
     )
 
 
-def _operators(ufunc: Any) -> tuple[Any, Any]:
-    """Return the method of an operator, and the one with its operands exchanged."""
-    return lambda self, other: ufunc(self, other), lambda self, other: ufunc(other, self)
-
-
 class _Flags:
     """Memory flags of a dense array, for code that reads `array.flags`."""
 
     c_contiguous = writeable = True
 
 
-class CooArray:
+class CooArray(NDArrayOperatorsMixin):
     """Values at coordinates, zero elsewhere.
 
     Args:
@@ -149,6 +145,8 @@ class CooArray:
     # -- arithmetic --
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is not None and isinstance(out[0], CooArray):  # `a += b` gives another array
+            out = None
         if method != "__call__" or kwargs.keys() - {"dtype"} or (out is not None and ufunc is not np.add):
             raise unsupported(f"{ufunc.__name__}")
         if ufunc is np.add and out is not None:
@@ -171,22 +169,6 @@ class CooArray:
         if func is np.sum and isinstance(args[0], CooArray):  # gradient of `expand`, if it is sparse
             return np.sum(self.to_dense(), *args[1:], **kwargs)
         raise unsupported(func.__name__)
-
-    __add__, __radd__ = _operators(np.add)
-    __sub__, __rsub__ = _operators(np.subtract)
-    __mul__, __rmul__ = _operators(np.multiply)
-    __matmul__, __rmatmul__ = _operators(np.matmul)
-    __truediv__ = _operators(np.true_divide)[0]
-    __pow__ = _operators(np.power)[0]
-    __gt__ = _operators(np.greater)[0]
-    __ne__ = _operators(np.not_equal)[0]
-    __hash__ = None  # type: ignore[assignment]
-
-    def __neg__(self) -> Any:
-        return np.negative(self)
-
-    def __abs__(self) -> Any:
-        return np.absolute(self)
 
 
 def same_shape(a: Any, b: Any) -> None:

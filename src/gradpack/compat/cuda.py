@@ -11,7 +11,6 @@ from typing import Any
 
 from ..backends import backend_on as _backend_on
 from ..backends import cupy_loading as _loading
-from ..backends.cupy_memory import MemoryWatch as _MemoryWatch
 from ..base.devices import KINDS as _KINDS
 from ..base.devices import device as _device
 from ..base.errors import OutOfMemoryError
@@ -20,8 +19,6 @@ from ..ops.random import generator as _generator
 from .cuda_streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
 
 __name__ = "gradpack.cuda"
-
-_watches: dict[int, _MemoryWatch] = {}  # by device: its peak of memory
 
 
 def is_available() -> bool:
@@ -187,6 +184,37 @@ def memory_allocated(device: Any = None) -> int:
 def memory_reserved(device: Any = None) -> int:
     """Bytes that the memory pool of a device has, in use or not."""
     return _pool(device, "total_bytes")
+
+
+class _MemoryWatch:
+    """Records the peak of a device's memory pool, which it reads at every allocation: CuPy reports current use only.
+
+    Attributes:
+        peak: the most bytes in use since `reset`.
+    """
+
+    def __init__(self, library: Any, index: int) -> None:
+        self.library, self.index, self.peak = library, index, 0
+        if not _inner or library.cuda.get_allocator() is not _allocate:
+            _inner[:] = [library.cuda.get_allocator()]
+            library.cuda.set_allocator(_allocate)
+
+    def reset(self) -> None:
+        """Set the peak to the bytes in use now."""
+        with self.library.cuda.Device(self.index):
+            self.peak = self.library.get_default_memory_pool().used_bytes()
+
+
+_watches: dict[int, _MemoryWatch] = {}  # by device
+_inner: list[Any] = []  # the allocator in use before this one
+
+
+def _allocate(size: int) -> Any:
+    made = _inner[0](size)
+    watch = _watches.get(made.device_id)
+    if watch is not None:
+        watch.peak = max(watch.peak, watch.library.get_default_memory_pool().used_bytes())
+    return made
 
 
 def _watch(device: Any) -> _MemoryWatch:
