@@ -10,26 +10,41 @@ from __future__ import annotations
 
 import warnings as _warnings
 from importlib import import_module as _import_module
-from math import e, inf, nan, pi
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-# NumPy's floating-point warnings name its own functions; for a tensor, 1/0 is inf without a word.
-_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\.")
-
-from .base import dtypes as _dtypes  # noqa: E402 - after the filter
-from .base.devices import device, get_default_device, set_default_device  # noqa: E402
-from .base.dtypes import dtype, get_default_dtype, set_default_dtype  # noqa: E402
-from .base.info import finfo, iinfo  # noqa: E402
-from .base.layouts import layout, sparse_coo, strided  # noqa: E402
-from .base.memory_formats import FORMATS as _FORMATS  # noqa: E402
-from .base.memory_formats import memory_format  # noqa: E402
-from .base.size import Size  # noqa: E402
-from .base.threads import get_num_threads, set_num_threads  # noqa: E402
-from .base.when_imported import find_last as _find_last  # noqa: E402
-from .base.when_imported import when_imported as _when_imported  # noqa: E402
-from .core.tensor import Tensor  # noqa: E402
-from .ops import methods as _methods  # noqa: E402
+from . import autograd as autograd
+from .autograd.grad_mode import enable_grad as enable_grad
+from .autograd.grad_mode import inference_mode as inference_mode
+from .autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from .autograd.grad_mode import no_grad as no_grad
+from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from .base import dtypes as _dtypes
+from .base.devices import device as device
+from .base.devices import get_default_device as get_default_device
+from .base.devices import set_default_device as set_default_device
+from .base.dtypes import dtype as dtype
+from .base.dtypes import get_default_dtype as get_default_dtype
+from .base.dtypes import set_default_dtype as set_default_dtype
+from .base.info import finfo as finfo
+from .base.info import iinfo as iinfo
+from .base.layouts import layout as layout
+from .base.layouts import sparse_coo as sparse_coo
+from .base.layouts import strided as strided
+from .base.memory_formats import FORMATS as _FORMATS
+from .base.memory_formats import memory_format as memory_format
+from .base.size import Size as Size
+from .base.threads import get_num_threads as get_num_threads
+from .base.threads import set_num_threads as set_num_threads
+from .base.when_imported import find_last as _find_last
+from .base.when_imported import when_imported as _when_imported
+from .core.tensor import Tensor as Tensor
+from .ops import methods as _methods
 
 if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
@@ -63,21 +78,14 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .serialization import load as load
     from .serialization import save as save
 
+# NumPy's floating-point warnings name its own functions; for a tensor, 1/0 is inf without a word.
+_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\.")
+
 _methods.attach()
 globals()["tensor"] = _methods.exported("tensor")  # the function, not the subpackage of that name
 globals().update(_dtypes.DTYPES)
 globals().update(_dtypes.ALIASES)
 globals().update(_FORMATS)
-
-from . import autograd  # noqa: E402
-from .autograd.grad_mode import (  # noqa: E402
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
 
 __version__ = "0.1.0"
 
@@ -150,35 +158,13 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_FROM, *_methods.MODULE_OF})
 
 
-__all__ = [
-    "Size",
-    "Tensor",
-    "autograd",
-    "device",
-    "dtype",
-    "e",
-    "enable_grad",
-    "finfo",
-    "get_default_device",
-    "get_default_dtype",
-    "get_num_threads",
-    "iinfo",
-    "inf",
-    "inference_mode",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
-    "layout",
-    "memory_format",
-    "nan",
-    "newaxis",
-    "no_grad",
-    "pi",
-    "set_default_device",
-    "set_default_dtype",
-    "set_grad_enabled",
-    "set_num_threads",
-    "sparse_coo",
-    "strided",
-]
-_names = {*_methods.EXPORTED, *_methods.MODULE_OF, *_dtypes.DTYPES, *_dtypes.ALIASES, *_FORMATS, *_LAZY, *_FROM}
-__all__.extend(sorted(n for n in _names if n[0] != "_"))
+# Where type checkers read what is public in the imports above, programs read it here.
+_names = set(
+    (
+        "Size Tensor autograd device dtype e enable_grad finfo get_default_device get_default_dtype get_num_threads "
+        "iinfo inf inference_mode is_grad_enabled is_inference_mode_enabled layout memory_format nan newaxis no_grad "
+        "pi set_default_device set_default_dtype set_grad_enabled set_num_threads sparse_coo strided"
+    ).split()
+)
+_names.update(_methods.EXPORTED, _methods.MODULE_OF, _dtypes.DTYPES, _dtypes.ALIASES, _FORMATS, _LAZY, _FROM)
+globals()["__all__"] = sorted(n for n in _names if n[0] != "_")
