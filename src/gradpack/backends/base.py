@@ -68,9 +68,6 @@ class Backend:
 
     # -- required of every library --
 
-    def native_dtype(self, array: Any) -> Any:
-        return array.dtype
-
     def dtype_of(self, native: Any) -> dtype:
         raise TypeError(f"{self.name} arrays of dtype {native} have no gradpack dtype")
 
@@ -178,10 +175,8 @@ class Backend:
     # -- derived from the above --
 
     def spec(self, array: Any) -> Spec:
-        native = self.native_dtype(array)
         where = self.device_of(array)
-        found = self._specs.get((native, where))
-        return found or self.spec_for(self.dtype_of(native), where)
+        return self._specs.get((array.dtype, where)) or self.spec_for(self.dtype_of(array.dtype), where)
 
     def spec_for(self, d: dtype, where: device) -> Spec:
         native = self.native_of(d)

@@ -163,23 +163,19 @@ def _promote(a: dtype, b: dtype) -> dtype:
     return max(a, b, key=lambda d: d.itemsize)
 
 
-def _meet(a: dtype, b: dtype) -> bool:
-    """Whether two dtypes can be promoted to a common one."""
-    return a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category)
-
-
 class _Promoted(dict[tuple[dtype, dtype], dtype]):
     """A cache of the promoted dtype of each pair that was looked up."""
 
     def __missing__(self, pair: tuple[dtype, dtype]) -> dtype:
-        if _meet(*pair):
-            common = self[pair] = _promote(*pair)
+        a, b = pair
+        if a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category):
+            common = self[pair] = _promote(a, b)
             return common
         from .errors import scalar_type
 
         raise RuntimeError(
             "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-            f"{scalar_type(pair[0])} and {scalar_type(pair[1])}: convert one with .to(dtype)"
+            f"{scalar_type(a)} and {scalar_type(b)}: convert one with .to(dtype)"
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from math import isfinite
 from typing import Any
 
@@ -79,6 +80,7 @@ class iinfo:  # noqa: N801 - torch's name
 LEAST, MOST = -(1 << 63), (1 << 64) - 1  # the range of signed and unsigned 64-bit integers together
 
 
+@cache
 def _range(d: dtype) -> tuple[float, float]:
     if d.category == INTEGRAL:
         high: float = iinfo(d).max
@@ -88,7 +90,6 @@ def _range(d: dtype) -> tuple[float, float]:
 
 
 SAFE = 65504.0  # every floating dtype can hold numbers up to this
-_RANGES = {d: _range(d) for d in dtypes.DTYPES.values()}
 
 
 def number_for(value: Any, d: dtype) -> Any:
@@ -104,7 +105,7 @@ def number_for(value: Any, d: dtype) -> Any:
         raise too_big("the value", value)
     if d.category == BOOL:
         return bool(value)
-    low, high = _RANGES[d] if d in _RANGES else _range(d)
+    low, high = _range(d)
     if d.category == COMPLEX:
         number = complex(value)
         for part in (number.real, number.imag):

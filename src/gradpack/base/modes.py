@@ -132,22 +132,21 @@ def without_grad(mode: Mode) -> Mode:
     return found
 
 
+def _kept(mode: Mode, name: str, **changes: Any) -> Mode:
+    """Return a changed mode, which is kept in a field of the one that it was made from."""
+    found = mode.replace(**changes)
+    setattr(mode, name, found)
+    return found
+
+
 def within_function(mode: Mode) -> Mode:
     """The mode inside the forward of a `Function`: without grad and without tangents (cached)."""
-    found = mode.within
-    if found is None:
-        found = mode.within = mode.replace(grad=False, tangents=False)
-    return found
+    return mode.within or _kept(mode, "within", grad=False, tangents=False)
 
 
 def without_dual(mode: Mode) -> Mode:
     """The same mode outside of forward-mode levels: nothing propagates tangents (cached)."""
-    if not mode.dual:
-        return mode
-    found = mode.primal
-    if found is None:
-        found = mode.primal = mode.replace(dual=0)
-    return found
+    return (mode.primal or _kept(mode, "primal", dual=0)) if mode.dual else mode
 
 
 def with_grad(mode: Mode) -> Mode:
@@ -269,10 +268,7 @@ class OpMode(Block):
 
 def unwatched(mode: Mode) -> Mode:
     """The same mode without operation modes, for modes that only observe (cached)."""
-    found = mode.unwatched
-    if found is None:
-        found = mode.unwatched = mode.replace(ops=())
-    return found
+    return mode.unwatched or _kept(mode, "unwatched", ops=())
 
 
 def through_modes(op: Any, values: list[Any], run: Any) -> Any:

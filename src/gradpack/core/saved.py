@@ -21,20 +21,11 @@ from ..base.callers import place_of
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE, Mode
+from ..base.spelling import Sentinel
 from .packed import Packed, PackedWithInfo, pack_input
 from .tensor import Tensor, alias
 
-
-class Freed:
-    """Placeholder of a saved tensor that backward has freed."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "<freed>"
-
-
-FREED = Freed()
+FREED = Sentinel("<freed>")  # in place of a saved tensor that backward has freed
 
 
 def freed(value: Any) -> Any:

@@ -42,15 +42,19 @@ class InferenceCounter(list[int]):
 
 
 class View:
-    """Marks a tensor as a view: the tensor it was taken from, and how to replay the view."""
+    """Marks a tensor as a view: the tensor it was taken from, and how to replay the view.
+
+    Attributes:
+        replay, args: the operation, and its arguments after the tensor.
+        meta: why in-place writes to this view are forbidden under grad mode, if they are.
+        version: of the storage when the view's edge was made.
+    """
 
     __slots__ = ("args", "meta", "parent", "replay", "version")
 
-    parent: Tensor
-    replay: Any  # the operation
-    args: tuple[Any, ...]  # its arguments after the tensor
-    meta: str | None  # why in-place writes to this view are forbidden under grad mode, if they are
-    version: int  # of the storage when the view's edge was made
+    def __init__(self, parent: Tensor, replay: Any, args: tuple[Any, ...], meta: str | None) -> None:
+        self.parent, self.replay, self.args, self.meta = parent, replay, args, meta
+        self.version = 0 if type(parent._counter) is InferenceCounter else parent._counter[0]
 
     def again(self, source: Tensor) -> Tensor:
         return self.replay(source, *self.args)

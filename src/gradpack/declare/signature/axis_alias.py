@@ -9,20 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ...base.spelling import Sentinel
+
 # These take `dim` alone: torch's are Python functions, or name `axis` differently.
 TAKE_DIM = frozenset("norm split unique unique_consecutive".split())
 
 
-class Missing:
-    """The type of the default of an argument that was not given."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "<missing>"
-
-
-MISSING = Missing()
+MISSING = Sentinel("<missing>")  # the default of an argument that has to be given
 
 
 def lacking(params: Iterable[str], defaults: Mapping[str, Any]) -> list[str]:

@@ -18,7 +18,7 @@ import linecache
 from collections.abc import Iterable, Iterator
 from inspect import Parameter, signature
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...base.errors import TOO_BIG, NotATensorError, inner_failure
 from ...base.foreign import any_foreign, mixed
@@ -127,7 +127,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     spelled = _spelled(own, defaults, label) if options is None else None
     text = _TEXT.format(
         signature=_signature(own, spelled),
-        axis="" if spelled is None else spelled.text,
+        axis="" if spelled is None else spelled[1],
         arguments=", ".join(_in_memory(own)),
         values=values,
         noted="" if inside is function else _NOTED.format(given=_given(own)),
@@ -203,15 +203,11 @@ def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
     return handle(made, made.__name__, found, tuple(args), kwargs)
 
 
-class _Spelled(NamedTuple):
-    """How a door takes the dimension as `axis`."""
+def _spelled(own: Any, defaults: Any, label: str) -> tuple[list[str], str] | None:
+    """Return how a wrapper takes `axis` for `dim`; None where torch's function is in Python and does not.
 
-    required: list[str]  # parameters without a default that get one
-    text: str
-
-
-def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
-    """Return how a wrapper accepts `axis` for `dim`; None where torch's function is in Python and does not."""
+    That is the parameters without a default that get one, and the text.
+    """
     several = any(p.kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL) for p in own.values())
     name = label.removeprefix("_method_")
     if "dim" not in own or several or name in TAKE_DIM:
@@ -225,10 +221,10 @@ def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
         default="_default_dim" if "dim" in defaults else "_missing",
         required="{" + ", ".join(f"{n!r}: {n}" for n in required) + "}",
     )
-    return _Spelled(required, text)
+    return required, text
 
 
-def _signature(parameters: Any, spelled: _Spelled | None) -> str:
+def _signature(parameters: Any, spelled: tuple[list[str], str] | None) -> str:
     parts: list[str] = []
     for name, p in parameters.items():
         if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
@@ -237,7 +233,7 @@ def _signature(parameters: Any, spelled: _Spelled | None) -> str:
         if p.default is not Parameter.empty:
             parts.append(f"{name}=_default_{name}")
         else:
-            parts.append(f"{name}=_missing" if spelled is not None and name in spelled.required else f"{star}{name}")
+            parts.append(f"{name}=_missing" if spelled is not None and name in spelled[0] else f"{star}{name}")
     if spelled is not None and "axis" not in parameters:
         parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
     return ", ".join(parts)
