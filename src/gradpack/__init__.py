@@ -43,6 +43,7 @@ from .base.threads import get_num_threads as get_num_threads
 from .base.threads import set_num_threads as set_num_threads
 from .base.when_imported import find_last as _find_last
 from .base.when_imported import when_imported as _when_imported
+from .compat import PLACES as _COMPAT
 from .core.tensor import Tensor as Tensor
 from .ops import methods as _methods
 
@@ -102,35 +103,19 @@ _LAZY = tuple(
     ).split()
 )
 # Names of functions and classes, by the module that has them.
-_PLACES = {
+_PLACES = _COMPAT | {
     "amp.autocast_mode": (
         "autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_dtype "
         "is_autocast_cache_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_dtype "
         "set_autocast_enabled"
     ),
     "amp.grad_scaler": "GradScaler",
-    "as_torch": "install_as_torch",
     "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled",
     "base.errors": "OutOfMemoryError",
     "base.settings": (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
         "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_deterministic_debug_mode "
         "set_warn_always use_deterministic_algorithms"
-    ),
-    "compat.legacy_types": (
-        "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
-        "ShortTensor set_default_tensor_type"
-    ),
-    "compat.old_autocast": (
-        "get_autocast_cpu_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype get_autocast_xla_dtype "
-        "is_autocast_cpu_enabled is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_cpu_dtype "
-        "set_autocast_cpu_enabled"
-    ),
-    "compat.symbols": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
-    "compat.top_level": (
-        "compiled_with_cxx11_abi get_device_module get_file_path get_float32_matmul_precision get_num_interop_threads "
-        "is_storage profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 set_float32_matmul_precision set_flush_denormal "
-        "set_num_interop_threads typename"
     ),
     "func": "vmap",
     "nn._functional.top_level": "bilinear embedding",

@@ -103,7 +103,7 @@ _TABLE = """
     tensor.leaf             core.accumulate_grad
     tensor.memory           core.memory_tracking
     tensor.mutation         core.copy_on_write
-    tensor.reach            core.packed_aliases
+    tensor.reach            core.copy_on_write
     tensor.sharing          core.shared_memory
     tensor.typed            compat.legacy_types compat.top_level
     tensor.copying          core.copying

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..base.dtypes import FLOATING
 from ..base.dtypes import dtype as Dtype
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad
 from .hooks import extras_of

@@ -16,7 +16,7 @@ from ..base.callers import Where, place_of
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
 from ..graph.node import Lent, OutputSlot
-from .packed_aliases import AliasCheck, alias_check_of, references_to_memory
+from .copy_on_write import AliasCheck, alias_check_of, references_to_memory
 from .tensor import DUALS, Tensor, alias
 
 # `Mode.hooks` is a pair, as in torch: pack(tensor) and unpack(packed). With a third, hooks are informed:

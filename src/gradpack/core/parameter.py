@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import is_foreign, mixed
 from .tensor import Tensor, alias
 
 

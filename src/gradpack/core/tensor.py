@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends import Spec, spec_of
 from ..base.dtypes import FLOATING
-from ..base.errors import inside_a_transform
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import inside_a_transform, is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput
 from .leaf_lifetime import LeafState

@@ -46,7 +46,7 @@ from .dispatch.nodes import OpNode, constant, name_node
 from .dispatch.unbroadcast import fit_arrays
 from .generate.profiling import forget, timed, watched
 from .op import OPTIONS, Op, compiled_at_first_call, register
-from .signature.axis_alias import MISSING, dim_of
+from .signature.aliases import MISSING, dim_of, in_former_order
 
 
 def _kind(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
@@ -138,7 +138,6 @@ _COMMON.update((f"_{f.__name__}", f) for f in (unpack_input, unpack_result, pack
 def _names_of(op: Op) -> dict[str, Any]:
     """Return the globals of an operation's text that are its own: body, formulas, defaults, other ways to call it."""
     from .dispatch.out_argument import into
-    from .signature.legacy import call as in_former_order
 
     names: dict[str, Any] = {
         "_refresh": refresh if op.inputs else skip_refresh,

@@ -17,7 +17,7 @@ from ..decorators import copy_of
 from ..dispatch.interpreter import apply
 from ..generate.profiling import timed
 from ..op import REGISTRY, Op, compiled_at_first_call
-from ..signature.legacy import call as in_former_order
+from ..signature.aliases import in_former_order
 from .inplace import inplace, recorded
 
 

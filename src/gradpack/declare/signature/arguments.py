@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 from ...backends import backend_of
 from ...base.dtypes import FLOATING, dtype
-from ...base.errors import not_a_tensor, size_too_big, too_big
-from ...base.foreign import is_foreign, mixed
+from ...base.errors import is_foreign, mixed, not_a_tensor, size_too_big, too_big
 from ...base.layouts import layout
 from ...base.memory_formats import memory_format
 from ...core.tensor import Tensor

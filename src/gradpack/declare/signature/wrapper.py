@@ -20,14 +20,13 @@ from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any
 
-from ...base.errors import TOO_BIG, NotATensorError, inner_failure
-from ...base.foreign import any_foreign, mixed
+from ...base.errors import TOO_BIG, NotATensorError, any_foreign, inner_failure, mixed
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...core.torch_function import handle, overriding
 from ..op import compiled_at_first_call
+from .aliases import MISSING, TAKE_DIM, check_text, dim_of, lacking
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
-from .axis_alias import MISSING, TAKE_DIM, check_text, dim_of, lacking
 
 _DOORS: dict[Any, FunctionType] = {}
 
