@@ -106,9 +106,6 @@ class Namespace:
     def expand_dims(self, array: Any, axis: int) -> Any:
         return self._library.expand_dims(array, axis=axis)
 
-    def broadcast_shapes(self, *shapes: Any) -> Any:
-        return numpy.broadcast_shapes(*shapes)
-
     def shape(self, array: Any) -> Any:
         return tuple(getattr(array, "shape", ()))
 

@@ -281,6 +281,25 @@ class Op(Options):
             raise TypeError(f"{self.name}() missing required arguments: {', '.join(map(repr, missing))}")
         return [values[p] if p in values else self.defaults[p] for p in self.params]
 
+    def split(self, values: Any) -> tuple[Any, dict[str, Any]]:
+        """Return the values of all parameters as positional and as keyword arguments."""
+        count = len(self.params) - self.keyword_only
+        return values[:count], dict(zip(self.params[count:], values[count:], strict=True))
+
+    def call(self, values: Any) -> Any:
+        """Call the public function with the values of all parameters."""
+        if not self.keyword_only:
+            return self.public(*values)
+        args, kwargs = self.split(values)
+        return self.public(*args, **kwargs)
+
+    def given(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
+        """Return positional and keyword arguments without those that are left at their defaults."""
+        args, kwargs = self.split(tuple(values))
+        while args and args[-1] is self.defaults.get(self.params[len(args) - 1], ...):
+            args = args[:-1]
+        return args, {p: v for p, v in kwargs.items() if v is not self.defaults.get(p, ...)} or None
+
     def __repr__(self) -> str:
         return f"<op {self.name}: {self.kind}({', '.join(self.inputs)})>"
 
