@@ -284,7 +284,6 @@ _FINDERS: list[Callable[[type], Backend | None]] = []
 
 # Kind of device other than the CPU -> the library whose arrays live there.
 _BY_PLACE: dict[str, Backend] = {}
-_BEFORE: dict[str, dict[type, Backend | None]] = {}  # by kind: the backends that its array types had
 
 
 def place_backend(kind: str, backend: Backend) -> None:
@@ -300,16 +299,8 @@ def unplace_backend(kind: str) -> None:
 
 def bring_backend(kind: str, backend: Backend) -> None:
     """Register the backend of a kind of device."""
-    _BEFORE[kind] = register_backend(backend)
+    register_backend(backend)
     place_backend(kind, backend)
-
-
-def forget_kind(kind: str) -> None:
-    """Undo `bring_backend`, if it was called."""
-    backend = _BY_PLACE.get(kind)
-    if backend is not None:
-        unplace_backend(kind)
-        forget_backend(backend, _BEFORE.pop(kind, {}))
 
 
 def backend_on(kind: str) -> Backend | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,12 +26,6 @@ def unsupported(name: str) -> UnsupportedError:
     )
 
 
-class _Flags:
-    """Memory flags of a dense array, for code that reads `array.flags`."""
-
-    c_contiguous = writeable = True
-
-
 class CooArray(NDArrayOperatorsMixin):
     """Values at coordinates, zero elsewhere.
 
@@ -44,7 +39,7 @@ class CooArray(NDArrayOperatorsMixin):
     __slots__ = ("coalesced", "indices", "shape", "values")
 
     strides = None  # there are none
-    flags = _Flags
+    flags = SimpleNamespace(c_contiguous=True, writeable=True)
 
     def __init__(self, indices: Any, values: Any, shape: tuple[int, ...], coalesced: bool = False) -> None:
         self.indices, self.values, self.shape = indices, values, tuple(shape)

@@ -80,14 +80,12 @@ def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | Non
 
 def _parts(value: Any) -> tuple[Any, Any, list[Any]] | None:
     kind = type(value)
-    if kind in (tuple, list):
+    if kind in (tuple, list) or _named(value):
         return kind, None, list(value)
     if kind in (dict, OrderedDict):
         return kind, list(value), list(value.values())
     if kind is defaultdict:
         return kind, [value.default_factory, list(value)], list(value.values())
-    if _named(value):
-        return kind, None, list(value)
     return None
 
 
