@@ -84,9 +84,7 @@ _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\."
 
 _methods.attach()
 globals()["tensor"] = _methods.exported("tensor")  # the function, not the subpackage of that name
-globals().update(_dtypes.DTYPES)
-globals().update(_dtypes.ALIASES)
-globals().update(_FORMATS)
+globals().update(_dtypes.DTYPES | _dtypes.ALIASES | _FORMATS)
 
 __version__ = "0.1.0"
 
@@ -95,13 +93,11 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 _find_last(__name__, f"{__name__}.compat.public_modules")
 
 # Modules that are imported when they are first asked for.
-_LAZY = tuple(
-    (
-        "__config__ accelerator amp as_torch backends cli cpu cuda distributions extend fft func library linalg masked "
-        "mps nn optim overrides profiler random return_types saved serialization signal sparse special testing types "
-        "utils version xpu"
-    ).split()
-)
+_LAZY = (
+    "__config__ accelerator amp as_torch backends cli cpu cuda distributions extend fft func library linalg masked mps "
+    "nn optim overrides profiler random return_types saved serialization signal sparse special testing types utils "
+    "version xpu"
+).split()
 # Names of functions and classes, by the module that has them.
 _PLACES = _COMPAT | {
     "amp.autocast_mode": (
@@ -144,12 +140,10 @@ def __dir__() -> list[str]:
 
 
 # Where type checkers read what is public in the imports above, programs read it here.
-_names = set(
-    (
-        "Size Tensor autograd device dtype e enable_grad finfo get_default_device get_default_dtype get_num_threads "
-        "iinfo inf inference_mode is_grad_enabled is_inference_mode_enabled layout memory_format nan newaxis no_grad "
-        "pi set_default_device set_default_dtype set_grad_enabled set_num_threads sparse_coo strided"
-    ).split()
-)
-_names.update(_methods.EXPORTED, _methods.MODULE_OF, _dtypes.DTYPES, _dtypes.ALIASES, _FORMATS, _LAZY, _FROM)
+_OWN = (
+    "Size Tensor autograd device dtype e enable_grad finfo get_default_device get_default_dtype get_num_threads iinfo "
+    "inf inference_mode is_grad_enabled is_inference_mode_enabled layout memory_format nan newaxis no_grad pi "
+    "set_default_device set_default_dtype set_grad_enabled set_num_threads sparse_coo strided"
+).split()
+_names = {*_OWN, *_methods.EXPORTED, *_methods.MODULE_OF, *_dtypes.DTYPES, *_dtypes.ALIASES, *_FORMATS, *_LAZY, *_FROM}
 globals()["__all__"] = sorted(n for n in _names if n[0] != "_")

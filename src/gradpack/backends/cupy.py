@@ -195,14 +195,12 @@ class CuPyBackend(WrappingBackend):
                 except self._full as error:
                     raise OutOfMemoryError(f"CUDA out of memory. {error}") from None
                 except self._refusals as error:
-                    result = self._by_host(function, args, kwargs)  # errors other than refusals are raised again here
+                    # Errors other than refusals are raised again here.
+                    result = NUMPY.bind(function)(*self._outward(args), **self._outward(kwargs))
                     self._tell(name, error)
-                    return result
+                    return self._inward(result)
 
         return launch
-
-    def _by_host(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-        return self._inward(NUMPY.bind(function)(*self._outward(args), **self._outward(kwargs)))
 
     def _tell(self, name: str, error: Exception) -> None:
         self.on_host[name] = self.on_host.get(name, 0) + 1

@@ -70,11 +70,7 @@ elementwise = _kind("elementwise")
 linear = _kind("linear")
 bilinear = _kind("bilinear")
 general = _kind("general")
-
-
-def nondifferentiable(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """An operation without formulas: comparisons, indices of maxima and the like."""
-    return general(**options)
+nondifferentiable = general  # without formulas: comparisons, indices of maxima and the like
 
 
 def _public(op: Op) -> FunctionType:

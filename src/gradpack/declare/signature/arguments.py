@@ -44,12 +44,10 @@ _SIZES = frozenset("storage_offset length start n m k N C HxW groups minlength s
 _OPERANDS = frozenset("self input other value min max exponent weight s src elements test_elements".split())
 
 # What another form of the function takes in the same place: a flag, or pairs of dimensions.
-_OVERLOADED = frozenset(
-    (
-        "std.dim var.dim std_mean.dim var_mean.dim max.dim min.dim tensordot.dims searchsorted.input bucketize.input "
-        "scalar_tensor.s result_type.tensor1 result_type.tensor2 type.dtype"
-    ).split()
-)
+_OVERLOADED = (
+    "std.dim var.dim std_mean.dim var_mean.dim max.dim min.dim tensordot.dims searchsorted.input bucketize.input "
+    "scalar_tensor.s result_type.tensor1 result_type.tensor2 type.dtype"
+).split()
 
 Kinds = dict[str, tuple[str, int, bool]]
 
