@@ -9,7 +9,7 @@ from ..base.dtypes import FLOATING
 from ..base.modes import MODE, TRANSFORMS, Transform
 from ..base.tree import tree_map
 from ..core.tensor import Tensor
-from ..declare.batching.batch_tensor import bottom, keep_source, lifted, same_of, with_same
+from ..declare.batching.batch_tensor import bottom, lifted, lifted_like
 from ..declare.dispatch.tangents import alias_of, tangent_of
 
 
@@ -39,10 +39,7 @@ def push_forward(
     try:
         MODE.set(mode.replace(dual=1, tangents=True, inference=False))
         TRANSFORMS.set((*transforms, Transform(call, forward=True, inner=inner)))
-        inside = [with_same(lifted(d, levels), same_of(x, levels)) for d, x in zip(duals, flat, strict=True)]
-        for dual, x in zip(inside, flat, strict=True):
-            keep_source(dual, x)
-        output, aux = call(inside)
+        output, aux = call([lifted_like(d, x, levels) for d, x in zip(duals, flat, strict=True)])
     finally:
         try:
             TRANSFORMS.set(transforms)
@@ -61,7 +58,7 @@ def _values(tree: Any, levels: Any) -> Any:
         whole = bottom(x, levels) if levels else x
         if whole._tangents is None and whole._view is None:
             return x
-        return with_same(lifted(_bare(whole), levels), same_of(x, levels))
+        return lifted_like(_bare(whole), x, levels)
 
     return tree_map(value, tree)
 

@@ -156,8 +156,8 @@ def _materialise(op: Op) -> None:
     from .generate.complex_form import of_complex
     from .generate.constants import constants_in
     from .generate.emitter import has_complex_form, source
+    from .generate.fusion import large_forms
     from .generate.inline import Inlined
-    from .generate.tiling import large_forms
 
     text, filename = source(op), f"<op {op.name}>"
     common = _COMMON | _names_of(op) | {"_text": text}

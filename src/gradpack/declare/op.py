@@ -63,22 +63,25 @@ class Options:
         autocast: what autocast casts operands to: "lower" (its dtype), "float32" or "widest" (of the operands).
         axis: takes `axis` for `dim`, which is NumPy's name.
         blame: raises the right error for shapes that the body refused.
-        blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
-            divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
+        blocks: False if the body of an elementwise operation is not made a compiled loop for large arrays. Or a
+            function that takes these in its place: it is given the body, and what that takes.
         broadcasts: inputs may be broadcast, so that gradients must be summed back to their shapes.
-        check: raises for operands that torch refuses; called with the operation, its values and their common dtype.
+        check: raises for operands that torch refuses; called with the operation, its values and common dtype. What
+            it refuses is never among floating or complex tensors of one dtype: generated code does not call it.
         compares: the formulas compare what they saved, with a bound or with the result: rounding would change them.
         contiguous: results lie in memory row by row, whatever the layout of the operands.
         cost: "cheap" or "dear" where the kind does not say what computing the result again costs.
         differentiable: how many of several results are differentiable; None: all.
         draws: the parameter that says whether random numbers are drawn.
         dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex; "F": floating but not 16 bits.
+        edges: by torch's name of the node, its inputs as torch has them, where we have others: numbers are none there,
+            and some come in another order.
         extra: names of results that only formulas see.
         flat: the gradient depends on `input` in steps only, and under `create_graph` a node that gives zeros joins it
             to that: its name, or True for the one that torch usually has.
         holomorphic: False if complex gradients are not those of a holomorphic function.
         inputs: the differentiable inputs, where `joint` gives their gradients.
-        int64: the body gives the right result on arrays of int64 as they are.
+        int64: the body gives the right result on arrays of int64 as they are; "bool": and on those of bool.
         joint: one formula for all inputs of a fused operation: gets `needs`, a bool for each, and returns a tuple.
             Inputs that `meaning` does not take (a bias) have a formula of their own beside it.
         jvp: the tangent rule where the kind does not give it.
@@ -92,6 +95,8 @@ class Options:
         numbers: two Python numbers make a tensor.
         overlap: "read_first" if operands may lie in the memory that the result is written to, as they are read before;
             "apart" if they may not even be the very tensor that is written to.
+        overloads: torch's names of the node, where the operands decide: by the operand that is a Python number, and for
+            "" if none is. Or a function that returns the name for a node.
         promote: parameters that share one dtype.
         refuses: words of "unsigned" (uint16, uint32, uint64) and "complex32": dtypes for which torch has no kernel.
         result: rule for the dtype of the result: "same", "float", "bool", "index", "sum", "real", "complex" or None.
@@ -105,6 +110,8 @@ class Options:
         scalars: those inputs for which a Python number will do (given as True: all, False: none).
         sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
         structural: moves elements and computes nothing: any dtype as it is.
+        ufunc: computes what the body does if all keyword-only parameters have their defaults; takes `out=`, as NumPy's
+            ufuncs do. In-place forms call it.
         uniform: inputs must have one dtype: none is promoted. Or the sentence that is said to others.
         view: True if the result shares the storage of the first input, "maybe" if it may.
         warns: False if NumPy has nothing to warn of, such as a division by zero.
@@ -122,11 +129,12 @@ class Options:
     differentiable: int | None = None
     draws: str | None = None
     dtypes: str = "bifc"
+    edges: dict[str, str] = {}  # noqa: RUF012 - an option is not written to
     extra: tuple[str, ...] = ()
     flat: bool | str = False
     holomorphic: bool = True
     inputs: tuple[str, ...] = ()
-    int64: bool = False
+    int64: bool | str = False
     joint: Callable[..., Any] | None = None
     jvp: Callable[..., Any] | None = None
     legacy: str | None = None
@@ -138,6 +146,7 @@ class Options:
     node: str | None = None
     numbers: bool = False
     overlap: str | None = None
+    overloads: dict[str, str] | Callable[[Any], str] | None = None
     promote: tuple[str, ...] | None = None
     refuses: str = ""
     result: str | None = "same"
@@ -147,6 +156,7 @@ class Options:
     scalars: bool | tuple[str, ...] | None = None
     sparse: bool = False
     structural: bool = False
+    ufunc: Callable[..., Any] | None = None
     uniform: bool | str = False
     view: bool | str = False
     warns: bool = True

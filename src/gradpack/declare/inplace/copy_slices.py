@@ -23,7 +23,6 @@ from ...graph.node import Node, next_seq
 from ..op import REGISTRY
 
 _PLAIN = Mode()
-_SUBSCRIPTS = frozenset({"slice", "select", "slice_newaxis"})
 
 
 class Place:
@@ -61,7 +60,7 @@ def where(tensor: Tensor, base: Tensor) -> Place | Window | list[View]:
         return chain_of(tensor)
     if view.parent is base and not base._relaid and not tensor._relaid:
         op = getattr(view.replay, "op", None)
-        if op is not None and op.name in _SUBSCRIPTS and base._spec.numpy:
+        if op is not None and "place" in op.params and base._spec.numpy:
             return Place(view.args[0], base._shape, base._spec.backend.xp.zeros)
     found = window(base._data, tensor._data)
     return chain_of(tensor) if found is None else found

@@ -119,8 +119,7 @@ def function(
 
     def compile_now() -> None:
         from ..generate.emitter import Form, function_text
-        from ..generate.in_place_text import UFUNCS
-        from ..generate.tiling import of_body
+        from ..generate.fusion import of_body
 
         source = function_text(op, Form(in_place=name))
         if source is None:
@@ -132,7 +131,7 @@ def function(
         names["_text"] = source
         if op.legacy is not None:
             names["_in_former_order"] = lambda values: in_former_order(op, name, made, values)
-        names["_ufunc"] = UFUNCS[op.name][0] if op.name in UFUNCS else None
+        names["_ufunc"] = op.ufunc
         names["_forward"] = NUMPY.bind(op.forward)
         names["_forward_large"] = of_body(op, names["_forward"])
         names.update({f"_default_{p}": v for p, v in op.defaults.items()})

@@ -14,7 +14,7 @@ import numpy as np
 from ...backends import NUMPY, Spec, backend_on
 from ...backends.numpy import PAIR, paired
 from ...base import dtypes
-from ...base.devices import CPU, KINDS, as_device
+from ...base.devices import _DEFAULTS, CPU, KINDS, as_device
 from ...base.dtypes import FLOATING, as_dtype, dtype
 from ...base.errors import not_implemented_for, scalar_type, size_too_big
 from ...base.modes import MODE, using
@@ -122,11 +122,12 @@ _USUAL = {
 
 def usual(out: Any, d: Any, device: Any, requires_grad: Any) -> Spec | None:
     """Fast path of factories: the spec of a new CPU tensor with default settings; None if they are not default."""
-    as_device(device)  # may load a backend, which extends KINDS
+    if device is not None or _DEFAULTS.get():
+        as_device(device)  # may load a backend, which extends KINDS
     if out is not None or requires_grad is not False or len(KINDS) > 1 or MODE.get().inference:
         return None
     if d is None:
-        return _USUAL.get(dtypes.get_default_dtype())
+        return _USUAL.get(dtypes._default)
     return _USUAL.get(d) if type(d) is _dtype else None
 
 

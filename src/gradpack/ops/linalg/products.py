@@ -47,6 +47,13 @@ def _blame_matmul(a: Any, b: Any) -> None:
     raise RuntimeError(f"matmul(): the batch dimensions of shapes {list(a)} and {list(b)} do not broadcast")
 
 
+def _overload(node: Any) -> str:
+    ndims: Any = tuple(
+        len(getattr(node, n + "_shape", ())) or len(np.shape(getattr(node, n, ()))) for n in ("input", "other")
+    )
+    return {(1, 1): "DotBackward0", (2, 1): "MvBackward0"}.get(ndims, "MmBackward0")
+
+
 @bilinear(
     input=lambda g, input_shape, other: (
         g @ other.mT if len(input_shape) > 1 and len(other.shape) > 1 else _left(g, input_shape, other)
@@ -58,6 +65,7 @@ def _blame_matmul(a: Any, b: Any) -> None:
     dtypes="ifc",
     blame=_blame_matmul,
     node="MmBackward0",
+    overloads=_overload,
     light=light,
     autocast="lower",
     refuses="unsigned complex32",

@@ -16,7 +16,7 @@ from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
-from ...declare.generate.tiling import looped
+from ...declare.generate.fusion import looped
 from ...kernels.dispatch import accelerated
 from ..reduce.kernels import add_up
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back

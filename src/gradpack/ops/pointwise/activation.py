@@ -14,7 +14,7 @@ from ...base.info import finfo
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import looped
+from ...declare.generate.fusion import looped
 from ...kernels.dispatch import accelerated
 from .blockwise import SHORT_EXP2
 from .error_function import gelu_of
@@ -37,12 +37,18 @@ def _flat_gradient(grad: Array, input: Array) -> Any:
     return np.where(True, grad, input)
 
 
+def _relu_into(x: Any, out: Any) -> Any:
+    """relu; NumPy's maximum of a large array and a number takes three times as long as its clip."""
+    return np.maximum(x, 0, out=out) if x.size < 4096 else np.clip(x, 0, np.inf, out=out)
+
+
 @elementwise(
     input=lambda g, out: late.where(out <= 0, 0.0, g),
     dtypes="if",
     flat="ThresholdBackwardBackward0",
     refuses="unsigned",
     warns=False,
+    ufunc=_relu_into,
 )
 def relu(input: Array) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.

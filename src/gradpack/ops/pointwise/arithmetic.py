@@ -78,7 +78,7 @@ def _times(array: Any, alpha: Any) -> Any:
 _sum = partial(elementwise, rounds=True, refuses="unsigned", legacy="alpha", int64=True, warns=False, numbers=True)
 
 
-@_sum(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha)
+@_sum(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha, ufunc=np.add)
 def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input + alpha * other`.
 
@@ -94,7 +94,12 @@ def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     return input + other if alpha == 1 else input + _times(other, alpha)
 
 
-@_sum(input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference)
+@_sum(
+    input=lambda g: g,
+    other=lambda g, alpha: -g if alpha == 1 else g * -alpha,
+    check=_check_difference,
+    ufunc=np.subtract,
+)
 def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`.
 
@@ -117,6 +122,8 @@ def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     scalars=("other",),
     check=_check_difference,
     node="RsubBackward1",
+    overloads={"other": "RsubBackward1", "": "RsubBackward0"},
+    edges={"RsubBackward1": "input"},
     rounds=True,
     refuses="unsigned",
 )
@@ -132,7 +139,14 @@ def rsub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     return other - input if alpha == 1 else other - _times(input, alpha)
 
 
-@elementwise(input=lambda g, other: g * other, other=lambda g, input: g * input, int64=True, warns=False, numbers=True)
+@elementwise(
+    input=lambda g, other: g * other,
+    other=lambda g, input: g * input,
+    int64=True,
+    warns=False,
+    numbers=True,
+    ufunc=np.multiply,
+)
 def mul(input: Array, other: Array) -> Any:
     """`input * other`.
 
@@ -146,7 +160,7 @@ def mul(input: Array, other: Array) -> Any:
     return input * other
 
 
-@elementwise(input=lambda g: -g, check=_check_negation, refuses="unsigned", int64=True, warns=False)
+@elementwise(input=lambda g: -g, check=_check_negation, refuses="unsigned", int64=True, warns=False, ufunc=np.negative)
 def neg(input: Array) -> Any:
     """`-input`.
 
@@ -226,6 +240,8 @@ def _check_lerp(op: Any, values: Any, common: Any) -> None:
     scalars=("weight",),
     check=_check_lerp,
     node="LerpBackward1",
+    overloads={"weight": "LerpBackward0", "": "LerpBackward1"},
+    edges={"LerpBackward0": "input end"},
     refuses="complex32",
     saved_as={"LerpBackward0": "weight"},
 )

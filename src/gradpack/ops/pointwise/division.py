@@ -26,6 +26,7 @@ BINARY_OPERATORS = "truediv:div floordiv:floor_divide mod:remainder"
     result="float",
     name="div",
     numbers=True,
+    ufunc=np.true_divide,
 )
 def true_divide(input: Array, other: Array) -> Any:
     """`input / other`; integers give the default floating-point dtype.
@@ -136,6 +137,8 @@ def floor_divide(input: Array, other: Array) -> Any:
     other=lambda g, input, other: -g * _div_rounded(input, other, "floor"),
     dtypes="if",
     rounds=True,
+    overloads={"other": "RemainderBackward0", "": "RemainderBackward1"},
+    edges={"RemainderBackward0": "input"},
     refuses="unsigned",
 )
 def remainder(input: Array, other: Array) -> Any:
@@ -159,6 +162,8 @@ def remainder(input: Array, other: Array) -> Any:
     scalars=("other",),
     dtypes="if",
     rounds=True,
+    overloads={"other": "FmodBackward0", "": "FmodBackward1"},
+    edges={"FmodBackward0": "input"},
     refuses="unsigned",
 )
 def fmod(input: Array, other: Array) -> Any:

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...declare.generate.tiling import looped
+from ...declare.generate.fusion import looped
 from ...kernels.dispatch import accelerated
 from ..shape.memory_formats import as_beside
 from .blockwise import SHORT_EXP2, blockwise, is_numpy

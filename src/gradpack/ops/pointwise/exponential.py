@@ -26,7 +26,7 @@ _LOG2_E = 1 / math.log(2)
 _LN2, _LN10 = math.log(2), math.log(10)
 
 
-@elementwise(input=lambda g, out: g * out, result="float", refuses="complex32")
+@elementwise(input=lambda g, out: g * out, result="float", refuses="complex32", ufunc=np.exp)
 def exp(input: Array) -> Any:
     """e to the power of `input`.
 
@@ -65,7 +65,7 @@ def expm1(input: Array) -> Any:
     return np.expm1(input)
 
 
-@elementwise(input=lambda g, input: g / input, result="float", refuses="complex32")
+@elementwise(input=lambda g, input: g / input, result="float", refuses="complex32", ufunc=np.log)
 def log(input: Array) -> Any:
     """The natural logarithm: -inf at 0, NaN below.
 
@@ -169,7 +169,7 @@ def logaddexp2(input: Array, other: Array) -> Any:
     return np.logaddexp2(input, other)
 
 
-@elementwise(input=lambda g, out: g / (out * 2), result="float", refuses="complex32")
+@elementwise(input=lambda g, out: g / (out * 2), result="float", refuses="complex32", ufunc=np.sqrt)
 def sqrt(input: Array) -> Any:
     """The square root: NaN below 0.
 

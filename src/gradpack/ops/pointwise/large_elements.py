@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...declare.generate.tiling import alike, compiled
+from ...declare.generate.fusion import alike, compiled
 from .blockwise import blockwise
 
 

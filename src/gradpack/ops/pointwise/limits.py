@@ -27,6 +27,20 @@ INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"
 ALIASES = {"clip": "clamp"}
 
 
+try:  # without the checks of `numpy.clip`
+    _clip: Any = np._core.umath.clip  # type: ignore[attr-defined]
+except AttributeError:
+    _clip = np.clip
+
+
+def _limit_into(x: Any, low: Any, high: Any, out: Any) -> Any:
+    """Write `x` into `out`, limited by two numbers; None is no limit."""
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+    if type(least) not in (int, float) or type(most) not in (int, float) or math.isnan(least) or math.isnan(most):
+        raise TypeError("clamp: a limit is no number that NumPy's clip takes as torch does")
+    return _clip(x, least, most, out=out)
+
+
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
     """`input`, limited from below by `min` and from above by `max`; where they cross, `max`.
 
@@ -84,6 +98,7 @@ _limited = partial(elementwise, refuses="unsigned", compares=True)
     dtypes="bif",
     node="ClampBackward1",
     name="clamp_to_numbers",
+    ufunc=_limit_into,
 )
 def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two numbers."""
@@ -125,7 +140,8 @@ def _above(x: Any, low: Any, high: Any) -> Any:
     min=lambda g, input, min: late.where(late.lt(input, min), g, 0.0),
     scalars=("min",),
     dtypes="bif",
-    node="ClampMinBackward0",
+    overloads={"min": "ClampMinBackward0", "": "ClampMinBackward1"},
+    edges={"ClampMinBackward0": "input"},
     check=_check_limits,
 )
 def clamp_min(input: Array, min: Array) -> Any:
@@ -145,7 +161,8 @@ def clamp_min(input: Array, min: Array) -> Any:
     max=lambda g, input, max: late.where(late.gt(input, max), g, 0.0),
     scalars=("max",),
     dtypes="bif",
-    node="ClampMaxBackward0",
+    overloads={"max": "ClampMaxBackward0", "": "ClampMaxBackward1"},
+    edges={"ClampMaxBackward0": "input"},
     check=_check_limits,
 )
 def clamp_max(input: Array, max: Array) -> Any:

@@ -15,8 +15,9 @@ from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import LARGE, looped
+from ...declare.generate.fusion import looped
 from ...declare.inplace.inplace import inplace
+from ...kernels.dispatch import LARGE
 from .operands import is_complex, is_number, is_whole, zeros_for
 
 FUNCTIONS = "pow float_power"
@@ -39,7 +40,8 @@ def _check_exponent(op: Any, values: Any, common: Any) -> None:
     input=lambda g, input, exponent: g * _slope(input, exponent),
     exponent=lambda g, input, exponent, out: g * _slope_of_exponent(input, exponent, out),
     dtypes="ifc",
-    node="PowBackward0",
+    overloads={"exponent": "PowBackward0", "input": "PowBackward2", "": "PowBackward1"},
+    edges={"PowBackward0": "input", "PowBackward2": "exponent"},
     blocks=False,
     rounds=True,
     check=_check_exponent,

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from ...declare.generate.tiling import LARGE, looped
-from ...kernels.dispatch import accelerated
+from ...declare.generate.fusion import looped
+from ...kernels.dispatch import LARGE, accelerated
 from .blockwise import aligned, is_numpy
 from .operands import is_whole
 

@@ -42,6 +42,7 @@ OPERATORS: dict[str, Any] = {"__abs__": "abs"}
     dtypes="ifc",
     refuses="unsigned",
     compares=True,
+    ufunc=np.absolute,
 )
 def abs(input: Array) -> Any:
     """The absolute value; the gradient at 0 is 0.
@@ -115,7 +116,7 @@ def _sgn_slope(g: Any, input: Any, out: Any) -> Any:
     return where(late.eq(size, 0), 0.0, (g - out * late.real(g * late.conj_physical(out))) / size)
 
 
-@elementwise(input=lambda g: zeros_for(g), dtypes="if")
+@elementwise(input=lambda g: zeros_for(g), dtypes="if", ufunc=np.floor)
 def floor(input: Array) -> Any:
     """The next whole number below.
 
@@ -128,7 +129,7 @@ def floor(input: Array) -> Any:
     return np.floor(input)
 
 
-@elementwise(input=lambda g: zeros_for(g), dtypes="if")
+@elementwise(input=lambda g: zeros_for(g), dtypes="if", ufunc=np.ceil)
 def ceil(input: Array) -> Any:
     """The next whole number above.
 

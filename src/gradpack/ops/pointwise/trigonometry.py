@@ -10,7 +10,7 @@ import numpy as np
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import LARGE
+from ...kernels.dispatch import LARGE
 from .blockwise import blockwise, is_numpy
 from .operands import is_complex
 
@@ -30,7 +30,7 @@ ALIASES = {
 }
 
 
-@elementwise(input=lambda g, input: g * cos(input), result="float", refuses="complex32")
+@elementwise(input=lambda g, input: g * cos(input), result="float", refuses="complex32", ufunc=np.sin)
 def sin(input: Array) -> Any:
     """The sine of an angle in radians.
 
@@ -43,7 +43,7 @@ def sin(input: Array) -> Any:
     return np.sin(input)
 
 
-@elementwise(input=lambda g, input: -g * sin(input), result="float", refuses="complex32")
+@elementwise(input=lambda g, input: -g * sin(input), result="float", refuses="complex32", ufunc=np.cos)
 def cos(input: Array) -> Any:
     """The cosine of an angle in radians.
 
@@ -158,7 +158,7 @@ def cosh(input: Array) -> Any:
     return np.cosh(input)
 
 
-@elementwise(input=lambda g, out: g * (1 - out * out), result="float", refuses="complex32")
+@elementwise(input=lambda g, out: g * (1 - out * out), result="float", refuses="complex32", ufunc=np.tanh)
 def tanh(input: Array) -> Any:
     """The hyperbolic tangent.
 

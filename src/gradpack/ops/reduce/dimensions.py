@@ -106,11 +106,13 @@ def spread_over(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     if over is None:
         return spread(g.reshape(()), shape)
     over = (over % len(shape),) if type(over) is int else over
-    steps = iter(g.strides)
-    strides = tuple(
-        0 * next(steps) if i in over and keepdim else 0 if i in over else next(steps) for i in range(len(shape))
-    )
-    out = _array_type(shape, g.dtype, g, 0, strides)
+    strides, steps = [0] * len(shape), iter(g.strides)
+    for i in range(len(shape)):
+        if i not in over:
+            strides[i] = next(steps)
+        elif keepdim:
+            next(steps)
+    out = _array_type(shape, g.dtype, g, 0, tuple(strides))
     out.flags.writeable = False
     return out
 

@@ -34,7 +34,9 @@ def converted(input: Any, dtype: Any) -> Any:
 # -- sum --
 
 
-@linear(input=lambda g, input_shape: spread(g, input_shape), result="sum", name="sum", int64=True, overlap="read_first")
+@linear(
+    input=lambda g, input_shape: spread(g, input_shape), result="sum", name="sum", int64="bool", overlap="read_first"
+)
 def _sum(input: Array) -> Any:
     """The sum of all elements."""
     return _add(input, None) if type(input) is _array_type and input.size < 4096 else add_up(input)
@@ -45,7 +47,7 @@ def _sum(input: Array) -> Any:
     result="sum",
     node="SumBackward1",
     contiguous=True,
-    int64=True,
+    int64="bool",
     overlap="read_first",
     saved_as="dim=(dim) keepdim self_sym_sizes=input.shape",
 )

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.declare.generate.fusion_numba import Fused
-from gradpack.declare.generate.fusion_parse import statements
-from gradpack.declare.generate.tiling import alike, fused
+from gradpack.declare.generate.fusion import Fused, alike, fused
+from gradpack.declare.generate.fusion_text import Unknown, statements
 from gradpack.nn import functional as F
 
 pytest.importorskip("numba")
@@ -133,7 +132,7 @@ def test_what_numpy_alone_can_do_is_left_to_it(made):
     x = np.linspace(0, 4, SIZE, dtype=np.float32)
     run = fused(statements(turned), turned, turned)
     np.testing.assert_array_equal(run(x), turned(x))
-    assert not made
+    assert [loop.run for loop in made] == [None]
 
 
 def test_what_is_left_to_the_steps_is_not_tried_again(made):
@@ -180,3 +179,61 @@ def test_logical_operations():
         mixed = getattr(torch, name)(torch.tensor(x > 0), torch.tensor(y)).numpy()
         np.testing.assert_array_equal(mixed, getattr(np, name)(x > 0, y))
     np.testing.assert_array_equal(torch.logical_not(torch.tensor(x)).numpy(), np.logical_not(x))
+
+
+def twice(x):
+    return x + x
+
+
+def of_steps(x, k):
+    """With a helper, a name that is used again, and a choice by a number."""
+    y = twice(x * k) if k > 1 else x - k
+    y *= x
+    return np.where(y > 0, y, -y) + y
+
+
+@pytest.mark.parametrize("k", [0.5, 2.5])
+def test_a_function_becomes_a_loop(made, k):
+    x = np.linspace(-4, 4, SIZE, dtype=np.float32)
+    assert fused(statements(of_steps), of_steps, of_steps)(x, k).tobytes() == of_steps(x, np.float32(k)).tobytes()
+    assert [loop.run is None for loop in made] == [False]
+
+
+def with_a_loop(x):
+    for _ in range(2):
+        x = x * 2
+    return x
+
+
+def of_values(x):
+    return x if x[0] > 0 else -x
+
+
+@pytest.mark.parametrize("function", [with_a_loop, of_values])
+def test_what_is_not_understood_is_called(made, function):
+    x = np.ones(SIZE, np.float32)
+    np.testing.assert_array_equal(fused(statements(function), function, function)(x), function(x))
+    assert [loop.run for loop in made] == [None]
+
+
+def test_functions_without_a_text_are_refused():
+    with pytest.raises(Unknown):
+        statements(lambda x: x)
+
+
+def of_many_choices(x, k):
+    if k == 1:
+        return x + 1
+    if k == 2:
+        return x * 2 if k else x * 3
+    if k == 3:
+        return x * x if k else x - 1
+    return x * k if k else x
+
+
+def test_only_the_branch_that_was_chosen_is_read(made):
+    x = np.linspace(1, 2, SIZE, dtype=np.float32)
+    run = fused(statements(of_many_choices), of_many_choices, of_many_choices)
+    for k in range(1, 6):
+        np.testing.assert_array_equal(run(x, k), of_many_choices(x, k))
+    assert [len(loop.answers) for loop in made] == [1, 3, 4, 4]

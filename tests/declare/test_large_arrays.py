@@ -1,20 +1,16 @@
-"""Operations of several steps take large arrays in blocks, and give the same elements to the last bit."""
+"""Large arrays, without compiled loops: the same elements to the last bit as small ones."""
 
 from __future__ import annotations
-
-import ast
 
 import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.declare.generate.buffers import BLOCK, pick
-from gradpack.declare.generate.fusion_parse import Reader, loop, statements
-from gradpack.declare.generate.fusion_steps import Unknown
-from gradpack.declare.generate.tiling import LARGE, alike, fused, in_blocks
+from gradpack.declare.generate.fusion import alike
+from gradpack.kernels.dispatch import LARGE
 from gradpack.nn import functional as F
 
-SIZE = 2 * LARGE + 77  # several blocks, the last one odd
+SIZE = 2 * LARGE + 77
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 3.0, -3.0, 1.0, -1.0, 0.5, -0.5, 1e-40, -1e-40, 88.0, -104.0, 700.0]
 
 OPERATIONS = [
@@ -26,7 +22,7 @@ OPERATIONS = [
 
 @pytest.fixture(autouse=True)
 def without_compiled_loops():
-    """What those give may differ in the last bit: see `test_fuse_numbers`."""
+    """What those give may differ in the last bit: see `test_fusion`."""
     with torch.backends.compiled.flags(enabled=False):
         yield
 
@@ -83,61 +79,6 @@ def test_arguments_of_a_loop_are_alike():
     assert alike((a, np.float64(2))) == ""  # which would make float64 of it
 
 
-def test_pick_is_where():
-    x, y = arrays(np.float32)
-    c = np.random.default_rng(2).random(SIZE) < 0.5
-    out, mask = np.empty_like(x), np.empty(SIZE, np.int32)
-    for first, second in ((x, y), (x, 0.0), (0.0, y), (x, -0.0), (2.5, y), (1.0, np.nan), (x, 1)):
-        pick(c, first, second, out, mask)
-        assert out.tobytes() == np.where(c, first, second).astype(np.float32).tobytes()
-
-
-def twice(x):
-    return x + x
-
-
-def of_steps(x, k):
-    """With a helper, a name that is used again, and a choice by a number."""
-    y = twice(x * k) if k > 1 else x - k
-    y *= x
-    return np.where(y > 0, y, np.exp(-y)) + y
-
-
-@pytest.mark.parametrize("k", [0.5, 2.5])
-def test_a_function_becomes_a_loop(k):
-    x = np.linspace(-4, 4, SIZE, dtype=np.float32)
-    run = loop(statements(of_steps), globals(), ("x", "k"), "fs")
-    assert run(x, k).tobytes() == of_steps(x, k).tobytes()
-    assert in_blocks(of_steps)(x, k).tobytes() == of_steps(x, k).tobytes()
-
-
-def with_a_loop(x):
-    for _ in range(2):
-        x = x * 2
-    return x
-
-
-def of_values(x):
-    return x if x[0] > 0 else -x
-
-
-@pytest.mark.parametrize("function", [with_a_loop, of_values, lambda x: x])
-def test_what_is_not_understood_is_said(function):
-    with pytest.raises(Unknown):
-        loop(statements(function), globals(), ("x",), "f")
-
-
-def test_what_is_not_understood_is_called():
-    x = np.ones(SIZE, np.float32)
-    made = fused(ast.parse("for _ in range(2): x = x * 2\nreturn x").body, with_a_loop, with_a_loop)
-    assert (made(x) == 4).all()
-
-
-def test_blocks_are_whole_lines_of_the_cache():
-    assert BLOCK % 64 == 0
-    assert LARGE >= BLOCK // 4
-
-
 @pytest.mark.parametrize(
     ("name", "given"),
     [
@@ -160,32 +101,3 @@ def test_the_first_operand_may_take_the_result(name, given):
         more = args[-1] if args and isinstance(args[-1], dict) else {}
         results.append(getattr(a, method)(*args[: len(args) - bool(more)], **more).numpy())
     np.testing.assert_array_equal(*results)
-
-
-def of_many_choices(x, k):
-    if k == 1:
-        return x + 1
-    if k == 2:
-        return x * 2 if k else x * 3
-    if k == 3:
-        return x * x if k else x - 1
-    if k == 4:
-        return 1 / x if k else x * 2
-    if k == 5:
-        return -x if k else x
-    if k == 6:
-        return x - 6 if k else x * 6
-    if k == 7:
-        return x - 7 if k else x * 7
-    return x * k
-
-
-def test_choices_are_read_in_turn(monkeypatch):
-    """Not one after each answer of all before."""
-    read, run = [], Reader.run
-    monkeypatch.setattr(Reader, "run", lambda *args: (read.append(1), run(*args))[1])
-    made = loop(statements(of_many_choices), globals(), ("x", "k"), "fs")
-    assert len(read) < 200
-    x = np.linspace(1, 2, SIZE, dtype=np.float32)
-    for k in range(1, 10):
-        np.testing.assert_array_equal(made(x, k), of_many_choices(x, k))
