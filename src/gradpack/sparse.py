@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
-from functools import wraps as _wraps
 from typing import Any
 
 from .base.exits import Exit as _Exit
+from .base.exits import inside as _inside
 from .declare.signature.wrapper import open_doors as _open_doors
 from .ops.sparse.bodies import CHECKING as _CHECKING
 from .ops.sparse.products import addmm, mm, sampled_addmm, sum
@@ -61,12 +61,7 @@ class check_sparse_tensor_invariants:  # noqa: N801 - torch's name
     __exit__ = _Exit(lambda self: self.saved_state, _leave)
 
     def __call__(self, function: _Callable[..., Any]) -> _Callable[..., Any]:
-        @_wraps(function)
-        def checked(*args: Any, **kwargs: Any) -> Any:
-            with type(self)(self.state):
-                return function(*args, **kwargs)
-
-        return checked
+        return _inside(lambda: type(self)(self.state), function)
 
 
 _open_doors(globals(), __all__, options="")

@@ -96,20 +96,20 @@ _TABLE = """
     utils.flop_formulas     utils._flop_formulas
     utils.reentrant_checkpoint  utils.checkpoint
     utils.selective_checkpoint  utils.checkpoint
-    tensor.again            core.rematerialize
+    tensor.again            core.packed
     tensor.construct        core.copying core.legacy_constructors
     tensor.described        core.properties
     tensor.dropped          core.leaf_lifetime
     tensor.leaf             core.accumulate_grad
     tensor.memory           core.memory_tracking
     tensor.mutation         core.copy_on_write
-    tensor.reach            core.packed_aliases
+    tensor.reach            core.copy_on_write
     tensor.sharing          core.shared_memory
     tensor.typed            compat.legacy_types compat.top_level
     tensor.copying          core.copying
     tensor.data             core.data
-    tensor.detached         core.detached
-    tensor.grad_dtype       core.grad_dtype
+    tensor.detached         core.saved
+    tensor.grad_dtype       core.data
     tensor.hooks            core.hooks
     tensor.node_methods     core.node_methods
     tensor.packed           core.packed
@@ -117,13 +117,14 @@ _TABLE = """
     tensor.printing         core.printing
     tensor.saved            core.saved
     tensor.storage          core.storage
-    tensor.swap             core.swap
+    tensor.swap             core.copying
     tensor.tensor           core.tensor
     tensor.torch_function   core.torch_function
     tensor.views            core.views
     amp.old_names           compat.old_autocast
     base.symbols            compat.symbols
     backends.windows        backends.memory_layout
+    cuda_streams            compat.cuda_streams
     saved.spill             saved.extent_file
     saved.nodes_of_torch    saved.torch_nodes
     saved.policies.notes    saved.policies.recorded_arrays

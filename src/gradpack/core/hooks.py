@@ -164,7 +164,7 @@ class NodeExtras:
                         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
             grads: Iterable[Gradient] = ()
         else:
-            grads = _run(node, g, keep, create_graph)
+            grads = run(node, g, keep, create_graph)
         if self.post:
             found = list(grads)
             places = node.shown or range(len(found))
@@ -194,7 +194,8 @@ def _raw(value: Any, create_graph: bool) -> Gradient:
     return value if create_graph or value is None else value._data
 
 
-def _run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+def run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+    """Return the gradients of a node's inputs, without hooks."""
     if g is None:
         return node.undefined(keep, create_graph)
     return node.backward_graph(g, keep) if create_graph else node.backward(g, keep)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _thread import RLock
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from .annotations import may_be_array
@@ -15,14 +16,11 @@ class Registry(dict[str, "Op"]):
     elsewhere: Callable[[str], None] | None = None  # loads an operation on demand; KeyError if there is none
 
     def __missing__(self, name: str) -> Op:
-        if self.elsewhere is None:
+        if self.elsewhere is not None:
+            self.elsewhere(name)
+        if name not in self:
             raise KeyError(name)
-        self.elsewhere(name)
-        return self.get(name) or self._absent(name)
-
-    @staticmethod
-    def _absent(name: str) -> Op:
-        raise KeyError(name)
+        return self[name]
 
 
 REGISTRY = Registry()
@@ -30,9 +28,30 @@ REGISTRY = Registry()
 # The functions that users call, by name, filled when they are attached.
 PUBLIC: dict[str, Any] = {}
 
-# Held while the text of a function is compiled and put in its place, which its first call does: of threads that call it
-# at once, the others wait.
-COMPILING = RLock()
+_COMPILING = RLock()  # of threads that call a function for the first time, the others wait
+
+
+def _stub(*args: Any, **kwargs: Any) -> Any:
+    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the function's own globals
+
+
+def compiled_at_first_call(name: str, names: dict[str, Any], install: Callable[[], object]) -> FunctionType:
+    """Return a function with these globals, whose text is made at its first call: what is not used costs nothing.
+
+    Args:
+        install: compiles the text and puts the code into the function, and the text under "_text" into `names`.
+    """
+    function = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
+
+    def compile_first(*args: Any, **kwargs: Any) -> Any:
+        with _COMPILING:
+            if "_text" not in names:  # another thread may have done it while this one waited
+                install()
+        return function(*args, **kwargs)
+
+    names["_compile_first"] = compile_first
+    return function
+
 
 _META = ("_shape", "_dtype")
 
@@ -271,6 +290,25 @@ class Op(Options):
         if missing:
             raise TypeError(f"{self.name}() missing required arguments: {', '.join(map(repr, missing))}")
         return [values[p] if p in values else self.defaults[p] for p in self.params]
+
+    def split(self, values: Any) -> tuple[Any, dict[str, Any]]:
+        """Return the values of all parameters as positional and as keyword arguments."""
+        count = len(self.params) - self.keyword_only
+        return values[:count], dict(zip(self.params[count:], values[count:], strict=True))
+
+    def call(self, values: Any) -> Any:
+        """Call the public function with the values of all parameters."""
+        if not self.keyword_only:
+            return self.public(*values)
+        args, kwargs = self.split(values)
+        return self.public(*args, **kwargs)
+
+    def given(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
+        """Return positional and keyword arguments without those that are left at their defaults."""
+        args, kwargs = self.split(tuple(values))
+        while args and args[-1] is self.defaults.get(self.params[len(args) - 1], ...):
+            args = args[:-1]
+        return args, {p: v for p, v in kwargs.items() if v is not self.defaults.get(p, ...)} or None
 
     def __repr__(self) -> str:
         return f"<op {self.name}: {self.kind}({', '.join(self.inputs)})>"

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import get_default_dtype
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import is_foreign, mixed
 from ..base.info import finfo
 from ..core.tensor import Tensor
 from ..ops.create.create import tensor

@@ -10,7 +10,7 @@ from functools import wraps
 from itertools import chain
 from typing import Any
 
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import is_foreign, mixed
 from ..base.modes import MODE
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor

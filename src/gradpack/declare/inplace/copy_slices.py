@@ -172,14 +172,11 @@ class CopySlices(Node):
         result = None
         if self.edges[0] is not None:
             change = -part if gradients[0] is None else gradients[0] - part
-            result = g + (self._embed(g, change) if steps else REGISTRY["_part_spread"].public(change, self.at))
+            if steps:  # the transpose of taking the view
+                whole = late.zeros_like(g)
+                self._view(whole).copy_(change)
+            result = g + (whole if steps else REGISTRY["_part_spread"].public(change, self.at))
         return [result, *gradients[1:]]
-
-    def _embed(self, like: Tensor, part: Tensor) -> Tensor:
-        """The transpose of taking the view: zeros of the shape of `like` with `part` in place."""
-        whole = late.zeros_like(like)
-        self._view(whole).copy_(part)
-        return whole
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_saved_", "_raw_saved_")):

@@ -16,7 +16,7 @@ from ...base.callers import depth_of_user
 from ...base.devices import as_device
 from ...base.dtypes import COMPLEX, as_dtype, dtype
 from ...base.errors import scalar_type
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor, alias, wrap
 from ...declare.generate.profiling import noted
 from .making import finish, usual

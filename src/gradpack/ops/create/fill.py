@@ -10,8 +10,8 @@ import numpy as np
 from ...base import dtypes
 from ...base.devices import KINDS
 from ...base.dtypes import dtype
+from ...base.info import number_for
 from ...base.layouts import sparse_coo
-from ...base.numbers import number_for
 from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import noted
 from ...declare.signature.arguments import python_number

@@ -12,8 +12,8 @@ from ...backends.memory_layout import reach
 from ...base import dtypes
 from ...base.devices import CPU, as_device
 from ...base.dtypes import as_dtype, dtype
+from ...base.info import number_for
 from ...base.modes import MODE
-from ...base.numbers import number_for
 from ...core.tensor import Tensor, alias
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.generate.profiling import noted

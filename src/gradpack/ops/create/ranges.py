@@ -14,7 +14,7 @@ from ...base import dtypes
 from ...base.callers import depth_of_user
 from ...base.dtypes import FLOATING, dtype
 from ...base.errors import cpp_name, does_not_fit, not_implemented_for, refuse, scalar_type, too_big
-from ...base.numbers import LEAST, MOST, number_for
+from ...base.info import LEAST, MOST, number_for
 from ...core.tensor import Tensor, alias
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.generate.profiling import noted

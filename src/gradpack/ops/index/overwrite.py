@@ -11,8 +11,8 @@ from ...backends import backend_of
 from ...base import late
 from ...base.dtypes import scalar_dtype
 from ...base.errors import scalar_type
+from ...base.info import number_for
 from ...base.modes import MODE
-from ...base.numbers import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched

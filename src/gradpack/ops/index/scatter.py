@@ -13,7 +13,7 @@ from ...backends import spec_of
 from ...backends.numpy import as_intp
 from ...base import late
 from ...base.callers import depth_of_user
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear

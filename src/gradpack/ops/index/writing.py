@@ -14,8 +14,8 @@ from typing import Any
 from ...backends.memory_layout import overlap, writable
 from ...backends.numpy import hushed, unhush
 from ...base.dtypes import dtype
+from ...base.info import number_for
 from ...base.modes import MODE
-from ...base.numbers import number_for
 from ...core.tensor import Tensor, alias, wrap
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import linear

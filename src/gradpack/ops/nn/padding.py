@@ -10,7 +10,7 @@ import numpy as np
 
 from ...base.dtypes import BOOL
 from ...base.errors import not_implemented_for
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general, linear

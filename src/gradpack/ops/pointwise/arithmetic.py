@@ -9,7 +9,7 @@ import numpy as np
 
 from ...base.dtypes import BOOL, FLOATING
 from ...base.errors import not_implemented_for
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise

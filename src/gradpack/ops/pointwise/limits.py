@@ -10,13 +10,12 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.info import finfo
-from ...base.numbers import SAFE, number_for
+from ...base.info import SAFE, finfo, number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
+from ...declare.inplace.forms import function
 from ...declare.inplace.inplace import inplace
-from ...declare.inplace.text import function
 from ..reduce.kernels import _array_type
 from .blockwise import blockwise, is_numpy
 from .operands import is_complex, is_number, is_whole

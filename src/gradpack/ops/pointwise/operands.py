@@ -9,7 +9,7 @@ import numpy as np
 from ...backends import spec_of
 from ...base import late
 from ...base.dtypes import BOOL
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from .blockwise import is_numpy
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...base import dtypes, late
 from ...base.dtypes import INTEGRAL
 from ...base.errors import scalar_type
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise

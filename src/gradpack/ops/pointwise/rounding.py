@@ -15,7 +15,7 @@ from ...base import late
 from ...base.callers import depth_of_user
 from ...base.dtypes import bool_, uint8
 from ...base.errors import not_a_tensor
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched

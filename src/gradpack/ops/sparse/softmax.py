@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.coo import CooArray
-from ...backends.coo_keys import add_runs
+from ...backends.coo import CooArray, add_runs
 from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ...declare.annotations import Array

@@ -5,8 +5,10 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from .backends import backend_on, cupy_loading
-from .base.devices import device as device_type
+from ..backends import backend_on, cupy_loading
+from ..base.devices import device as device_type
+
+__name__ = "gradpack.cuda_streams"
 
 
 def _backend(name: str) -> Any:

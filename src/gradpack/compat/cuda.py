@@ -9,17 +9,16 @@ from collections import OrderedDict
 from types import SimpleNamespace
 from typing import Any
 
-from .backends import backend_on as _backend_on
-from .backends import cupy_loading as _loading
-from .backends.cupy_memory import MemoryWatch as _MemoryWatch
-from .base.devices import KINDS as _KINDS
-from .base.devices import device as _device
-from .base.errors import OutOfMemoryError
-from .base.exits import Exit as _Exit
+from ..backends import backend_on as _backend_on
+from ..backends import cupy_loading as _loading
+from ..base.devices import KINDS as _KINDS
+from ..base.devices import device as _device
+from ..base.errors import OutOfMemoryError
+from ..base.exits import Exit as _Exit
+from ..ops.random import generator as _generator
 from .cuda_streams import Event, Stream, StreamContext, current_stream, default_stream, set_stream, stream
-from .ops.random import generator as _generator
 
-_watches: dict[int, _MemoryWatch] = {}  # by device: its peak of memory
+__name__ = "gradpack.cuda"
 
 
 def is_available() -> bool:
@@ -187,6 +186,37 @@ def memory_reserved(device: Any = None) -> int:
     return _pool(device, "total_bytes")
 
 
+class _MemoryWatch:
+    """Records the peak of a device's memory pool, which it reads at every allocation: CuPy reports current use only.
+
+    Attributes:
+        peak: the most bytes in use since `reset`.
+    """
+
+    def __init__(self, library: Any, index: int) -> None:
+        self.library, self.index, self.peak = library, index, 0
+        if not _inner or library.cuda.get_allocator() is not _allocate:
+            _inner[:] = [library.cuda.get_allocator()]
+            library.cuda.set_allocator(_allocate)
+
+    def reset(self) -> None:
+        """Set the peak to the bytes in use now."""
+        with self.library.cuda.Device(self.index):
+            self.peak = self.library.get_default_memory_pool().used_bytes()
+
+
+_watches: dict[int, _MemoryWatch] = {}  # by device
+_inner: list[Any] = []  # the allocator in use before this one
+
+
+def _allocate(size: int) -> Any:
+    made = _inner[0](size)
+    watch = _watches.get(made.device_id)
+    if watch is not None:
+        watch.peak = max(watch.peak, watch.library.get_default_memory_pool().used_bytes())
+    return made
+
+
 def _watch(device: Any) -> _MemoryWatch:
     backend, index = _loading.loaded(), _index(device)
     found = _watches.get(index)
@@ -228,7 +258,7 @@ def memory_stats(device: Any = None) -> OrderedDict[str, Any]:
 
 def memory_stats_as_nested_dict(device: Any = None) -> dict[str, Any]:
     """The numbers of `memory_stats`, a dict for each part of their names: `found["allocated_bytes"]["all"]["peak"]`."""
-    from .cpu.memory import nested
+    from ..cpu.memory import nested
 
     return nested(memory_stats(device))
 
