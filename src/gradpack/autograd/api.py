@@ -16,9 +16,18 @@ from ..core.hooks import retain_grad
 from ..core.tensor import Tensor, alias
 from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph.node import Node, NoGradEdge
-from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
+from .arguments import (  # noqa: F401 - asked for here
+    GradientEdge,
+    batch_size,
+    flag,
+    get_gradient_edge,
+    input_edge,
+    inputs_of,
+    root_edge,
+    seeds_of,
+    sequence,
+)
 from .backward_pass import captured, run
-from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
 
 
 def backward(

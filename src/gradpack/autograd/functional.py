@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.modes import MODE, using
-from .forward_push import push_forward
+from .forward_ad import push_forward
 from .functional_parts import (
     as_given,
     as_given_twice,

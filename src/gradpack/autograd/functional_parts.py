@@ -8,9 +8,8 @@ from ..base.errors import inside_a_transform
 from ..base.modes import MODE, TRANSFORMS
 from ..core.tensor import Tensor
 from .api import grad
-from .arguments import flag
+from .arguments import flag, input_edge, root_edge
 from .backward_pass import rows_of
-from .edges import input_edge, root_edge
 
 Tensors = tuple[Tensor, ...]
 

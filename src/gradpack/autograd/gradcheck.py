@@ -91,9 +91,14 @@ def gradcheck(
         >>> torch.autograd.gradcheck(torch.sin, (x,))
         True
     """
-    from .gradchecks.jacobian_checks import Comparison, GradcheckError, check_scaled
+    from .gradchecks.jacobian_checks import (
+        Comparison,
+        GradcheckError,
+        check_scaled,
+        check_undefined,
+        check_undefined_forward,
+    )
     from .gradchecks.numerical import as_tuple, differentiable_outputs
-    from .gradchecks.undefined_checks import check_undefined, check_undefined_forward
 
     _require(check_forward_ad or check_backward_ad, _ONE_OF.format("check_forward_ad", "check_backward_ad"))
     _require(check_backward_ad or not check_batched_grad, _NEEDS.format("check_batched_grad", "check_backward_ad"))

@@ -14,7 +14,7 @@ from ..core.hooks import RemovableHandle
 from ..core.tensor import InferenceCounter, Tensor
 from ..graph import node as _graph
 from ..graph.node import NoGradEdge, OutputSlot
-from .edges import GradientEdge, get_gradient_edge
+from .arguments import GradientEdge, get_gradient_edge
 from .saved_hooks import (
     PackHook,  # noqa: F401 - under this name, too
     UnpackHook,  # noqa: F401

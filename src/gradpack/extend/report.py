@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -230,8 +231,6 @@ def coverage() -> dict[str, bool]:
         >>> extend.coverage()["torch.nn.functional.relu"]
         True
     """
-    from .names import paths
-
     return {path: _exists(path) for path in paths()}
 
 
@@ -245,3 +244,29 @@ def _exists(path: str) -> bool:
         except AttributeError:
             return False
     return True
+
+
+def sections(file: Path) -> dict[str, list[str]]:
+    """Return the entries of a list of names by section; continuation lines belong to the entry before."""
+    found: dict[str, list[str]] = {}
+    entries: list[str] = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#") or not line:
+            continue
+        if line.startswith("["):
+            entries = found.setdefault(line.strip("[]").removesuffix("] autograd"), [])
+        elif line.startswith("  "):
+            entries[-1] += " " + line.strip()
+        else:
+            entries.append(line)
+    return found
+
+
+@cache
+def paths() -> tuple[str, ...]:
+    """Return every path of torch that is to exist here, sorted."""
+    listed = sections(Path(__file__).with_name("names.txt")).items()
+    names = (
+        (place, word.partition("=")[0]) for place, entries in listed for entry in entries for word in entry.split()
+    )
+    return tuple(sorted({f"{place}.{name}" for place, name in names}))

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from ..autograd.arguments import complex_mismatch
-from ..autograd.forward_push import push_forward
+from ..autograd.forward_ad import push_forward
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, using
 from ..base.tree import tree_flatten, tree_unflatten

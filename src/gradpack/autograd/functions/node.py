@@ -13,8 +13,7 @@ from ...core.saved import FREED, Owner, notify_recorder
 from ...core.tensor import Tensor, _new, alias, wrap
 from ...core.views import base_of
 from ...graph.node import Node, OutputSlot, PartialGrads
-from .context import FunctionCtx
-from .saved import Saved, SavedOfFunction
+from .context import FunctionCtx, Saved, SavedOfFunction
 
 _EARLY = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
