@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..base.callers import warn_once
 from ..base.modes import MODE, TRANSFORMS, using
-from ..base.settings import is_warn_always_enabled
 from ..core import accumulate_grad as _leaf  # noqa: F401 - sets `AccumulateGrad.store`
 from ..core import copying as _copying  # noqa: F401 - sets the copying methods of Tensor
 from ..core import data as _data  # noqa: F401 - sets `Tensor.data`
@@ -78,9 +78,7 @@ def backward(
     outputs = sequence(tensors)
     seeds = seeds_of(outputs, grad_tensors, False)
     edges = [root_edge(out, i) for i, out in enumerate(outputs)]
-    wanted: list[Node] | None = None
-    if inputs is not None:
-        wanted = [_accumulating(value) for value in named]
+    wanted = None if inputs is None else [_accumulating(value) for value in named]
     if flag("create_graph", create_graph):
         _warn_of_cycle()
     run(edges, seeds, create_graph if retain_graph is None else retain_graph, create_graph, wanted, False)
@@ -93,23 +91,15 @@ def _accumulating(value: Any) -> Node:
     return input_edge(value)
 
 
-_warned = [False]
-
-
 def _warn_of_cycle() -> None:
     """Warn, once per process as in torch, that a gradient with a graph in `.grad` is a reference cycle."""
-    if not _warned[0] or is_warn_always_enabled():
-        import warnings
-
-        _warned[0] = True
-        warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-            "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
-            "to None after use to break the cycle and avoid the leak.",
-            UserWarning,
-            stacklevel=3,
-        )
+    warn_once(
+        "create_graph",
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+        "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+        "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+        "the cycle and avoid the leak.",
+    )
 
 
 def grad(

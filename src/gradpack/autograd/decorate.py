@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,17 +61,11 @@ def decorate(manager: Callable[[], Any], function: F) -> F:
     return wrapper  # type: ignore[return-value]
 
 
-class _Steps:
+class _Steps(Generator[Any, Any, Any]):
     """Resumes a generator or coroutine, inside the context manager each time."""
 
     def __init__(self, manager: Callable[[], Any], inner: Any) -> None:
         self.manager, self.inner = manager, inner
-
-    def __iter__(self) -> _Steps:
-        return self
-
-    def __next__(self) -> Any:
-        return self.send(None)
 
     def send(self, value: Any) -> Any:
         with self.manager():

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..base.dtypes import FLOATING
 from ..base.exits import Exit
-from ..base.modes import MODE, TRANSFORMS, Transform, change
+from ..base.modes import MODE, TRANSFORMS, Transform, change, using
 from ..base.tree import tree_map
 from ..core.tensor import DUALS, Tensor
 from ..declare.batching.batch_tensor import bottom, keep_source, lifted, same_of, with_same
@@ -145,21 +145,22 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             f"Setting a forward grad that itself has a forward gradient at the same level{level} is not supported."
         )
+    check_size(tensor, tangent)
+    with using(dual=0):  # the tensor has no tangent
+        out = tensor.view_as(tensor)
+    if MODE.get().forward:
+        out._tangents = _laid_out_like(tangent, tensor)
+    return out
+
+
+def check_size(tensor: Tensor, tangent: Tensor) -> None:
+    """Raise RuntimeError for a tangent of another shape."""
     if tangent._shape != tensor._shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
             f"supported. Tensor is of size {list(tensor._shape)} while the given forward gradient is of size "
             f"{list(tangent._shape)}."
         )
-    mode = MODE.get()
-    try:
-        MODE.set(mode.replace(dual=0))  # the tensor has no tangent
-        out = tensor.view_as(tensor)
-    finally:
-        MODE.set(mode)
-    if mode.forward:
-        out._tangents = _laid_out_like(tangent, tensor)
-    return out
 
 
 def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
@@ -202,13 +203,9 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     if level != 0:
         raise RuntimeError("Invalid level given to _fw_primal")
-    mode = MODE.get()
-    tangent = tangent_of(tensor) if mode.forward else None
-    try:
-        MODE.set(mode.replace(dual=0))
+    tangent = tangent_of(tensor) if MODE.get().forward else None
+    with using(dual=0):
         return UnpackedDualTensor(fw_primal(tensor), tangent)
-    finally:
-        MODE.set(mode)
 
 
 class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
@@ -286,13 +283,10 @@ def _values(tree: Any, levels: Any) -> Any:
         whole = bottom(x, levels) if levels else x
         if whole._tangents is None and whole._view is None:
             return x
-        return with_same(lifted(_bare(whole), levels), same_of(x, levels))
+        bare = alias_of(whole) if tangent_of(whole) is not None else whole
+        return with_same(lifted(bare, levels), same_of(x, levels))
 
     return tree_map(value, tree)
-
-
-def _bare(whole: Tensor) -> Tensor:
-    return alias_of(whole) if tangent_of(whole) is not None else whole
 
 
 def _tangents(tree: Any, levels: Any, strict: bool) -> Any:

@@ -60,18 +60,15 @@ class Node(abc.ABC):
     @abc.abstractmethod
     def name(self) -> str:
         """The name of the operation's node: `MulBackward0`."""
-        raise NotImplementedError
 
     @property
     @abc.abstractmethod
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each differentiable input, its grad_fn and the number of that node's output."""
-        raise NotImplementedError
 
     @abc.abstractmethod
     def metadata(self) -> dict[Any, Any]:
         """A dict for the user's metadata on the node."""
-        raise NotImplementedError
 
     @abc.abstractmethod
     def _sequence_nr(self) -> int:
@@ -89,12 +86,10 @@ class Node(abc.ABC):
     @abc.abstractmethod
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node has run; the tuple it returns replaces grad_inputs."""
-        raise NotImplementedError
 
     @abc.abstractmethod
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_outputs)` before the node runs; the tuple it returns replaces grad_outputs."""
-        raise NotImplementedError
 
 
 for _kind in (_graph.Node, DelayedError, UndefinedGrad):

@@ -22,7 +22,7 @@ from ..base.tree import tree_map
 from ..core import printing
 from ..core.tensor import InferenceCounter, Tensor, alias
 from ..declare.batching.batch_tensor import bottom, cut, is_batched, keep_source, lifted, same_of, with_same
-from ..graph.node import AccumulateGrad, Node, OutputSlot, TransformInput
+from ..graph.node import AccumulateGrad, Node, OutputSlot, TransformInput, reachable
 from ..ops.shape.shape import reshape
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def _text(tensor: Tensor) -> str | None:
     edge = value._current_edge()
     tangent = value._tangents is not None
     for own in reversed(TRANSFORMS.get()):
-        if tangent if own.forward else edge is not None and _leads_to(edge, own):
+        if tangent if own.forward else edge is not None and not own.isdisjoint(reachable([edge])):
             around.append((own.number, f"GradTrackingTensor(lvl={own.number}, value="))
             tangent = tangent and not own.forward
     if not any(start.startswith("G") for _, start in around):
@@ -193,18 +193,6 @@ def _text(tensor: Tensor) -> str | None:
 
 
 printing.TRANSFORMED[0] = _text
-
-
-def _leads_to(edge: Node, own: Transform) -> bool:
-    stack, seen = [edge], set()
-    while stack:
-        node = stack.pop()
-        if node in own:
-            return True
-        if node not in seen:
-            seen.add(node)
-            stack.extend([e for e in node.edges if e is not None])
-    return False
 
 
 def reaches(edges: Iterable[Node], own: set[Node]) -> bool:

@@ -14,7 +14,7 @@ from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
-from .node import AccumulateGrad, Gradient, Node, OutputSlot
+from .node import AccumulateGrad, Gradient, Node, OutputSlot, reachable
 
 _next_number = count().__next__
 _number = attrgetter("seq")
@@ -237,14 +237,8 @@ class GraphTask:
         self.observer = None
         if self._counts is not None:
             return
-        left = [node for node in (*last, *(node for _, node in self._ready)) if node is not None]
-        seen = set(left)
-        while left:
-            for edge in left.pop().edges:
-                if edge is not None and edge not in seen:
-                    seen.add(edge)
-                    left.append(edge)
-        self.serve_each([leaf for leaf in self._leaves if leaf not in seen])
+        left = set(reachable(node for node in (*last, *(node for _, node in self._ready)) if node is not None))
+        self.serve_each([leaf for leaf in self._leaves if leaf not in left])
 
 
 def _sum(a: Gradient, b: Gradient) -> Gradient:

@@ -10,7 +10,7 @@ from typing import Any
 from ...backends.memory_layout import owner_of
 from ...core.memory_tracking import kept_by
 from ...core.tensor import Tensor
-from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, peek_seq
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, peek_seq, reachable
 from ..profiling.table import format_memory
 from .draw_layout import Layout, lay_out
 
@@ -160,7 +160,7 @@ def draw(
         raise RuntimeError("nothing to draw: no tensor requires grad")
     roots = list(dict.fromkeys(map(_node, edges)))
     names = {} if module is None else {id(p): name for name, p in module.named_parameters()}
-    order = _reachable(roots)
+    order = [node for node in reachable(roots) if not _ends(node) and not isinstance(node, OutputSlot)]
     groups = [_group(node, places(node), collapse) for node in order]
     return _drawing(order, groups, set(roots), names, places, saved, title)
 
@@ -182,20 +182,6 @@ def _tensors(value: Any) -> Iterator[Tensor]:
     elif isinstance(value, list | tuple):
         for item in value:
             yield from _tensors(item)
-
-
-def _reachable(roots: list[Node]) -> list[Node]:
-    """All nodes that are reachable from the roots, breadth first."""
-    seen = set(roots)
-    order = list(roots)
-    for node in order:
-        for edge in node.edges:
-            if not _ends(edge):
-                after = _node(edge)  # type: ignore[arg-type]
-                if after not in seen:
-                    seen.add(after)
-                    order.append(after)
-    return order
 
 
 def _called(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, Callable[[Node], str]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ...base.callers import depth_of_user
 from ...base.dtypes import FLOATING
-from ...base.modes import MODE, TRANSFORMS, Mode, within_function
+from ...base.modes import MODE, TRANSFORMS, Mode, using, within_function
 from ...core.tensor import InferenceCounter, Tensor, alias
 from ...core.views import FUNCTION, MULTIPLE, base_of, mark_view
 from ...declare.batching.batch_tensor import outside
@@ -312,6 +312,8 @@ def tangents_of_results(
     ctx: BackwardCFunction, args: tuple[Any, ...], tangents: list[Any], given: tuple[Any, ...], results: list[Any]
 ) -> list[Any]:
     """Compute the tangents of the results by the user's `jvp`."""
+    from ..forward_ad import check_size
+
     if ctx._materialize:
         tangents = [
             zeros((a._shape, a._spec))
@@ -320,12 +322,8 @@ def tangents_of_results(
             for a, t in zip(args, tangents, strict=True)
         ]
     versions = [0 if t is None else t._counter[0] for t in tangents]
-    outer = MODE.get()
-    try:
-        MODE.set(outer.replace(tangents=False))
+    with using(tangents=False):
         found = ctx.apply_jvp(*tangents)
-    finally:
-        MODE.set(outer)
     found = found if isinstance(found, tuple) else (found,)
     if len(found) != len(given):
         raise RuntimeError(
@@ -356,11 +354,6 @@ def tangents_of_results(
         elif tangent is not None:
             if result._view is not None:
                 _check_view(result, tangent, tangents, places)
-            if tangent._shape != result._shape:
-                raise RuntimeError(
-                    "Trying to set a forward gradient that has a different size than that of the original Tensor, this "
-                    f"is not supported. Tensor is of size {list(result._shape)} while the given forward gradient is of "
-                    f"size {list(tangent._shape)}."
-                )
+            check_size(result, tangent)
         out.append(tangent)
     return out

@@ -112,6 +112,9 @@ class Recorder:
         """Return an observer for a backward pass."""
         return PassObserver(self)
 
+    def finish(self, events: Any, number: Callable[[int], int]) -> None:
+        """Add to the events what only this kind of recorder knows. `number` maps a thread to its number in events."""
+
     # -- what blocks call --
 
     def enter(self, name: str, args: str | None) -> Any:

@@ -109,10 +109,11 @@ def write_trace(
     path: str, events: Sequence[FunctionEvent], changes: Changes, metadata: Mapping[str, Any], *, base_us: float = 0.0
 ) -> None:
     """Write the trace to a file; compressed, if its name ends in `.gz`."""
-    text = json.dumps(trace_of(events, changes, {**metadata, "traceName": str(path)}, base_us=base_us))
-    if str(path).endswith(".gz"):
-        with gzip.open(path, "wt", encoding="utf-8") as packed:
-            packed.write(text)
-    else:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+    write_json(path, trace_of(events, changes, {**metadata, "traceName": str(path)}, base_us=base_us))
+
+
+def write_json(path: str, data: Any) -> None:
+    """Write plain data to a file; compressed, if its name ends in `.gz`."""
+    text = json.dumps(data).encode()
+    with open(path, "wb") as file:
+        file.write(gzip.compress(text) if str(path).endswith(".gz") else text)
