@@ -157,7 +157,11 @@ def explained() -> Iterator[None]:
 def load(file: str | None) -> str:
     """The text of a UTF-8 file, or the reference text that ships inside Python."""
     if file is None:
-        return _pydoc()
+        try:
+            from pydoc_data.topics import topics
+        except ImportError:
+            raise Problem("this Python comes without pydoc_data; name a text yourself: --text FILE") from None
+        return "\n".join(topics.values())
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
@@ -174,14 +178,6 @@ def load(file: str | None) -> str:
     if not text:
         raise Problem(f"--text: {file} is empty")
     return text
-
-
-def _pydoc() -> str:
-    try:
-        from pydoc_data.topics import topics
-    except ImportError:
-        raise Problem("this Python comes without pydoc_data; name a text yourself: --text FILE") from None
-    return "\n".join(topics.values())
 
 
 def check_length(text: str, context: int) -> None:

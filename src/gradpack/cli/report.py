@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 from .problem import write
 from .ways import Way
@@ -84,17 +84,17 @@ def save_weights(file: str, model: Any) -> None:
     write(file, buffer.getvalue(), "--save")
 
 
-class Report(Protocol):
-    """Callback of every step, with the number of steps done and a note to display."""
-
-    def __call__(self, done: int, note: str) -> None: ...
+Report = Callable[[int, str], None]  # is called at every step, with the number of steps done and a note to display
 
 
 @contextmanager
 def progress(console: Any, title: str, total: int) -> Iterator[Report]:
     """Shows the progress of `total` steps on a rich console."""
     if console.is_terminal:
-        with _bar(console) as bar:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        columns = "{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[note]}", TimeRemainingColumn()
+        with Progress(*columns, console=console) as bar:
             task = bar.add_task(title, total=total, note="")
             yield lambda done, note: bar.update(task, completed=done, note=note)
         return
@@ -107,25 +107,11 @@ def progress(console: Any, title: str, total: int) -> Iterator[Report]:
     yield line
 
 
-def _bar(console: Any) -> Any:
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[note]}"),
-        TimeRemainingColumn(),
-        console=console,
-    )
-
-
 class Speed:
     """Things per second over the last few steps."""
 
     def __init__(self, per_step: int, window: int = 20) -> None:
-        self._per_step = per_step
-        self._window = window
+        self._per_step, self._window = per_step, window
         self._times = [perf_counter()]
 
     def step(self) -> float:

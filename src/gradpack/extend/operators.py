@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from keyword import iskeyword
 from typing import Any
 
@@ -16,25 +17,17 @@ from ..ops import methods
 from . import added
 
 
-def _namespace() -> dict[str, Any]:
+def _library() -> Any:
     import gradpack
 
-    return vars(gradpack)
-
-
-def _has_name(name: str) -> bool:
-    import gradpack
-
-    return hasattr(gradpack, name)
+    return gradpack
 
 
 def known_operation(name: str) -> bool:
     """Whether the table has an operation; its module is loaded if so."""
-    try:
-        REGISTRY[name]
-    except KeyError:
-        return False
-    return True
+    with suppress(KeyError):
+        return REGISTRY[name] is not None
+    return False
 
 
 def is_exported(name: str) -> bool:
@@ -58,7 +51,7 @@ def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
             _check_formulas(kind, name, keywords)
             if known_operation(name):
                 added.refuse(kind, name, "the table of operations")
-            if is_exported(name) or (export and _has_name(name)):
+            if is_exported(name) or (export and hasattr(_library(), name)):
                 added.refuse(kind, name, "gradpack")
             wanted = [name] * method + [name + "_"] * inplace
             for attribute in wanted:
@@ -78,7 +71,7 @@ def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
         return decorate
 
     opened.__name__ = opened.__qualname__ = kind
-    opened.__doc__ = _DOC.format(kind=kind, **_KINDS[kind])
+    opened.__doc__ = _DOC.format(means=_KINDS[kind])
     return opened
 
 
@@ -99,12 +92,12 @@ def _forget(name: str) -> None:
     REGISTRY.pop(name, None)
 
 
-_KINDS: dict[str, dict[str, str]] = {
-    "elementwise": {"means": "whose result at a place depends on the operands at that place only"},
-    "linear": {"means": "that is linear in all its inputs together"},
-    "bilinear": {"means": "that is linear in each of its inputs"},
-    "general": {"means": "of any other kind"},
-    "nondifferentiable": {"means": "without gradient: comparisons, indices and the like"},
+_KINDS = {
+    "elementwise": "whose result at a place depends on the operands at that place only",
+    "linear": "that is linear in all its inputs together",
+    "bilinear": "that is linear in each of its inputs",
+    "general": "of any other kind",
+    "nondifferentiable": "without gradient: comparisons, indices and the like",
 }
 _DOC = """Declare an operation {means}.
 
@@ -187,12 +180,12 @@ def function(call: Callable[..., Any] | None = None, *, name: str | None = None)
         return lambda given: function(given, name=name)
     known = name or call.__name__
     _check_name("function", known)
-    if _has_name(known) or is_exported(known):
+    if hasattr(_library(), known) or is_exported(known):
         added.refuse("function", known, "gradpack")
-    _namespace()[known] = PUBLIC[known] = call
+    vars(_library())[known] = PUBLIC[known] = call
 
     def undo() -> None:
-        _namespace().pop(known, None)
+        vars(_library()).pop(known, None)
         PUBLIC.pop(known, None)
 
     added.note(f"function {known}", undo)

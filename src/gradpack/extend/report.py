@@ -6,6 +6,7 @@ import ast
 import inspect
 from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
 from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
@@ -80,13 +81,6 @@ def _function(name: str) -> Callable[..., Any] | None:
     return None if op is None else op.public
 
 
-def _declared(name: str) -> Op | None:
-    """Return the declaration of a function, or of the operation whose in-place or method form it is."""
-    function = _function(name)
-    op: Op | None = getattr(function, "op", None) or REGISTRY.get(name)
-    return op
-
-
 def get_op_info(name: str) -> OpInfo:
     """Return the description of an operation.
 
@@ -108,7 +102,7 @@ def get_op_info(name: str) -> OpInfo:
         near = get_close_matches(name, list_ops(), 3)
         hint = f": did you mean {', '.join(near)}?" if near else ""
         raise KeyError(f"get_op_info(): there is no operation {name!r}{hint}")
-    op = _declared(name)
+    op: Op | None = getattr(function, "op", None) or REGISTRY.get(name)
     path = f"gradpack.{name}" if name in PUBLIC else f"Tensor.{name}" if hasattr(TensorBase, name) else ""
     try:
         signature = str(inspect.signature(function))
@@ -119,15 +113,12 @@ def get_op_info(name: str) -> OpInfo:
         parts = tuple(sorted(_parts(function)))
         jvp = "by its parts" if any(REGISTRY[p].inputs for p in parts) else ""
         return OpInfo(name, path, "composition", signature, (), {}, jvp, (), None, False, "", parts, doc)
-    return OpInfo(
-        name, path, op.kind, signature, op.inputs, _formulas(op), _jvp(op), _categories(op), op.result, op.view,
-        op.node_name if op.inputs else "", (), doc,
-    )  # fmt: skip
+    dtypes, node = tuple(_CATEGORIES[letter] for letter in op.dtypes), op.node_name if op.inputs else ""
+    facts = op.kind, signature, op.inputs, _formulas(op), _jvp(op), dtypes, op.result, op.view, node
+    return OpInfo(name, path, *facts, (), doc)
 
 
-def _categories(op: Op) -> tuple[str, ...]:
-    names = {"b": "bool", "i": "integral", "f": "floating", "F": "floating but not of 16 bits", "c": "complex"}
-    return tuple(names[letter] for letter in op.dtypes)
+_CATEGORIES = {"b": "bool", "i": "integral", "f": "floating", "F": "floating but not of 16 bits", "c": "complex"}
 
 
 def _jvp(op: Op) -> str:
@@ -237,12 +228,10 @@ def coverage() -> dict[str, bool]:
 def _exists(path: str) -> bool:
     import gradpack
 
-    found: Any = gradpack
-    for part in path.split(".")[1:]:
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            return False
+    try:
+        attrgetter(path.partition(".")[2])(gradpack)
+    except AttributeError:
+        return False
     return True
 
 

@@ -101,20 +101,10 @@ class SimStreams:
             return empty(nbytes, np.uint8, self.device)
 
     def to_host(self, array: SimArray, host: Any, stream: Stream) -> None:
-        source, root = array.raw(), pinned_root(host)
-        place = host if root is None else _in_root(host, root)
-        self.device.count("d2h", array.nbytes)
-        with stream:
-            self.device.later(lambda: np.copyto(place, source), [array.block], [] if root is None else [root])
-            if root is None:
-                stream.synchronize()
+        array.get(stream, _in_root(host), blocking=False, raw=True)
 
     def to_device(self, host: Any, array: SimArray, stream: Stream) -> None:
-        target, root = array.raw(), pinned_root(host)
-        source = host.copy() if root is None else _in_root(host, root)
-        self.device.count("h2d", array.nbytes)
-        with stream:
-            self.device.later(lambda: np.copyto(target, source), [] if root is None else [root], [array.block])
+        array.set(_in_root(host), stream, raw=True)
 
     def shown(self, whole: SimArray, offset: int, shape: Any, strides: Any, native: Any) -> SimArray:
         block, arena = whole.block, self.device.arena
@@ -127,7 +117,10 @@ class SimStreams:
             array.record_stream(event.stream)
 
 
-def _in_root(host: Any, root: Any) -> Any:
-    """Return the same bytes as a part of the whole pinned buffer, so that a delayed copy keeps only that alive."""
+def _in_root(host: Any) -> Any:
+    """Return pinned bytes as a part of their whole buffer, so that a delayed copy keeps only that alive."""
+    root = pinned_root(host)
+    if root is None:
+        return host
     start = host.__array_interface__["data"][0] - root.__array_interface__["data"][0]
     return root[start : start + host.nbytes]
