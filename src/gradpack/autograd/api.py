@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,19 +15,9 @@ from ..core import grad_dtype as _grad_dtype  # noqa: F401 - sets `Tensor.grad_d
 from ..core import node_methods as _node_methods  # noqa: F401 - sets methods of nodes
 from ..core.hooks import retain_grad
 from ..core.tensor import Tensor, alias
-from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
+from ..declare.batching.batch_tensor import all_examples, batched, bottom, is_batched_now, lifted
 from ..graph.node import Node, NoGradEdge
-from .arguments import (  # noqa: F401 - asked for here
-    GradientEdge,
-    batch_size,
-    flag,
-    get_gradient_edge,
-    input_edge,
-    inputs_of,
-    root_edge,
-    seeds_of,
-    sequence,
-)
+from .arguments import batch_size, flag, input_edge, inputs_of, root_edge, seeds_of, sequence
 from .backward_pass import captured, run
 
 
@@ -60,8 +51,6 @@ def backward(
         tensor([2., 4.])
     """
     if grad_variables is not None:
-        import warnings
-
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
             raise RuntimeError(
@@ -147,8 +136,6 @@ def grad(
     targets = sequence(outputs)
     sources = inputs_of(inputs, "grad")
     if not only_inputs:
-        import warnings
-
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
             "other parts of the graph, please use torch.autograd.backward.",
@@ -189,15 +176,11 @@ def _batched(
     edges: list[Node], seeds: list[Any], count: int, wanted: list[Node], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
     """Run one backward pass for a whole batch of gradients, under a level of `vmap`."""
-    mode = MODE.get()
     from ..declare.batching.level import VmapLevel
 
     level = VmapLevel(count, inner=True)
-    try:
-        MODE.set(entered(mode, level))
+    with using(levels=(*MODE.get().levels, level)):
         found = captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)
-    finally:
-        MODE.set(mode)
     return [g if g is None else all_examples(g, level) for g in found]
 
 

@@ -24,7 +24,7 @@ from .functional_parts import (
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
 
-Function = Callable[..., Any]
+Func = Callable[..., Any]
 
 _OUTPUTS = "outputs of the user-provided function"
 _NO_V = "The vector v can only be None if "
@@ -51,7 +51,7 @@ class _Call:
         many_inputs, many_outputs: whether the user has tuples of them.
     """
 
-    def __init__(self, name: str, func: Function, inputs: Any, create_graph: bool, strict: bool, v: Any = ...) -> None:
+    def __init__(self, name: str, func: Func, inputs: Any, create_graph: bool, strict: bool, v: Any = ...) -> None:
         self.create_graph, self.strict = create_graph, strict
         self.many_inputs, inputs = as_tuple(inputs, "inputs", name)
         self.inputs = fresh(inputs, create_graph, True)
@@ -75,9 +75,7 @@ class _Call:
         return outputs, as_given(without_history(product, self.create_graph), many)
 
 
-def vjp(
-    func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """Return the outputs of `func`, and the vector-Jacobian product with `v`, by a backward pass.
 
     Args:
@@ -104,9 +102,7 @@ def vjp(
     return call.product(call.outputs, call.inputs, call.many_inputs, "back")
 
 
-def jvp(
-    func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """Return the outputs of `func`, and the Jacobian-vector product with `v`, by double backward.
 
     `func.jvp` uses forward mode, which takes one pass.
@@ -140,7 +136,7 @@ def jvp(
 
 
 def jacobian(
-    func: Function,
+    func: Func,
     inputs: Any,
     create_graph: bool = False,
     strict: bool = False,
@@ -243,7 +239,7 @@ def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, 
     return [tuple(row) for row in zip(*parts, strict=True)]
 
 
-def _forward(func: Function, inputs: Any, vectorize: bool) -> Any:
+def _forward(func: Func, inputs: Any, vectorize: bool) -> Any:
     """The Jacobian by forward mode: all columns in one pass over a batch of tangents."""
     from ..declare.batching.level import mapped
 
@@ -274,7 +270,7 @@ def _forward(func: Function, inputs: Any, vectorize: bool) -> Any:
 
 
 def hessian(
-    func: Function,
+    func: Func,
     inputs: Any,
     create_graph: bool = False,
     strict: bool = False,
@@ -323,9 +319,7 @@ def hessian(
     return as_given_twice(result, is_tuple, is_tuple)
 
 
-def vhp(
-    func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+def vhp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """Return the output of a `func` that returns one element, and the product of `v` with its Hessian.
 
     Args:
@@ -345,9 +339,7 @@ def vhp(
     return call.product(slope, call.inputs, call.many_inputs, "double_back")
 
 
-def hvp(
-    func: Function, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """Return the output of a `func` that returns one element, and its Hessian times `v`. `vhp` is faster, and equal.
 
     Args:

@@ -16,6 +16,8 @@ from ..declare.op import OPTIONS, PUBLIC, REGISTRY, Op
 from ..ops import methods
 from . import added
 
+Function = Callable[..., Any]
+
 
 def _library() -> Any:
     import gradpack
@@ -39,13 +41,13 @@ def _check_name(what: str, name: str) -> None:
         raise ValueError(f"extend.{what}(): {name!r} is no Python identifier")
 
 
-def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
+def _declared(kind: str) -> Callable[..., Callable[[Function], Any]]:
     declare = getattr(kinds, kind)
 
     def opened(
         *, method: bool = False, inplace: bool = False, export: bool = False, **keywords: Any
-    ) -> Callable[[Callable[..., Any]], Any]:
-        def decorate(body: Callable[..., Any]) -> Any:
+    ) -> Callable[[Function], Any]:
+        def decorate(body: Function) -> Any:
             name = keywords.get("name") or body.__name__
             _check_name(kind, name)
             _check_formulas(kind, name, keywords)
@@ -122,7 +124,7 @@ general = _declared("general")
 nondifferentiable = _declared("nondifferentiable")
 
 
-def _attach(name: str, call: Callable[..., Any]) -> None:
+def _attach(name: str, call: Function) -> None:
     setattr(Tensor, name, call)
 
     def undo() -> None:
@@ -132,7 +134,7 @@ def _attach(name: str, call: Callable[..., Any]) -> None:
     added.note(f"method {name}", undo)
 
 
-def method(call: Callable[..., Any] | None = None, *, name: str | None = None) -> Any:
+def method(call: Function | None = None, *, name: str | None = None) -> Any:
     """Make a function of tensors a method of `Tensor`: a decorator.
 
     Raises:
@@ -159,7 +161,7 @@ def method(call: Callable[..., Any] | None = None, *, name: str | None = None) -
     return call
 
 
-def function(call: Callable[..., Any] | None = None, *, name: str | None = None) -> Any:
+def function(call: Function | None = None, *, name: str | None = None) -> Any:
     """Make a function one of the module `gradpack`: a decorator.
 
     Raises:
@@ -195,9 +197,7 @@ def function(call: Callable[..., Any] | None = None, *, name: str | None = None)
 # -- kernels --
 
 
-def kernel(
-    op: str | Callable[..., Any], backend: Backend = NUMPY
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def kernel(op: str | Function, backend: Backend = NUMPY) -> Callable[[Function], Function]:
     """Compute an operation by another body on the arrays of one library: a decorator.
 
     Args:
@@ -222,7 +222,7 @@ def kernel(
     """
     found = _op(op)
 
-    def decorate(body: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(body: Function) -> Function:
         what = f"kernel {found.name}"
         if what in added.known():
             added.refuse("kernel", found.name, "the table of kernels")

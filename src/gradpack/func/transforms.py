@@ -61,38 +61,32 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 def _differentiated(func: Function, argnums: Any, has_aux: bool, with_value: bool) -> Function:
     @wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return _grad_and_value(func, argnums, has_aux, args, kwargs, with_value)
+        from ..ops.create.fill_like import ones_like
+
+        flat, form = tree_flatten(pick(args, argnums))
+        sources = Sources(only_tensors(flat), func)
+        given = replaced(args, argnums, tree_unflatten(sources.inside, form))
+        output, aux = without_aux(sources.run(lambda: func(*given, **kwargs)), has_aux, _VALUE)
+        if not isinstance(output, Tensor):
+            raise RuntimeError(f"{_VALUE}: Expected f(*args) to return a Tensor, got {type(output)}")
+        if output._shape:
+            raise RuntimeError(
+                f"{_VALUE}: Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} dims. Maybe you "
+                "wanted to use the vjp or jacrev APIs instead?"
+            )
+        if output._spec.dtype.is_complex:
+            raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
+        if has_aux:
+            _tensors(aux)
+        slopes = sources.pull([output], [ones_like(output)], keep=sources.grad)
+        slope = tree_unflatten(slopes, form)
+        aux = sources.results(aux) if has_aux else None
+        if not with_value:
+            return (slope, aux) if has_aux else slope
+        value = sources.results(output)
+        return slope, (value, aux) if has_aux else value
 
     return wrapped
-
-
-def _grad_and_value(
-    func: Function, argnums: Any, has_aux: bool, args: tuple[Any, ...], kwargs: Any, with_value: bool
-) -> Any:
-    from ..ops.create.fill_like import ones_like
-
-    flat, form = tree_flatten(pick(args, argnums))
-    sources = Sources(only_tensors(flat), func)
-    given = replaced(args, argnums, tree_unflatten(sources.inside, form))
-    output, aux = without_aux(sources.run(lambda: func(*given, **kwargs)), has_aux, _VALUE)
-    if not isinstance(output, Tensor):
-        raise RuntimeError(f"{_VALUE}: Expected f(*args) to return a Tensor, got {type(output)}")
-    if output._shape:
-        raise RuntimeError(
-            f"{_VALUE}: Expected f(*args) to return a scalar Tensor, got tensor with {output.ndim} dims. Maybe you "
-            "wanted to use the vjp or jacrev APIs instead?"
-        )
-    if output._spec.dtype.is_complex:
-        raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
-    if has_aux:
-        _tensors(aux)
-    slopes = sources.pull([output], [ones_like(output)], keep=sources.grad)
-    slope = tree_unflatten(slopes, form)
-    aux = sources.results(aux) if has_aux else None
-    if not with_value:
-        return (slope, aux) if has_aux else slope
-    value = sources.results(output)
-    return slope, (value, aux) if has_aux else value
 
 
 def _tensors(aux: Any) -> Any:

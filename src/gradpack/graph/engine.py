@@ -40,28 +40,6 @@ class GraphTask:
             in nanoseconds.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_counts",
-        "_due",
-        "_leaves",
-        "_owned",
-        "_pending",
-        "_ready",
-        "_seen",
-        "callbacks",
-        "capture",
-        "captured",
-        "create_graph",
-        "depth",
-        "incoming",
-        "keep",
-        "needed",
-        "number",
-        "observer",
-        "roots",
-    )
-
     def __init__(self, roots: list[Node], keep: bool, create_graph: bool, depth: int = 0, observer: Any = None) -> None:
         self.roots, self.keep, self.create_graph, self.depth = roots, keep, create_graph, depth
         self.number = _next_number()

@@ -52,7 +52,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
         args, kwargs = _by_position(cls, args, kwargs, with_setup), {}
     kind = cls._backward_cls
     if mode.levels or TRANSFORMS.get():
-        if not with_setup and not _only_inner(mode):
+        if not with_setup and not all(one.inner for one in (*mode.levels, *TRANSFORMS.get())):  # not of `autograd`
             raise RuntimeError(
                 "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
                 "must override the setup_context staticmethod. For more details, please see "
@@ -111,11 +111,6 @@ def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode
         if mode.anomaly is not None:
             mode.anomaly.note(node)
     return tuple(results) if isinstance(output, tuple) else results[0]
-
-
-def _only_inner(mode: Mode) -> bool:
-    """Whether all active functional transforms belong to functions of `autograd`."""
-    return all(level.inner for level in mode.levels) and all(t.inner for t in TRANSFORMS.get())
 
 
 def _in_transforms(cls: Any) -> Any:
@@ -284,12 +279,8 @@ def _same(t: Tensor, kept: Collection[int]) -> Tensor:
         )
     made: Tensor = alias(t._data, t._spec, t._shape)
     made._counter = t._counter
-    mark_view(made, t, _identity, (), FUNCTION)
+    mark_view(made, t, lambda x: x.view_as(x), (), FUNCTION)
     return made
-
-
-def _identity(x: Tensor) -> Tensor:
-    return x.view_as(x)
 
 
 def _check_view(result: Tensor, tangent: Tensor, tangents: list[Any], places: dict[int, int]) -> None:

@@ -30,25 +30,7 @@ class BackwardCFunction(Node, FunctionCtx):
     Each `Function` has a subclass of its own, `_backward_cls`.
     """
 
-    __slots__ = (
-        "__dict__",
-        "_accessed",
-        "_apart",
-        "_arguments",
-        "_home",
-        "_keep",
-        "_materialize",
-        "_results",
-        "_saved",
-        "dirty_tensors",
-        "needs_input_grad",
-        "non_differentiable",
-        "saved_for_forward",
-        "to_save",
-    )
-
-    _forward_cls: ClassVar[Any]
-
+    needs_input_grad: tuple[bool, ...]
     saved_for_forward: Any
     to_save: Any
     dirty_tensors: Any
@@ -59,8 +41,13 @@ class BackwardCFunction(Node, FunctionCtx):
     _saved: Any  # None before forward is done, then a list of `Saved`; FREED after backward
     _accessed: bool  # were they read under clear_saved_tensors_on_access?
     _keep: bool  # does the current backward pass retain the graph?
+    _materialize: bool  # see `set_materialize_grads`
     _apart: BackwardCFunction | None  # the ctx, if separate: the user's attributes hide the node's
     _home: Any  # on such a ctx: a weak reference to the node
+
+    __slots__ = ("__dict__", *__annotations__)
+
+    _forward_cls: ClassVar[Any]
 
     def name(self) -> str:
         """The name of the Function's class and "Backward"."""

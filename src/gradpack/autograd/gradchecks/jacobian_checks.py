@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -11,8 +12,11 @@ from ...declare.batching.level import mapped
 from ...ops.create.fill_like import zeros_like
 from ...ops.pointwise.compare import allclose
 from ...ops.random import floats as _random
+from ...ops.shape.join import stack
+from .. import forward_ad
 from ..api import grad
 from ..function import Function
+from ..gradcheck import GradcheckError
 from .numerical import (
     Component,
     along_axes,
@@ -25,10 +29,6 @@ from .numerical import (
     numerical_jacobians,
     quotient,
 )
-
-
-class GradcheckError(RuntimeError):
-    """Raised by `gradcheck` and `gradgradcheck` where derivatives are wrong."""
 
 
 def real(t: Tensor) -> Tensor:
@@ -68,16 +68,14 @@ class Comparison:
         self.func, self.inputs, self.eps, self.atol, self.rtol, self.fast = func, inputs, eps, atol, rtol, fast
         self.sources = differentiable_inputs(inputs)
         self._places = [i for i, t in enumerate(returned) if t.requires_grad]
-        self._numerical: list[list[list[Tensor]]] | None = None
 
     def outputs(self, *inputs: Any) -> tuple[Tensor, ...]:
         return differentiable_outputs(self.func(*inputs))
 
+    @cached_property
     def numerical(self) -> list[list[list[Tensor]]]:
         """The numerical Jacobians by input and output, along the real and imaginary axis of the input."""
-        if self._numerical is None:
-            self._numerical = numerical_jacobians(self.outputs, self.inputs, self.eps)
-        return self._numerical
+        return numerical_jacobians(self.outputs, self.inputs, self.eps)
 
     # -- backward --
 
@@ -93,7 +91,7 @@ class Comparison:
     def _backward_slow(self, nr: int, output: Tensor, component: Component, title: str) -> _Twice:
         analytical = backward_jacobians(output, self.sources, component)
         for i, a in enumerate(analytical):
-            self._compare(along_axes(self.numerical()[i][nr], component), a, title.format(i))
+            self._compare(along_axes(self.numerical[i][nr], component), a, title.format(i))
         return analytical, backward_jacobians(output, self.sources, component)
 
     def _backward_fast(self, nr: int, output: Tensor, component: Component, title: str) -> _Twice:
@@ -108,7 +106,7 @@ class Comparison:
                 numerical = numerical + 1j * self._moved(x, 1j * u, nr, component, v)
             if not _close(numerical, analytical, self.rtol, self.atol * float(u.sum()) * float(v.sum())):
                 slow_a = backward_jacobians(output, self.sources, component)[i]
-                slow_n = along_axes(self.numerical()[i][nr], component)
+                slow_n = along_axes(self.numerical[i][nr], component)
                 raise GradcheckError(_told_fast(title.format(i), numerical, analytical, slow_n, slow_a))
         return gradients, self._gradients(value, v)
 
@@ -138,7 +136,7 @@ class Comparison:
         for i, by_output in enumerate(forward_jacobians(self.outputs_of_duals, self.inputs)):
             for nr, axes in enumerate(by_output):
                 for axis, a in enumerate(axes):
-                    self._compare(self.numerical()[i][nr][axis], a, self._title(axis, nr, i))
+                    self._compare(self.numerical[i][nr][axis], a, self._title(axis, nr, i))
 
     def _title(self, axis: int, nr: int, i: int) -> str:
         prefix = ""
@@ -160,7 +158,7 @@ class Comparison:
             analytical, numerical = (tangent * v).sum(), (difference / self.eps * v).sum()
             atol = self.atol * float((u.imag if axis else u).sum()) * float(v.sum())
             if not _close(numerical, analytical, self.rtol, atol):
-                slow_n = self.numerical()[i][nr][axis]
+                slow_n = self.numerical[i][nr][axis]
                 slow_a = forward_jacobians(self.outputs_of_duals, self.inputs)[i][nr][axis]
                 raise GradcheckError(_told_fast(self._title(axis, nr, i), numerical, analytical, slow_n, slow_a))
 
@@ -172,18 +170,16 @@ class Comparison:
             one_by_one = [grad(output, self.sources, s, retain_graph=True, allow_unused=True) for s in seeds]
             try:
                 together = grad(
-                    output, self.sources, stacked(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
+                    output, self.sources, stack(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
                 )
             except RuntimeError as error:
                 raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BACKWARD}") from error
             for i, (x, batch) in enumerate(zip(self.sources, together, strict=True)):
-                expected = stacked([zeros_like(x) if g[i] is None else g[i] for g in one_by_one])
+                expected = stack([zeros_like(x) if g[i] is None else g[i] for g in one_by_one])
                 _check_batch(zeros_like(expected) if batch is None else batch, expected, i, nr, _BACKWARD)
 
     def batched_forward(self) -> None:
         """Compare tangents of two directions under `vmap` with those of single passes."""
-        from ..forward_ad import push_forward
-
         for i, x in enumerate(self.sources):
             directions = [_random.randn_like(x) for _ in range(2)]
             one_by_one = [forward_directions(self.outputs_of_duals, self.inputs, i, d) for d in directions]
@@ -195,14 +191,14 @@ class Comparison:
                     given[place] = values[0]
                     return self.outputs_of_duals(*given), None
 
-                return push_forward(call, [x.detach()], [columns[0]], inner=True)[1]
+                return forward_ad.push_forward(call, [x.detach()], [columns[0]], inner=True)[1]
 
             try:
-                together = mapped(pushed, (stacked(directions),))
+                together = mapped(pushed, (stack(directions),))
             except RuntimeError as error:
                 raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_FORWARD}") from error
             for nr, found in enumerate(together):
-                _check_batch(found, stacked([row[nr] for row in one_by_one]), i, nr, _FORWARD)
+                _check_batch(found, stack([row[nr] for row in one_by_one]), i, nr, _FORWARD)
 
 
 _BACKWARD = (
@@ -213,12 +209,6 @@ _FORWARD = (
     "gradcheck failed while testing batched gradient computation with forward-mode AD, which runs the function under "
     "vmap. To leave that out, pass check_batched_forward_grad=False."
 )
-
-
-def stacked(tensors: Sequence[Tensor]) -> Tensor:
-    from ...ops.shape.join import stack
-
-    return stack(list(tensors))
 
 
 def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, why: str) -> None:
@@ -278,9 +268,6 @@ def check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
             raise GradcheckError(f"backward not multiplied by grad_output: zeros give another gradient of input {nr}")
 
 
-GradcheckError.__module__ = "gradpack.autograd.gradcheck"
-
-
 class _Undefined(Function):
     """The identity with an undefined gradient."""
 
@@ -305,8 +292,6 @@ def _warn_of_undefined() -> None:
 
 def check_undefined_forward(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
     """Raise unless an undefined tangent of an input has the effect of zeros, for any tangents of the other inputs."""
-    from .. import forward_ad
-
     places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     with forward_ad.dual_level():
         duals = list(inputs)

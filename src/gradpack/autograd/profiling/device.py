@@ -18,7 +18,7 @@ from ...base.modes import Mode
 from ...declare.generate.profiling import OP
 from ...graph.node import Node
 from .events import FunctionEvent
-from .recorder import PassObserver, Recorder
+from .recorder import Call, PassObserver, Recorder
 
 
 def clock_of(kind: str) -> Any:
@@ -47,9 +47,7 @@ class DeviceRecorder(Recorder):
         self.spans: list[Span] = []
         self.append = None  # makes operations call `around`
 
-    def around(
-        self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
-    ) -> Any:
+    def around(self, op: Any, name: str, run: Call, values: tuple[Any, ...], mode: Mode, kind: int = OP) -> Any:
         """Run an operation, and record it."""
 
         def timed(*values: Any) -> Any:

@@ -22,6 +22,7 @@ from ...declare.generate import profiling as clocks
 from ...declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 
+Call = Callable[..., Any]
 Record = tuple[int, str, int, int, int, int | None, Any]
 
 
@@ -82,9 +83,7 @@ class Recorder:
 
     # -- what operations call --
 
-    def around(
-        self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
-    ) -> Any:
+    def around(self, op: Any, name: str, run: Call, values: tuple[Any, ...], mode: Mode, kind: int = OP) -> Any:
         """Run an operation, and record it with the requested details."""
         detail = _described(values) if self.shapes else _NOTHING
         detail = detail._replace(stack=callers(2) if self.stack else None, modules=self.running)

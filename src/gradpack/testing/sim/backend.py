@@ -45,12 +45,10 @@ class SimBackend(WrappingBackend):
         place = DEVICES[chosen(where)]
         if place.copies is None:
             place.copies = SimStreams(place)
-        found: SimStreams = place.copies
-        return found
+        return place.copies
 
     def address(self, array: Any) -> int:
-        found: int = array.address
-        return found
+        return array.address
 
     def wrapped(self, function: Callable[..., Any]) -> Callable[..., Any]:
         return kernel(NUMPY.bind(function))
