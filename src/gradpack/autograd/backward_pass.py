@@ -161,10 +161,8 @@ def captured(
                     break
             else:
                 data, spec = seeds[0]._data, seeds[0]._spec
-                if spec.plain and type(g) is type(data) and g.dtype is spec.native:
-                    g = alias(g, spec, g.shape)  # the usual case of `wrap`
-                else:
-                    g = wrap(g)
+                usual = spec.plain and type(g) is type(data) and g.dtype is spec.native
+                g = alias(g, spec, g.shape) if usual else wrap(g)
                 if MODE.get().inference:
                     g._counter = InferenceCounter([0])
         found[node, nr] = g

@@ -15,15 +15,8 @@ from .functions.context import FunctionCtx
 from .functions.node import BackwardCFunction
 from .undefined_grad import DelayedError
 
-__all__ = [
-    "BackwardCFunction",
-    "Function",
-    "FunctionCtx",
-    "FunctionMeta",
-    "InplaceFunction",
-    "NestedIOFunction",
-    "once_differentiable",
-]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction"]
+__all__ += ["once_differentiable"]
 
 AUTOGRAD_FUNCTION_COUNTER = itertools.count()
 _ONCE = "trying to differentiate twice a function that was marked with @once_differentiable"

@@ -28,22 +28,10 @@ from .undefined_grad import DelayedError, UndefinedGrad
 if TYPE_CHECKING:  # imported lazily
     from .drawing.draw import GraphDrawing, draw
 
-__all__ = [
-    "GradientEdge",
-    "GraphDrawing",
-    "Node",
-    "allow_mutation_on_saved_tensors",
-    "disable_saved_tensors_hooks",
-    "draw",
-    "get_gradient_edge",
-    "increment_version",
-    "region_activation_memory_budget",
-    "register_multi_grad_hook",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-    "set_override_stale_capture_stream",
-    "set_warn_on_accumulate_grad_stream_mismatch",
-]
+__all__ = ["GradientEdge", "GraphDrawing", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks"]
+__all__ += ["draw", "get_gradient_edge", "increment_version", "region_activation_memory_budget"]
+__all__ += ["register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream"]
+__all__ += ["set_warn_on_accumulate_grad_stream_mismatch"]
 
 
 class Node(abc.ABC):

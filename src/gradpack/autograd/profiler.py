@@ -337,20 +337,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = [
-    "DeviceType",
-    "EnforceUnique",
-    "EventList",
-    "FunctionEvent",
-    "FunctionEventAvg",
-    "KinetoStepTracker",
-    "MemRecordsAcc",
-    "ProfilerActivity",
-    "emit_itt",
-    "emit_nvtx",
-    "kineto_available",
-    "load_nvprof",
-    "parse_nvprof_trace",
-    "profile",
-    "record_function",
-]
+__all__ = ["DeviceType", "EnforceUnique", "EventList", "FunctionEvent", "FunctionEventAvg", "KinetoStepTracker"]
+__all__ += ["MemRecordsAcc", "ProfilerActivity", "emit_itt", "emit_nvtx", "kineto_available", "load_nvprof"]
+__all__ += ["parse_nvprof_trace", "profile", "record_function"]

@@ -220,16 +220,5 @@ class EventList(list[Any]):
         return total
 
 
-__all__ = [
-    "DeviceType",
-    "EventList",
-    "EventMetadata",
-    "FormattedTimesMixin",
-    "FunctionEvent",
-    "FunctionEventAvg",
-    "Interval",
-    "Kernel",
-    "MemRecordsAcc",
-    "ProfilerActivity",
-    "StringTable",
-]
+__all__ = ["DeviceType", "EventList", "EventMetadata", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg"]
+__all__ += ["Interval", "Kernel", "MemRecordsAcc", "ProfilerActivity", "StringTable"]

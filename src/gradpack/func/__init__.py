@@ -62,20 +62,5 @@ def batching_coverage() -> dict[str, Any]:
     return {"operations": len(REGISTRY), "loops": uncovered()}
 
 
-__all__ = [
-    "debug_unwrap",
-    "functional_call",
-    "functionalize",
-    "grad",
-    "grad_and_value",
-    "hessian",
-    "jacfwd",
-    "jacrev",
-    "jvp",
-    "linearize",
-    "rearrange",
-    "replace_all_batch_norm_modules_",
-    "stack_module_state",
-    "vjp",
-    "vmap",
-]
+__all__ = ["debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev"]
+__all__ += ["jvp", "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap"]

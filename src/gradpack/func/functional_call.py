@@ -79,8 +79,7 @@ _MISSING = object()
 
 def _found(module: Any, path: str) -> Any:
     """The parameter, buffer or attribute of a module at a dotted name; `_MISSING` if there is none."""
-    prefix, _, name = path.rpartition(".")
-    module = _owner(module, prefix)
+    module, name = _owner(module, path)
     for table in (module._parameters, module._buffers):
         if name in table:
             return table[name]
@@ -95,8 +94,7 @@ def _exchange(module: Any, path: str, value: Any) -> None:
         AttributeError: if a module on the way does not exist.
         TypeError: if the owner is no module, or the value no tensor.
     """
-    prefix, _, name = path.rpartition(".")
-    module = _owner(module, prefix)
+    module, name = _owner(module, path)
     if value is not _MISSING and not isinstance(value, Tensor) and value is not None:
         raise TypeError(f"{value} is not an instance of torch.Tensor")
     if not name:
@@ -108,27 +106,26 @@ def _exchange(module: Any, path: str, value: Any) -> None:
             else:
                 table[name] = value
             return
-    old = getattr(module, name, _MISSING)
     if value is _MISSING:
         delattr(module, name)
         return
+    old = getattr(module, name, _MISSING)
     if old is not _MISSING and old is not None and not isinstance(old, Tensor):
         raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
     setattr(module, name, value)
 
 
-def _owner(module: Any, prefix: str) -> Any:
-    """The submodule at a dotted name; the module itself for an empty name."""
-    seen: list[str] = []
-    for part in prefix.split(".") if prefix else ():
-        seen.append(part)
+def _owner(module: Any, path: str) -> tuple[Any, str]:
+    """The submodule that owns what a dotted name stands for, and the last part of the name."""
+    *parts, name = path.split(".")
+    for i, part in enumerate(parts, 1):
         found = getattr(module, part, _MISSING)
         if found is _MISSING:
             raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
         if not hasattr(found, "_modules"):
-            raise TypeError(f"submodule `{'.'.join(seen)}`: {found} is not an instance of torch.nn.Module")
+            raise TypeError(f"submodule `{'.'.join(parts[:i])}`: {found} is not an instance of torch.nn.Module")
         module = found
-    return module
+    return module, name
 
 
 def _named(module: Any) -> dict[str, Any]:

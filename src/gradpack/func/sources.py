@@ -78,9 +78,8 @@ class Sources:
             made._counter = found._counter
         if found._tangents is not None:
             made._tangents = found._tangents
-        node = TransformInput()
-        made._edge = node
-        self.own.add(node)
+        made._edge = TransformInput()
+        self.own.add(made._edge)
         return made
 
     def run(self, function: Callable[[], Any]) -> Any:
@@ -107,9 +106,7 @@ class Sources:
         edge = whole._current_edge()
         if edge is None:
             return value
-        if self.grad and reaches([edge], self.own):
-            return value
-        return cut(value)
+        return value if self.grad and reaches([edge], self.own) else cut(value)
 
     def pull(
         self, outputs: list[Tensor], seeds: list[Tensor | None], keep: bool, create_graph: bool | None = None

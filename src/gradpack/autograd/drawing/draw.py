@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -318,8 +319,7 @@ def saved_memory(node: Node) -> dict[int, int]:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _size(node: DrawnNode) -> tuple[float, float]:

@@ -17,7 +17,7 @@ from ...declare.dispatch.tangents import tangent_of
 from ...declare.generate.profiling import FUNCTION as FUNCTION_CALL
 from ...declare.generate.profiling import watched
 from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, next_seq
-from .node import BackwardCFunction, start, zeros
+from .node import BackwardCFunction, marks, start, zeros
 
 _MANY_WITH_VIEW = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
@@ -83,11 +83,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
 
 def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode: Mode, with_setup: bool) -> Any:
     """Run forward; make `ctx` the node of the results unless `edges` is None."""
-    pushed: list[Any] | None = None
-    if mode.forward:
-        pushed = [tangent_of(a) for a in args]
-        if all(t is None for t in pushed):
-            pushed = None
+    pushed = [tangent_of(a) for a in args] if mode.forward else []
     try:
         MODE.set(within_function(mode))
         if with_setup:
@@ -100,14 +96,11 @@ def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode
     given = output if isinstance(output, tuple) else (output,)
     node = None if edges is None else ctx._settle(edges, seq)
     results = _results(cls, ctx, node, args, given, with_setup)
-    if pushed is not None:
-        tangents = tangents_of_results(ctx, args, pushed, given, results)
-        for result, tangent in zip(results, tangents, strict=True):
-            if tangent is not None:
-                result._tangents = tangent
+    if any(t is not None for t in pushed):
+        set_tangents(ctx, args, pushed, given, results)
     if node is not None:
         if ctx.to_save is not None:
-            ctx._save(ctx.to_save, results, node, mode)
+            ctx._save(results, node, mode)
         if mode.anomaly is not None:
             mode.anomaly.note(node)
     return tuple(results) if isinstance(output, tuple) else results[0]
@@ -169,19 +162,16 @@ def _results(
             continue
         differentiable += 1
         edge: Any = node if len(given) == 1 else OutputSlot(node, nr, len(given))  # type: ignore[arg-type]
-        made = t
+        made = _same(t, kept) if is_input and not is_dirty else t
+        results.append(made)
         if is_dirty:
             _rebase(cls, t, edge, is_input, many)
-        else:
-            if is_input:
-                made = _same(t, kept)
-            made._edge = edge
+            continue
+        made._edge = edge
         if made._view is not None:
-            if not is_dirty:
-                made._view.meta = FUNCTION
-            if not made.is_inference() and not is_dirty:
+            made._view.meta = FUNCTION
+            if not made.is_inference():
                 made._view.version = made._counter[0]
-        results.append(made)
     if differentiable > 1:
         for t in results:
             if isinstance(t, Tensor) and t._view is not None:
@@ -199,13 +189,8 @@ def _results(
 
 
 def _dirty(ctx: BackwardCFunction, given: tuple[Any, ...]) -> set[int]:
-    marked = ctx.dirty_tensors
-    if not isinstance(marked, tuple):
-        raise RuntimeError(
-            f"autograd internal error: dirty_tensors attribute is expected to be a tuple but is {type(marked).__name__}"
-        )
     found = set()
-    for i, t in enumerate(marked):
+    for i, t in enumerate(marks(ctx, "dirty_tensors")):
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(t).__name__}")
         found.add(id(t))
@@ -220,12 +205,7 @@ def _dirty(ctx: BackwardCFunction, given: tuple[Any, ...]) -> set[int]:
 
 
 def _constant(ctx: BackwardCFunction) -> set[int]:
-    marked = ctx.non_differentiable
-    if not isinstance(marked, tuple):
-        raise RuntimeError(
-            "autograd internal error: non_differentiable attribute is expected to be a tuple but is "
-            f"{type(marked).__name__}"
-        )
+    marked = marks(ctx, "non_differentiable")
     for t in marked:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(t).__name__}")
@@ -299,10 +279,10 @@ def _check_view(result: Tensor, tangent: Tensor, tangents: list[Any], places: di
     raise RuntimeError(f"A custom Function is returning a view but the jvp is not returning a view of {what}.")
 
 
-def tangents_of_results(
+def set_tangents(
     ctx: BackwardCFunction, args: tuple[Any, ...], tangents: list[Any], given: tuple[Any, ...], results: list[Any]
-) -> list[Any]:
-    """Compute the tangents of the results by the user's `jvp`."""
+) -> None:
+    """Set the tangents of the results, which the user's `jvp` computes."""
     from ..forward_ad import check_size
 
     if ctx._materialize:
@@ -324,7 +304,6 @@ def tangents_of_results(
     places = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
     dirty = {id(t) for t in ctx.dirty_tensors or ()}
     constant = {id(t) for t in ctx.non_differentiable or ()}
-    out: list[Any] = []
     for nr, (t, result, tangent) in enumerate(zip(given, results, found, strict=True)):
         if tangent is not None and not isinstance(tangent, Tensor):
             raise RuntimeError(f"expected Variable or None (got {type(tangent).__name__}) for grad output {nr}.")
@@ -346,5 +325,5 @@ def tangents_of_results(
             if result._view is not None:
                 _check_view(result, tangent, tangents, places)
             check_size(result, tangent)
-        out.append(tangent)
-    return out
+        if tangent is not None:
+            result._tangents = tangent

@@ -158,14 +158,10 @@ class BackwardCFunction(Node, FunctionCtx):
         node._apart, self._home = self, weakref.ref(node)
         return node
 
-    def _save(self, tensors: Any, results: list[Any], node: BackwardCFunction, mode: Any) -> None:
+    def _save(self, results: list[Any], node: BackwardCFunction, mode: Any) -> None:
         """Save the tensors of `save_for_backward`. Results are kept without their grad_fn, which would be a cycle."""
-        if not isinstance(tensors, tuple):
-            raise RuntimeError(
-                f"autograd internal error: to_save attribute is expected to be a tuple but is {type(tensors).__name__}"
-            )
         found = []
-        for i, t in enumerate(tensors):
+        for i, t in enumerate(marks(self, "to_save")):
             saved = _new(Saved)
             saved.version, saved.edge, saved.nr, saved.value = 0, None, None, t
             found.append(saved)
@@ -282,6 +278,15 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def undefined(self, keep: bool, create_graph: bool) -> list[Any]:
         return self._call(PartialGrads([None] * len(self._results)), keep, create_graph)
+
+
+def marks(ctx: BackwardCFunction, name: str) -> tuple[Any, ...]:
+    """Return what a method of `ctx` was given, as an attribute of this name holds it."""
+    found = getattr(ctx, name)
+    if not isinstance(found, tuple):
+        kind = type(found).__name__
+        raise RuntimeError(f"autograd internal error: {name} attribute is expected to be a tuple but is {kind}")
+    return found
 
 
 def start(cls: Any, edges: tuple[Any, ...], seq: int) -> Any:

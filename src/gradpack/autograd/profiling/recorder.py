@@ -291,10 +291,7 @@ def decoded(thread: int, flat: list[Any]) -> Iterator[Record]:
 
 def _of_node(thread: int, entry: Any, over: int) -> Record:
     what, start, end, seq = entry
-    if isinstance(what, tuple):
-        label, detail = what
-    else:
-        label, detail = what if isinstance(what, str) else _named[what], None
+    label, detail = what if isinstance(what, tuple) else (_named.get(what, what), None)
     return NODE, label, start, end, thread, seq, over if detail is None else (over, detail)
 
 
@@ -304,10 +301,6 @@ def gradients_of(g: Any) -> Detail:
     return Detail(
         [[] if part is None else list(part.shape) for part in parts],
         [None] * len(parts),
-        ["" if part is None else _dtype_of(part) for part in parts],
+        ["" if p is None else p._spec.dtype.name if isinstance(p, Tensor) else str(p.dtype) for p in parts],
         [[] if part is None else _strides(getattr(part, "_data", part)) for part in parts],
     )
-
-
-def _dtype_of(part: Any) -> str:
-    return part._spec.dtype.name if isinstance(part, Tensor) else str(part.dtype)
