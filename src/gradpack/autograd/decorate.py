@@ -28,16 +28,14 @@ def decorate(manager: Callable[[], Any], function: F) -> F:
 
         @functools.wraps(function)
         def generator(*args: Any, **kwargs: Any) -> Any:
-            inner = function(*args, **kwargs)
-            return (yield from _Steps(manager, inner))
+            return (yield from _Steps(manager, function(*args, **kwargs)))
 
         return generator  # type: ignore[return-value]
     if flags & 0x200:  # an asynchronous generator function
 
         @functools.wraps(function)
         async def async_generator(*args: Any, **kwargs: Any) -> Any:
-            inner = function(*args, **kwargs)
-            sent = None
+            inner, sent = function(*args, **kwargs), None
             while True:
                 try:
                     sent = yield await _Awaited(manager, inner.asend(sent))

@@ -8,6 +8,7 @@ from typing import Any
 from ..base.modes import MODE, using
 from .forward_ad import push_forward
 from .functional_parts import (
+    NOT_AGAIN,
     as_given,
     as_given_twice,
     as_tuple,
@@ -216,10 +217,7 @@ def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone
                     "strict mode."
                 )
             if g is not None and strict and create_graph and not g.requires_grad:
-                raise RuntimeError(
-                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
-                    "strict mode when create_graph=True."
-                )
+                raise RuntimeError(NOT_AGAIN.format("jacobian", i))
             column.append(zeros_like(like) if g is None else g)
     if alone and count == 1:
         return tuple(column[0] for column in columns)

@@ -111,10 +111,7 @@ def check_followed(values: Any, what: str, strict: bool) -> None:
     """In strict mode, raise RuntimeError for a value that does not require grad. `what` is a key of `_STRICT`."""
     for i, value in enumerate(values if strict else ()):
         if value is None:
-            raise RuntimeError(
-                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict "
-                "mode."
-            )
+            raise RuntimeError(_INDEPENDENT["back"].format(i))
         if not value.requires_grad:
             raise RuntimeError(_STRICT[what].format(i))
 
@@ -131,6 +128,12 @@ _INDEPENDENT = {
 }
 
 
+NOT_AGAIN = (
+    "The {} of the user-provided function is independent of input {}. This is not allowed in strict mode when "
+    "create_graph=True."
+)
+
+
 def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
     """Replace gradients that are None by zeros; in strict mode, raise RuntimeError."""
     from ..ops.create.fill_like import zeros_like
@@ -142,11 +145,7 @@ def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: s
                 raise RuntimeError(_INDEPENDENT[stage].format(i))
             g = zeros_like(like[i])
         elif strict and create_graph and not g.requires_grad:
-            what = "hessian" if "double" in stage else "jacobian"
-            raise RuntimeError(
-                f"The {what} of the user-provided function is independent of input {i}. This is not allowed in strict "
-                "mode when create_graph=True."
-            )
+            raise RuntimeError(NOT_AGAIN.format("hessian" if "double" in stage else "jacobian", i))
         found.append(g)
     return tuple(found)
 

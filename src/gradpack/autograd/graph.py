@@ -60,16 +60,16 @@ class Node(abc.ABC):
 
     @abc.abstractmethod
     def _sequence_nr(self) -> int:
-        raise NotImplementedError
+        """The number that nodes are ordered by: the larger, the newer."""
 
     @property
     @abc.abstractmethod
     def _input_metadata(self) -> list[Any]:
-        raise NotImplementedError
+        """The shape, dtype and device of each output."""
 
     @abc.abstractmethod
     def _register_hook_dict(self, tensor: Tensor) -> None:
-        raise NotImplementedError
+        """Let the hooks of a tensor run at this node."""
 
     @abc.abstractmethod
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:

@@ -80,10 +80,9 @@ def _declared(kind: str) -> Callable[..., Callable[[Function], Any]]:
 def _check_formulas(kind: str, name: str, keywords: dict[str, Any]) -> None:
     for key, value in keywords.items():
         if key not in OPTIONS and not callable(value):
-            options = ", ".join(sorted(OPTIONS))
             raise TypeError(
                 f"extend.{kind}(): {key}={value!r} for {name}: a formula is a function. Options are method, inplace, "
-                f"export, {options}"
+                f"export, {', '.join(sorted(OPTIONS))}"
             )
 
 

@@ -122,13 +122,9 @@ _CATEGORIES = {"b": "bool", "i": "integral", "f": "floating", "F": "floating but
 
 
 def _jvp(op: Op) -> str:
-    if not op.inputs:
-        return ""
-    if op.jvp is not None:
-        return "declared"
-    if op.meaning is not None:
-        return "by its meaning"
-    return "derived" if op.kind == "general" else "by its kind"
+    if not op.inputs or op.jvp is not None:
+        return "declared" if op.inputs else ""
+    return "by its meaning" if op.meaning is not None else "derived" if op.kind == "general" else "by its kind"
 
 
 def _formulas(op: Op) -> dict[str, str]:
@@ -137,11 +133,10 @@ def _formulas(op: Op) -> dict[str, str]:
     tree = _definition(op.forward)
     found = {}
     for decorator in [] if tree is None else tree.decorator_list:
-        if isinstance(decorator, ast.Call):
-            for keyword in decorator.keywords:
-                if keyword.arg in op.formulas:
-                    value = keyword.value
-                    found[keyword.arg] = ast.unparse(value.body if isinstance(value, ast.Lambda) else value)
+        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+            if keyword.arg in op.formulas:
+                value = keyword.value
+                found[keyword.arg] = ast.unparse(value.body if isinstance(value, ast.Lambda) else value)
     return {p: found.get(p) or _name_of(f) for p, f in op.formulas.items()}
 
 

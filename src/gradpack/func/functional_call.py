@@ -135,9 +135,7 @@ def _named(module: Any) -> dict[str, Any]:
     while stack:
         prefix, owner = stack.pop()
         for table in (owner._parameters, owner._buffers):
-            for name, value in table.items():
-                if value is not None:
-                    found[prefix + name] = value
+            found |= {prefix + name: value for name, value in table.items() if value is not None}
         stack.extend((f"{prefix}{name}.", child) for name, child in owner._modules.items() if child is not None)
     return found
 
@@ -163,14 +161,8 @@ def _tied(module: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 def _check_names(module: Any, wanted: dict[str, Any]) -> None:
     known = _named(module)
-    wrong = [
-        f"{what} key(s): {', '.join(map(repr, names))}."
-        for what, names in (
-            ("Unexpected", sorted(n for n in wanted if n not in known)),
-            ("Missing", sorted(n for n in known if n not in wanted)),
-        )
-        if names
-    ]
+    odd = ("Unexpected", wanted.keys() - known.keys()), ("Missing", known.keys() - wanted.keys())
+    wrong = [f"{what} key(s): {', '.join(map(repr, sorted(names)))}." for what, names in odd if names]
     if wrong:
         raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t" + "\n\t".join(wrong))
 

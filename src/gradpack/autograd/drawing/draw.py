@@ -297,18 +297,15 @@ def _label(nodes: list[Node], path: str, names: dict[int, str]) -> tuple[str, li
     node = nodes[0]
     if path:
         leaves = sum(type(n) is AccumulateGrad for n in nodes)
-        counts = [_counted(len(nodes) - leaves, "node"), _counted(leaves, "leaf")]
-        return "module", [path, ", ".join(counts[: 2 if leaves else 1])]
+        rest = len(nodes) - leaves
+        counts = f"{rest} node{'s' * (rest != 1)}" + f", {leaves} {'leaf' if leaves == 1 else 'leaves'}" * bool(leaves)
+        return "module", [path, counts]
     if isinstance(node, AccumulateGrad):
         leaf = node.variable
         name = names.get(id(leaf))
         shape = str(tuple(leaf._shape)) if isinstance(leaf, Tensor) else ""
         return "leaf", ["AccumulateGrad" if name is None else name, shape]
     return "node", [node.settled().name().rpartition("::")[2]]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {'leaves' if what == 'leaf' else what + 's'}"
 
 
 def saved_memory(node: Node) -> dict[int, int]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +17,7 @@ from ...ops.shape.join import stack
 from .. import forward_ad
 from ..api import grad
 from ..function import Function
-from ..gradcheck import GradcheckError
+from ..gradcheck import Func, GradcheckError
 from .numerical import (
     Component,
     along_axes,
@@ -52,22 +53,21 @@ _TITLE = "{}Jacobian mismatch for output {:d} with respect to input {},\n"
 _FORWARD_TITLE = "{}Jacobian computed with forward mode mismatch for output {:d} with respect to input {:d},\n"
 
 
+@dataclass
 class Comparison:
-    """The checks of one function at one point, with their tolerances."""
+    """The checks of one function at one point, with their tolerances. `returned`: what it returned there."""
 
-    def __init__(
-        self,
-        func: Callable[..., Any],
-        inputs: Sequence[Any],
-        returned: Sequence[Any],
-        eps: float,
-        atol: float,
-        rtol: float,
-        fast: bool,
-    ) -> None:
-        self.func, self.inputs, self.eps, self.atol, self.rtol, self.fast = func, inputs, eps, atol, rtol, fast
-        self.sources = differentiable_inputs(inputs)
-        self._places = [i for i, t in enumerate(returned) if t.requires_grad]
+    func: Func
+    inputs: Sequence[Any]
+    returned: Sequence[Any]
+    eps: float
+    atol: float
+    rtol: float
+    fast: bool
+
+    def __post_init__(self) -> None:
+        self.sources = differentiable_inputs(self.inputs)
+        self._places = [i for i, t in enumerate(self.returned) if t.requires_grad]
 
     def outputs(self, *inputs: Any) -> tuple[Tensor, ...]:
         return differentiable_outputs(self.func(*inputs))
@@ -290,7 +290,7 @@ def _warn_of_undefined() -> None:
     )
 
 
-def check_undefined_forward(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
+def check_undefined_forward(func: Func, inputs: Sequence[Any]) -> None:
     """Raise unless an undefined tangent of an input has the effect of zeros, for any tangents of the other inputs."""
     places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     with forward_ad.dual_level():
@@ -314,7 +314,7 @@ def check_undefined_forward(func: Callable[..., Any], inputs: Sequence[Any]) -> 
                     )
 
 
-def check_undefined(func: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
+def check_undefined(func: Func, inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
     """Raise unless undefined gradients have the effect of zeros: of all outputs at once, and of each alone."""
     sources = differentiable_inputs(inputs)
     every = set(range(len(outputs)))

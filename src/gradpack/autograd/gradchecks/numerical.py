@@ -6,8 +6,8 @@ an output. For a complex input x + iy, a row holds d/dx + i d/dy: torch's conven
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -40,12 +40,7 @@ def differentiable_inputs(inputs: Sequence[Any]) -> list[Tensor]:
 
 def _elements(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Every index of a tensor of this shape, in row-major order."""
-    for flat in range(math.prod(shape)):
-        index = []
-        for n in reversed(shape):
-            flat, i = divmod(flat, n)
-            index.append(i)
-        yield tuple(reversed(index))
+    return product(*map(range, shape))
 
 
 def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list[Tensor]:

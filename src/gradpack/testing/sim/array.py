@@ -253,9 +253,7 @@ def _opened(value: Any, arrays: list[SimArray]) -> Any:
         return value._array
     if type(value) in (list, tuple):
         return type(value)([_opened(v, arrays) for v in value])
-    if type(value) is dict:
-        return {k: _opened(v, arrays) for k, v in value.items()}
-    return value
+    return {k: _opened(v, arrays) for k, v in value.items()} if type(value) is dict else value
 
 
 def _returned(value: Any, device: Device, arrays: list[SimArray]) -> Any:
