@@ -197,7 +197,7 @@ def mlp(torch: Library, activation: str) -> Job:
 def demo() -> tuple[Namespace, Array]:
     """The sizes of `gradpack demo`, and a batch of its text: character numbers (batch, context + 1)."""
     from gradpack.cli.demo import add_arguments
-    from gradpack.cli.text import load as load_text
+    from gradpack.cli.demo import load as load_text
 
     parser = ArgumentParser()
     add_arguments(parser)

@@ -93,7 +93,6 @@ NUMPY = {
     "testing/sim/arena": "its memory is that of a NumPy array",
     "testing/sim/array": "its kernels compute with NumPy",
     "testing/sim/backend": "its kernels compute with NumPy",
-    "testing/sim/copies": "its copies are those of NumPy",
     "utils/data/_utils/collate": "makes tensors of the arrays and numbers that examples are made of",
 }
 

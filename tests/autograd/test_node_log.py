@@ -10,7 +10,7 @@ import sys
 import pytest
 
 import gradpack as torch
-from gradpack.autograd.node_log import is_wanted
+from gradpack.autograd.backward_pass import is_wanted
 
 LOGGER = "gradpack.autograd.graph"
 

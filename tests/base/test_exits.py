@@ -23,7 +23,7 @@ IN_PYTHON = {
     "testing/sim/streams.py": "simulates CuPy's",
     "saved/torch.py": "ends hooks of PyTorch's, with torch's own blocks",
     "saved/extent_file.py": "closes a file, which also closes when it dies",
-    "cli/progress.py": "ends with the process",
+    "cli/report.py": "ends with the process",
     "cli/demo.py": "ends with the process",
     "cli/inspect.py": "ends with the process",
     "cli/ways.py": "ends with the process",

@@ -96,7 +96,7 @@ def test_dropout_is_the_same_under_all_ways(here, capsys):
 
 
 def test_the_default_text_needs_no_file():
-    from gradpack.cli.text import load
+    from gradpack.cli.demo import load
 
     text = load(None)
     assert len(text) > 100_000
@@ -104,7 +104,7 @@ def test_the_default_text_needs_no_file():
 
 
 def test_other_encodings_of_the_same_text(here):
-    from gradpack.cli.text import load
+    from gradpack.cli.demo import load
 
     Path("bom.txt").write_bytes(b"\xef\xbb\xbfab\r\ncd")
     assert load("bom.txt") == "ab\ncd"

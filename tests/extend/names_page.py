@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gradpack.extend.names import paths, sections
+from gradpack.extend.report import paths, sections
 
 
 def others() -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tests.oracle.tally import Tally
 
-from gradpack.extend.names import paths
+from gradpack.extend.report import paths
 
 
 def seeds() -> set[str]:

@@ -12,7 +12,7 @@ from gradpack import saved
 from gradpack.saved.policies.on_device import PackedDeviceStorage
 from gradpack.saved.policies.transfers import CopyBack, CopyOut, Transfers, staging_of
 from gradpack.testing import sim
-from gradpack.testing.sim.copies import SimStreams
+from gradpack.testing.sim.backend import SimStreams
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from tests.saved.sim_steps import COUNT, SIZE, chain, leaf, measured, pinned_in_
 import gradpack as torch
 from gradpack import saved
 from gradpack.testing import sim
-from gradpack.testing.sim.copies import SimStreams
+from gradpack.testing.sim.backend import SimStreams
 
 
 @pytest.fixture

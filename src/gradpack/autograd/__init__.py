@@ -90,41 +90,11 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_FROM})
 
 
-__all__ = [
-    "Function",
-    "Node",
-    "PackHook",
-    "UnpackHook",
-    "Variable",
-    "allow_mutation_on_saved_tensors",
-    "anomaly_mode",
-    "backward",
-    "detect_anomaly",
-    "disable_saved_tensors_hooks",
-    "enable_grad",
-    "enforce_grad_layout_policy",
-    "forward_ad",
-    "function",
-    "functional",
-    "grad",
-    "grad_mode",
-    "gradcheck",
-    "gradgradcheck",
-    "graph",
-    "inference_mode",
-    "is_grad_enabled",
-    "is_multithreading_enabled",
-    "is_view_replay_enabled",
-    "kineto_available",
-    "no_grad",
-    "profiler",
-    "profiler_util",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-    "set_detect_anomaly",
-    "set_grad_enabled",
-    "set_multithreading_enabled",
-    "variable",
-]
+__all__ = ["Function", "Node", "PackHook", "UnpackHook", "Variable", "allow_mutation_on_saved_tensors", "anomaly_mode"]
+__all__ += ["backward", "detect_anomaly", "disable_saved_tensors_hooks", "enable_grad", "enforce_grad_layout_policy"]
+__all__ += ["forward_ad", "function", "functional", "grad", "grad_mode", "gradcheck", "gradgradcheck", "graph"]
+__all__ += ["inference_mode", "is_grad_enabled", "is_multithreading_enabled", "is_view_replay_enabled"]
+__all__ += ["kineto_available", "no_grad", "profiler", "profiler_util", "save_on_cpu", "saved_tensors_hooks"]
+__all__ += ["set_detect_anomaly", "set_grad_enabled", "set_multithreading_enabled", "variable"]
 
 _fill_when_asked(__name__)

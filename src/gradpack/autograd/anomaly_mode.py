@@ -14,7 +14,7 @@ from ..base.exits import Exit
 from ..base.modes import MODE, change
 from ..core.hooks import NodeExtras
 from ..core.tensor import raw
-from ..graph.node import AccumulateGrad, Gradient, Node
+from ..graph.node import AccumulateGrad, Gradient, Node, reachable
 
 __all__ = ["detect_anomaly", "set_detect_anomaly"]
 
@@ -52,16 +52,9 @@ class Anomaly:
 
     def watch(self, roots: Iterable[Node]) -> None:
         """Watch all nodes that a backward pass may run, also those made outside of anomaly mode."""
-        stack = list(roots)
-        seen = set()
-        while stack:
-            node = stack.pop()
-            if node in seen:
-                continue
-            seen.add(node)
+        for node in reachable(roots):
             if node.extras is not None or type(node) is not AccumulateGrad:  # a leaf without hooks cannot fail
                 _watched(node)
-            stack.extend(e for e in node.edges if e is not None)
 
 
 class _Watched(NodeExtras):
@@ -70,12 +63,11 @@ class _Watched(NodeExtras):
     __slots__ = ()
 
     def run_tensor_hooks(self, node: Node, g: Gradient, create_graph: bool) -> Gradient:
-        if MODE.get().anomaly is None:
-            return super().run_tensor_hooks(node, g, create_graph)
         try:
             return super().run_tensor_hooks(node, g, create_graph)
         except Exception:
-            _show(node)
+            if MODE.get().anomaly is not None:
+                _show(node)
             raise
 
     def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
@@ -89,7 +81,8 @@ class _Watched(NodeExtras):
             if anomaly.check_nan:
                 for i, grad in enumerate(grads):
                     array = raw(grad)
-                    if array is not None and hasattr(array, "dtype") and bool(_has_nan(array)):
+                    # Only nan is unequal to itself, in every array library.
+                    if hasattr(array, "dtype") and bool((array != array).any()):  # noqa: PLR0124
                         raise RuntimeError(f"Function '{node.name()}' returned nan values in its {i}th output.")
         except Exception:
             _show(node)
@@ -106,10 +99,6 @@ def _watched(node: Node) -> NodeExtras:
     elif type(extras) is NodeExtras:
         extras.__class__ = _Watched
     return extras
-
-
-def _has_nan(array: Any) -> Any:
-    return (array != array).any()  # noqa: PLR0124 - only nan is unequal to itself, in every array library
 
 
 def _show(node: Node | None) -> None:

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
+from ..base.callers import warn_once
 from ..base.modes import MODE, TRANSFORMS, using
-from ..base.settings import is_warn_always_enabled
 from ..core import accumulate_grad as _leaf  # noqa: F401 - sets `AccumulateGrad.store`
 from ..core import copying as _copying  # noqa: F401 - sets the copying methods of Tensor
 from ..core import data as _data  # noqa: F401 - sets `Tensor.data` and `Tensor.grad_dtype`
 from ..core import node_methods as _node_methods  # noqa: F401 - sets methods of nodes
 from ..core.hooks import retain_grad
 from ..core.tensor import Tensor, alias
-from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
+from ..declare.batching.batch_tensor import all_examples, batched, bottom, is_batched_now, lifted
 from ..graph.node import Node, NoGradEdge
-from .arguments import batch_size, flag, inputs_of, seeds_of, sequence
+from .arguments import batch_size, flag, input_edge, inputs_of, root_edge, seeds_of, sequence
 from .backward_pass import captured, run
-from .edges import GradientEdge, get_gradient_edge, input_edge, root_edge  # noqa: F401 - asked for here
 
 
 def backward(
@@ -50,8 +50,6 @@ def backward(
         tensor([2., 4.])
     """
     if grad_variables is not None:
-        import warnings
-
         warnings.warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning, stacklevel=2)
         if grad_tensors is not None:
             raise RuntimeError(
@@ -68,9 +66,7 @@ def backward(
     outputs = sequence(tensors)
     seeds = seeds_of(outputs, grad_tensors, False)
     edges = [root_edge(out, i) for i, out in enumerate(outputs)]
-    wanted: list[Node] | None = None
-    if inputs is not None:
-        wanted = [_accumulating(value) for value in named]
+    wanted = None if inputs is None else [_accumulating(value) for value in named]
     if flag("create_graph", create_graph):
         _warn_of_cycle()
     run(edges, seeds, create_graph if retain_graph is None else retain_graph, create_graph, wanted, False)
@@ -83,23 +79,15 @@ def _accumulating(value: Any) -> Node:
     return input_edge(value)
 
 
-_warned = [False]
-
-
 def _warn_of_cycle() -> None:
     """Warn, once per process as in torch, that a gradient with a graph in `.grad` is a reference cycle."""
-    if not _warned[0] or is_warn_always_enabled():
-        import warnings
-
-        _warned[0] = True
-        warnings.warn(
-            "Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-            "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to "
-            "avoid this. If you have to use this function, make sure to reset the .grad fields of your parameters "
-            "to None after use to break the cycle and avoid the leak.",
-            UserWarning,
-            stacklevel=3,
-        )
+    warn_once(
+        "create_graph",
+        "Using backward() with create_graph=True will create a reference cycle between the parameter and its gradient "
+        "which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid this. If you "
+        "have to use this function, make sure to reset the .grad fields of your parameters to None after use to break "
+        "the cycle and avoid the leak.",
+    )
 
 
 def grad(
@@ -147,8 +135,6 @@ def grad(
     targets = sequence(outputs)
     sources = inputs_of(inputs, "grad")
     if not only_inputs:
-        import warnings
-
         warnings.warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To accumulate gradient for "
             "other parts of the graph, please use torch.autograd.backward.",
@@ -189,15 +175,11 @@ def _batched(
     edges: list[Node], seeds: list[Any], count: int, wanted: list[Node], keep: bool, create_graph: bool
 ) -> list[Tensor | None]:
     """Run one backward pass for a whole batch of gradients, under a level of `vmap`."""
-    mode = MODE.get()
     from ..declare.batching.level import VmapLevel
 
     level = VmapLevel(count, inner=True)
-    try:
-        MODE.set(entered(mode, level))
+    with using(levels=(*MODE.get().levels, level)):
         found = captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)
-    finally:
-        MODE.set(mode)
     return [g if g is None else all_examples(g, level) for g in found]
 
 

@@ -1,12 +1,14 @@
-"""Running backward passes, and returning the gradients that they captured."""
+"""Backward passes: running them, returning captured gradients, the running node and the order, and a debug log."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterable
 from operator import attrgetter
 from typing import Any
 
+from ..backends import spec_of
 from ..backends.numpy import hushed, unhush
 from ..base.modes import MODE, RUN, without_grad
 from ..base.threads import start
@@ -14,8 +16,7 @@ from ..core.hooks import registered
 from ..core.tensor import InferenceCounter, Tensor, alias, wrap
 from ..graph import engine
 from ..graph.engine import GraphTask
-from ..graph.node import Node, OutputSlot
-from . import node_log
+from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 from .arguments import flag
 
 _data_of = attrgetter("_data")
@@ -80,8 +81,8 @@ def run(
     if mode.anomaly is not None:
         mode.anomaly.watch(roots)
     observer = None if mode.profiler is None else mode.profiler.nodes()
-    if logged := "logging" in sys.modules and node_log.is_wanted():
-        observer = node_log.LoggingObserver(observer)
+    if logged := "logging" in sys.modules and is_wanted():
+        observer = LoggingObserver(observer)
     task = GraphTask(roots, keep, tensors, 0 if outer is None else outer.depth + 1, observer)
     if like is not None:
         task.plan_like(like)
@@ -160,10 +161,8 @@ def captured(
                     break
             else:
                 data, spec = seeds[0]._data, seeds[0]._spec
-                if spec.plain and type(g) is type(data) and g.dtype is spec.native:
-                    g = alias(g, spec, g.shape)  # the usual case of `wrap`
-                else:
-                    g = wrap(g)
+                usual = spec.plain and type(g) is type(data) and g.dtype is spec.native
+                g = alias(g, spec, g.shape) if usual else wrap(g)
                 if MODE.get().inference:
                     g._counter = InferenceCounter([0])
         found[node, nr] = g
@@ -178,3 +177,116 @@ def rows_of(
     like = GraphTask(roots, True, create_graph)
     like.plan(inputs, True)
     return [captured(roots, seeds, inputs, True, create_graph, like) for seeds in rows]
+
+
+# The local variables of the engine's functions that hold the running node. To store it elsewhere would slow down every
+# node of every pass; searching the frames costs time only on request.
+_HOLDERS = {engine.run.__code__: "node", engine.GraphTask.serve.__code__: "leaf"}
+
+
+def current_node() -> Node | None:
+    """Return the node that the current backward pass runs, else None. Tensor hooks run before their node does."""
+    if RUN.get() is None:
+        return None
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        name = _HOLDERS.get(frame.f_code)
+        if name is not None:
+            node = frame.f_locals.get(name)
+            return node.settled() if isinstance(node, Node) else None
+        frame = frame.f_back
+    return None
+
+
+def execution_order() -> list[Node]:
+    """Return the nodes of the current backward pass, in the order of execution.
+
+    Raises:
+        RuntimeError: outside of a pass, or where several threads may take part in it.
+    """
+    this = RUN.get()
+    if this is None:
+        raise RuntimeError("_current_graph_task_execution_order should only be called during the backward pass")
+    if MODE.get().threads:
+        raise RuntimeError(
+            "_current_graph_task_execution_order expects the current backward to be executed with multithreading "
+            "disabled, e.g. by running:\n\n>>> with torch.autograd.set_multithreading_enabled(False):\n...     "
+            "torch.autograd.grad(...)\n"
+        )
+    roots = dict.fromkeys(e.parent if isinstance(e, OutputSlot) else e for e in this.roots)
+    seen, uses = dict(roots), Counter[Node]()
+    nodes = list(seen)
+    for node in nodes:  # `nodes` grows during the loop
+        for edge in _edges(node, this.needed):
+            uses[edge] += 1
+            if edge not in seen:
+                seen[edge] = None
+                nodes.append(edge)
+    order: list[Node] = [node for node in roots if isinstance(node, AccumulateGrad) and not uses[node]]
+    for node in sorted((n for n in nodes if not isinstance(n, AccumulateGrad)), key=attrgetter("seq")):
+        order.append(node.settled())
+        for edge in _edges(node, this.needed):
+            uses[edge] -= 1
+            if isinstance(edge, AccumulateGrad) and not uses[edge]:
+                order.append(edge)
+    return order
+
+
+def _edges(node: Node, needed: set[Node] | None) -> list[Node]:
+    """The nodes that receive gradients of a node in this pass, without slots."""
+    found = [e.parent if isinstance(e, OutputSlot) else e for e in node.edges if e is not None]
+    return found if needed is None else [e for e in found if e in needed]
+
+
+_DEBUG = 10
+_HIDDEN = (OutputSlot, NoGradEdge, TransformInput)  # represent edges, hidden from users
+_found: list[Any] = []  # the logger, once `logging` is imported
+
+
+def is_wanted() -> bool:
+    """Whether the logger is enabled for DEBUG."""
+    if _found:
+        return bool(_found[0].isEnabledFor(_DEBUG))
+    logging: Any = sys.modules.get("logging")
+    if logging is None:
+        return False
+    _found.append(logging.getLogger("gradpack.autograd.graph"))
+    return is_wanted()
+
+
+def _shown(g: Any) -> str:
+    if g is None:
+        return "None"
+    spec = g._spec if isinstance(g, Tensor) else spec_of(g)
+    return f"{spec.dtype.abbr}[{', '.join(map(str, g.shape))}]"
+
+
+def _tell(node: Node, g: Any) -> None:
+    if not isinstance(node, _HIDDEN):
+        given = ",".join(map(_shown, g if isinstance(g, PartialGrads) else (g,)))
+        _found[0].debug(f"Executing: {node.settled()} with grad_outputs: [{given}]")
+
+
+class LoggingObserver:
+    """Observer of a backward pass that logs its nodes, and forwards to another observer if there is one."""
+
+    named = note = None
+
+    def __init__(self, other: Any) -> None:
+        self._other = other
+
+    def start(self, node: Node, g: Any) -> None:
+        """Called before a node runs."""
+        _tell(node, g)
+        if self._other is not None:
+            self._other.start(node, g)
+
+    def end(self, grads: Any) -> None:
+        """Called after a node has run."""
+        if self._other is not None:
+            self._other.end(grads)
+
+    def close(self) -> None:
+        """Called at the end of the pass."""
+        if self._other is not None:
+            self._other.close()

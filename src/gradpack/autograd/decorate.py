@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -28,16 +28,14 @@ def decorate(manager: Callable[[], Any], function: F) -> F:
 
         @functools.wraps(function)
         def generator(*args: Any, **kwargs: Any) -> Any:
-            inner = function(*args, **kwargs)
-            return (yield from _Steps(manager, inner))
+            return (yield from _Steps(manager, function(*args, **kwargs)))
 
         return generator  # type: ignore[return-value]
     if flags & 0x200:  # an asynchronous generator function
 
         @functools.wraps(function)
         async def async_generator(*args: Any, **kwargs: Any) -> Any:
-            inner = function(*args, **kwargs)
-            sent = None
+            inner, sent = function(*args, **kwargs), None
             while True:
                 try:
                     sent = yield await _Awaited(manager, inner.asend(sent))
@@ -61,17 +59,11 @@ def decorate(manager: Callable[[], Any], function: F) -> F:
     return wrapper  # type: ignore[return-value]
 
 
-class _Steps:
+class _Steps(Generator[Any, Any, Any]):
     """Resumes a generator or coroutine, inside the context manager each time."""
 
     def __init__(self, manager: Callable[[], Any], inner: Any) -> None:
         self.manager, self.inner = manager, inner
-
-    def __iter__(self) -> _Steps:
-        return self
-
-    def __next__(self) -> Any:
-        return self.send(None)
 
     def send(self, value: Any) -> Any:
         with self.manager():

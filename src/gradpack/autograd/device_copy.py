@@ -41,5 +41,4 @@ def _moved(tensor: Tensor, target: device, beside: bool) -> Tensor:
 
 def to_device(tensor: Tensor, target: device, beside: bool = False) -> Tensor:
     """Copy a tensor to another device; asynchronously if `beside` is set."""
-    moved: Tensor = ToCopy.apply(tensor, target, beside)
-    return moved
+    return ToCopy.apply(tensor, target, beside)

@@ -58,21 +58,14 @@ def _convolution(shapes: list[Any], values: list[Any]) -> int:
 
 
 def _elementwise(shapes: list[Any], values: list[Any]) -> int:
-    return _broadcast(*(s for s in shapes[:2]))
+    return _broadcast(*shapes[:2])
 
 
 RULES: dict[str, Callable[[list[Any], list[Any]], int]] = {
-    "matmul": _pairs(0, 1),
-    "mm": _pairs(0, 1),
-    "mv": _pairs(0, 1),
-    "dot": _pairs(0, 1),
-    "bmm": _pairs(0, 1),
-    "addmm": _pairs(1, 2),
-    "addmv": _pairs(1, 2),
-    "baddbmm": _pairs(1, 2),
+    **dict.fromkeys(("matmul", "mm", "mv", "dot", "bmm"), _pairs(0, 1)),
+    **dict.fromkeys(("addmm", "addmv", "baddbmm"), _pairs(1, 2)),
     "linear": _linear,
     "_attention": _attention,
     "convolution": _convolution,
-    "add": _elementwise,
-    "mul": _elementwise,
+    **dict.fromkeys(("add", "mul"), _elementwise),
 }

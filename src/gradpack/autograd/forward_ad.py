@@ -6,13 +6,17 @@ leaving the level removes all tangents.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ContextDecorator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from ..base.dtypes import FLOATING
 from ..base.exits import Exit
-from ..base.modes import MODE, TRANSFORMS, change
+from ..base.modes import MODE, TRANSFORMS, Transform, change, using
+from ..base.tree import tree_map
 from ..core.tensor import DUALS, Tensor
-from ..declare.dispatch.tangents import tangent_of
+from ..declare.batching.batch_tensor import bottom, lifted, lifted_like
+from ..declare.dispatch.tangents import alias_of, tangent_of
 from ..ops.shape.strided import fw_primal
 
 __all__ = ["UnpackedDualTensor", "dual_level", "enter_dual_level", "exit_dual_level", "make_dual", "unpack_dual"]
@@ -141,21 +145,22 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             f"Setting a forward grad that itself has a forward gradient at the same level{level} is not supported."
         )
+    check_size(tensor, tangent)
+    with using(dual=0):  # the tensor has no tangent
+        out = tensor.view_as(tensor)
+    if MODE.get().forward:
+        out._tangents = _laid_out_like(tangent, tensor)
+    return out
+
+
+def check_size(tensor: Tensor, tangent: Tensor) -> None:
+    """Raise RuntimeError for a tangent of another shape."""
     if tangent._shape != tensor._shape:
         raise RuntimeError(
             "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
             f"supported. Tensor is of size {list(tensor._shape)} while the given forward gradient is of size "
             f"{list(tangent._shape)}."
         )
-    mode = MODE.get()
-    try:
-        MODE.set(mode.replace(dual=0))  # the tensor has no tangent
-        out = tensor.view_as(tensor)
-    finally:
-        MODE.set(mode)
-    if mode.forward:
-        out._tangents = _laid_out_like(tangent, tensor)
-    return out
 
 
 def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
@@ -198,13 +203,9 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     if level != 0:
         raise RuntimeError("Invalid level given to _fw_primal")
-    mode = MODE.get()
-    tangent = tangent_of(tensor) if mode.forward else None
-    try:
-        MODE.set(mode.replace(dual=0))
+    tangent = tangent_of(tensor) if MODE.get().forward else None
+    with using(dual=0):
         return UnpackedDualTensor(fw_primal(tensor), tangent)
-    finally:
-        MODE.set(mode)
 
 
 class _set_fwd_grad_enabled:  # noqa: N801 - torch's name
@@ -232,3 +233,71 @@ def _is_fwd_grad_enabled() -> bool:
     """Whether tangents are propagated."""
     mode = MODE.get()
     return mode.tangents and not mode.inference
+
+
+def push_forward(
+    call: Callable[[list[Any]], Any],
+    flat: list[Tensor],
+    pushed: list[Tensor],
+    strict: bool = False,
+    inner: bool = False,
+) -> tuple[Any, Any, Any]:
+    """Return the values, the tangents and the auxiliary values of `call`, which returns a pair of nested outputs.
+
+    Tangents belong to tensors with all batch dimensions, so tensors that are not batched are expanded.
+    """
+    for x in flat:
+        if x._spec.dtype.category < FLOATING:
+            raise ValueError(f"Expected primal to be floating point or complex, but got: {x.dtype}")
+    mode = MODE.get()
+    levels = mode.levels
+    duals = []
+    for x, t in zip(flat, pushed, strict=True):
+        made = alias_of(bottom(x, levels) if levels else x)
+        tangent = bottom(t, levels) if levels else t
+        made._tangents = tangent if tangent._spec is made._spec else tangent.to(made.dtype)
+        duals.append(made)
+    transforms = TRANSFORMS.get()
+    try:
+        MODE.set(mode.replace(dual=1, tangents=True, inference=False))
+        TRANSFORMS.set((*transforms, Transform(call, forward=True, inner=inner)))
+        output, aux = call([lifted_like(d, x, levels) for d, x in zip(duals, flat, strict=True)])
+    finally:
+        try:
+            TRANSFORMS.set(transforms)
+        finally:
+            MODE.set(mode)
+    found = _values(output, levels), _tangents(output, levels, strict), _values(aux, levels)
+    for d in duals:
+        d._tangents = None
+    return found
+
+
+def _values(tree: Any, levels: Any) -> Any:
+    def value(x: Any) -> Any:
+        if not isinstance(x, Tensor):
+            return x
+        whole = bottom(x, levels) if levels else x
+        if whole._tangents is None and whole._view is None:
+            return x
+        bare = alias_of(whole) if tangent_of(whole) is not None else whole
+        return lifted_like(bare, x, levels)
+
+    return tree_map(value, tree)
+
+
+def _tangents(tree: Any, levels: Any, strict: bool) -> Any:
+    from ..ops.create.fill_like import zeros_like
+
+    def tangent(x: Tensor) -> Tensor:
+        found = tangent_of(bottom(x, levels) if levels else x)
+        if found is None:
+            if strict:
+                raise RuntimeError(
+                    "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
+                    "allowed with strict=True."
+                )
+            return zeros_like(_values(x, levels).detach())
+        return lifted(found, levels)
+
+    return tree_map(tangent, tree)

@@ -8,22 +8,15 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..base.modes import MODE, without_grad
+from ..base.modes import MODE, using
 from ..core.tensor import Tensor
 from .functions.apply import call
 from .functions.context import FunctionCtx
 from .functions.node import BackwardCFunction
 from .undefined_grad import DelayedError
 
-__all__ = [
-    "BackwardCFunction",
-    "Function",
-    "FunctionCtx",
-    "FunctionMeta",
-    "InplaceFunction",
-    "NestedIOFunction",
-    "once_differentiable",
-]
+__all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction"]
+__all__ += ["once_differentiable"]
 
 AUTOGRAD_FUNCTION_COUNTER = itertools.count()
 _ONCE = "trying to differentiate twice a function that was marked with @once_differentiable"
@@ -183,13 +176,9 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        mode = MODE.get()
-        try:
-            MODE.set(without_grad(mode))
+        with using(grad=False):
             results = fn(ctx, *args, **kwargs)
-        finally:
-            MODE.set(mode)
-        if not mode.grad or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+        if not MODE.get().grad or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return results
         items = results if isinstance(results, tuple) else (results,)
         stop = DelayedError(_ONCE, len(items))

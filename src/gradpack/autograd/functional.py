@@ -6,24 +6,26 @@ from collections.abc import Callable
 from typing import Any
 
 from ..base.modes import MODE, using
-from .forward_push import push_forward
+from .forward_ad import push_forward
 from .functional_parts import (
+    NOT_AGAIN,
     as_given,
     as_given_twice,
     as_tuple,
-    basis,
     check_followed,
     check_v,
     filled,
     fresh,
     gradients,
-    one_number,
     one_row_at_a_time,
     only_element,
+    units,
     without_history,
 )
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+Func = Callable[..., Any]
 
 _OUTPUTS = "outputs of the user-provided function"
 _NO_V = "The vector v can only be None if "
@@ -33,16 +35,48 @@ _ONE_INPUT = _NO_V + "the input to the user-provided function is a single Tensor
 def _vector(v: Any, like: Any, is_tuple: bool, create_graph: bool, name: str, message: str = _ONE_INPUT) -> Any:
     """Return the vector of a product as new tensors of the sizes of `like`; None if it may be omitted."""
     if v is None:
-        one_number(like, message)
+        if len(like) != 1 or like[0].numel() != 1:
+            raise RuntimeError(message)
         return None
     v = fresh(as_tuple(v, "v", name)[1], create_graph, False)
     check_v(v, like, is_tuple)
     return v
 
 
-def vjp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+class _Call:
+    """A call of the user's function on new tensors, with a graph, for one of the functions here.
+
+    Attributes:
+        inputs, outputs: tuples of tensors.
+        v: a vector in the space of the inputs, or None; `vjp`, whose `v` is in that of the outputs, sets it later.
+        many_inputs, many_outputs: whether the user has tuples of them.
+    """
+
+    def __init__(self, name: str, func: Func, inputs: Any, create_graph: bool, strict: bool, v: Any = ...) -> None:
+        self.create_graph, self.strict = create_graph, strict
+        self.many_inputs, inputs = as_tuple(inputs, "inputs", name)
+        self.inputs = fresh(inputs, create_graph, True)
+        self.v = _vector(v, self.inputs, self.many_inputs, create_graph, name) if v is not ... else None
+        self.many_outputs, self.outputs = as_tuple(func(*self.inputs), _OUTPUTS, name)
+        check_followed(self.outputs, "outputs", strict)
+
+    def slope(self, name: str) -> Any:
+        """The gradient of the only element of the outputs, with its graph."""
+        only_element(self.outputs, self.many_outputs, name)
+        found = gradients(self.outputs, self.inputs, create_graph=True)
+        check_followed(found, "jacobian", self.strict)
+        return found
+
+    def product(self, roots: Any, sources: Any, many: bool, stage: str) -> tuple[Any, Any]:
+        """The outputs, and the gradients of `roots`, given `v`, at the sources."""
+        with using(grad=self.create_graph or MODE.get().grad):
+            found = gradients(roots, sources, self.v, create_graph=self.create_graph)
+            product = filled(found, sources, self.strict, self.create_graph, stage)
+        outputs = as_given(without_history(self.outputs, self.create_graph), self.many_outputs)
+        return outputs, as_given(without_history(product, self.create_graph), many)
+
+
+def vjp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """Return the outputs of `func`, and the vector-Jacobian product with `v`, by a backward pass.
 
     Args:
@@ -63,22 +97,13 @@ def vjp(
         (tensor([1., 4.]), tensor([2., 4.]))
     """
     with using(grad=True):
-        is_tuple, inputs = as_tuple(inputs, "inputs", "vjp")
-        inputs = fresh(inputs, create_graph, True)
-        out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "vjp")
-        check_followed(outputs, "outputs", strict)
+        call = _Call("vjp", func, inputs, create_graph, strict)
         message = _NO_V + "the user-provided function returns a single Tensor with a single element."
-        v = _vector(v, outputs, out_is_tuple, create_graph, "vjp", message)
-    with using(grad=create_graph or MODE.get().grad):
-        found = gradients(outputs, inputs, v, create_graph=create_graph)
-        product = filled(found, inputs, strict, create_graph, "back")
-    outputs, product = without_history(outputs, create_graph), without_history(product, create_graph)
-    return as_given(outputs, out_is_tuple), as_given(product, is_tuple)
+        call.v = _vector(v, call.outputs, call.many_outputs, create_graph, "vjp", message)
+    return call.product(call.outputs, call.inputs, call.many_inputs, "back")
 
 
-def jvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+def jvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """Return the outputs of `func`, and the Jacobian-vector product with `v`, by double backward.
 
     `func.jvp` uses forward mode, which takes one pass.
@@ -103,24 +128,16 @@ def jvp(
     from ..ops.create.fill_like import zeros_like
 
     with using(grad=True):
-        is_tuple, inputs = as_tuple(inputs, "inputs", "jvp")
-        inputs = fresh(inputs, create_graph, True)
-        v = _vector(v, inputs, is_tuple, create_graph, "jvp")
-        out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "jvp")
-        check_followed(outputs, "outputs", strict)
+        call = _Call("jvp", func, inputs, create_graph, strict, v)
         # The vjp is linear in these, so their values do not matter: its own vjp is the jvp.
-        seeds = tuple(zeros_like(out, requires_grad=True) for out in outputs)
-        back = gradients(outputs, inputs, seeds, create_graph=True)
+        seeds = tuple(zeros_like(out, requires_grad=True) for out in call.outputs)
+        back = gradients(call.outputs, call.inputs, seeds, create_graph=True)
         check_followed(back, "grad_inputs", strict)
-    with using(grad=create_graph or MODE.get().grad):
-        found = gradients(back, seeds, v, create_graph=create_graph)
-        product = filled(found, outputs, strict, create_graph, "back_trick")
-    outputs, product = without_history(outputs, create_graph), without_history(product, create_graph)
-    return as_given(outputs, out_is_tuple), as_given(product, out_is_tuple)
+    return call.product(back, seeds, call.many_outputs, "back_trick")
 
 
 def jacobian(
-    func: Callable[..., Any],
+    func: Func,
     inputs: Any,
     create_graph: bool = False,
     strict: bool = False,
@@ -160,21 +177,18 @@ def jacobian(
             raise RuntimeError(_TOGETHER.format("strict=True", "strict=False"))
         return _forward(func, inputs, vectorize)
     with using(grad=True):
-        is_tuple, inputs = as_tuple(inputs, "inputs", "jacobian")
-        inputs = fresh(inputs, create_graph, True)
-        out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, "jacobian")
-        check_followed(outputs, "outputs", strict)
+        call = _Call("jacobian", func, inputs, create_graph, strict)
         if vectorize and strict:
             raise RuntimeError(
                 "torch.autograd.functional.jacobian: `strict=True` and `vectorized=True` are not supported together. "
                 "Please either set `strict=False` or `vectorize=False`."
             )
         if vectorize:
-            rows = _all_rows(outputs, inputs, create_graph)
+            rows = _all_rows(call.outputs, call.inputs, create_graph)
         else:
-            rows = [_rows(i, out, inputs, strict, create_graph) for i, out in enumerate(outputs)]
+            rows = [_rows(i, out, call.inputs, strict, create_graph) for i, out in enumerate(call.outputs)]
         result = without_history(tuple(rows), create_graph)
-    return as_given_twice(result, out_is_tuple, is_tuple)
+    return as_given_twice(result, call.many_outputs, call.many_inputs)
 
 
 _TOGETHER = (
@@ -203,10 +217,7 @@ def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone
                     "strict mode."
                 )
             if g is not None and strict and create_graph and not g.requires_grad:
-                raise RuntimeError(
-                    f"The jacobian of the user-provided function is independent of input {i}. This is not allowed in "
-                    "strict mode when create_graph=True."
-                )
+                raise RuntimeError(NOT_AGAIN.format("jacobian", i))
             column.append(zeros_like(like) if g is None else g)
     if alone and count == 1:
         return tuple(column[0] for column in columns)
@@ -218,8 +229,7 @@ def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, 
     from ..ops.create.fill import zeros
 
     sizes = [out.numel() for out in outputs]
-    flat = tuple(out.reshape(-1) for out in outputs)
-    found = gradients(flat, inputs, basis(outputs), create_graph=create_graph, is_grads_batched=True)
+    found = gradients(outputs, inputs, units(outputs), create_graph=create_graph, is_grads_batched=True)
     parts = []
     for g, like in zip(found, inputs, strict=True):
         g = zeros((sum(sizes), *like._shape), dtype=like.dtype, device=like.device) if g is None else g
@@ -227,7 +237,7 @@ def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, 
     return [tuple(row) for row in zip(*parts, strict=True)]
 
 
-def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
+def _forward(func: Func, inputs: Any, vectorize: bool) -> Any:
     """The Jacobian by forward mode: all columns in one pass over a batch of tangents."""
     from ..declare.batching.level import mapped
 
@@ -244,12 +254,7 @@ def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
         about.extend((out_is_tuple, [out._shape for out in outs]))
         return outs, None
 
-    def pushed(tangents: Any) -> Any:
-        return push_forward(
-            call, list(inputs), [t.view_as(x) for x, t in zip(inputs, tangents, strict=True)], inner=True
-        )[1]
-
-    found = mapped(pushed, basis(inputs))
+    found = mapped(lambda tangents: push_forward(call, list(inputs), list(tangents), inner=True)[1], units(inputs))
     out_is_tuple, shapes = about
     sizes = [x.numel() for x in inputs]
     result = []
@@ -263,7 +268,7 @@ def _forward(func: Callable[..., Any], inputs: Any, vectorize: bool) -> Any:
 
 
 def hessian(
-    func: Callable[..., Any],
+    func: Func,
     inputs: Any,
     create_graph: bool = False,
     strict: bool = False,
@@ -312,9 +317,7 @@ def hessian(
     return as_given_twice(result, is_tuple, is_tuple)
 
 
-def vhp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+def vhp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """Return the output of a `func` that returns one element, and the product of `v` with its Hessian.
 
     Args:
@@ -329,16 +332,12 @@ def vhp(
         (tensor(9.), tensor([ 6., 12.]))
     """
     with using(grad=True):
-        is_tuple, inputs, v, outputs, slope = _slope(func, inputs, v, create_graph, strict, "vhp")
-    with using(grad=create_graph or MODE.get().grad):
-        found = gradients(slope, inputs, v, create_graph=create_graph)
-        product = filled(found, inputs, strict, create_graph, "double_back")
-    return without_history(outputs, create_graph)[0], as_given(without_history(product, create_graph), is_tuple)
+        call = _Call("vhp", func, inputs, create_graph, strict, v)
+        slope = call.slope("vhp")
+    return call.product(slope, call.inputs, call.many_inputs, "double_back")
 
 
-def hvp(
-    func: Callable[..., Any], inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False
-) -> tuple[Any, Any]:
+def hvp(func: Func, inputs: Any, v: Any = None, create_graph: bool = False, strict: bool = False) -> tuple[Any, Any]:
     """Return the output of a `func` that returns one element, and its Hessian times `v`. `vhp` is faster, and equal.
 
     Args:
@@ -355,26 +354,8 @@ def hvp(
     from ..ops.create.fill_like import zeros_like
 
     with using(grad=True):
-        is_tuple, inputs, v, outputs, slope = _slope(func, inputs, v, create_graph, strict, "hvp")
-        seeds = tuple(zeros_like(x, requires_grad=True) for x in inputs)
-        back = gradients(slope, inputs, seeds, create_graph=True)
+        call = _Call("hvp", func, inputs, create_graph, strict, v)
+        seeds = tuple(zeros_like(x, requires_grad=True) for x in call.inputs)
+        back = gradients(call.slope("hvp"), call.inputs, seeds, create_graph=True)
         check_followed(back, "hessian", strict)
-    with using(grad=create_graph or MODE.get().grad):
-        found = gradients(back, seeds, v, create_graph=create_graph)
-        product = filled(found, inputs, strict, create_graph, "double_back_trick")
-    return without_history(outputs, create_graph)[0], as_given(without_history(product, create_graph), is_tuple)
-
-
-def _slope(
-    func: Callable[..., Any], inputs: Any, v: Any, create_graph: bool, strict: bool, name: str
-) -> tuple[bool, Any, Any, Any, Any]:
-    """Return, for `vhp` and `hvp`: is_tuple, the inputs, `v`, the output, and the gradient with its graph."""
-    is_tuple, inputs = as_tuple(inputs, "inputs", name)
-    inputs = fresh(inputs, create_graph, True)
-    v = _vector(v, inputs, is_tuple, create_graph, name)
-    out_is_tuple, outputs = as_tuple(func(*inputs), _OUTPUTS, name)
-    check_followed(outputs, "outputs", strict)
-    only_element(outputs, out_is_tuple, name)
-    slope = gradients(outputs, inputs, create_graph=True)
-    check_followed(slope, "jacobian", strict)
-    return is_tuple, inputs, v, outputs, slope
+    return call.product(back, seeds, call.many_inputs, "double_back_trick")

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ..base.errors import inside_a_transform
 from ..base.modes import MODE, TRANSFORMS
 from ..core.tensor import Tensor
 from .api import grad
-from .arguments import flag
+from .arguments import flag, input_edge, root_edge
 from .backward_pass import rows_of
-from .edges import input_edge, root_edge
 
 Tensors = tuple[Tensor, ...]
 
@@ -92,12 +92,6 @@ def only_element(outputs: Tensors, is_tuple: bool, name: str) -> None:
         raise RuntimeError(f"The Tensor returned by the function given to {name} should contain a single element")
 
 
-def one_number(inputs: Tensors, message: str) -> None:
-    """Raise RuntimeError unless the only tensor has one element, so that `v` may be omitted."""
-    if len(inputs) != 1 or inputs[0].numel() != 1:
-        raise RuntimeError(message)
-
-
 _STRICT = {
     "outputs": "Output {} of the user-provided function does not require gradients. The outputs must be computed in a "
     "differentiable manner from the input when running in strict mode.",
@@ -117,10 +111,7 @@ def check_followed(values: Any, what: str, strict: bool) -> None:
     """In strict mode, raise RuntimeError for a value that does not require grad. `what` is a key of `_STRICT`."""
     for i, value in enumerate(values if strict else ()):
         if value is None:
-            raise RuntimeError(
-                f"The output of the user-provided function is independent of input {i}. This is not allowed in strict "
-                "mode."
-            )
+            raise RuntimeError(_INDEPENDENT["back"].format(i))
         if not value.requires_grad:
             raise RuntimeError(_STRICT[what].format(i))
 
@@ -137,6 +128,12 @@ _INDEPENDENT = {
 }
 
 
+NOT_AGAIN = (
+    "The {} of the user-provided function is independent of input {}. This is not allowed in strict mode when "
+    "create_graph=True."
+)
+
+
 def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: str) -> Tensors:
     """Replace gradients that are None by zeros; in strict mode, raise RuntimeError."""
     from ..ops.create.fill_like import zeros_like
@@ -148,11 +145,7 @@ def filled(grads: Any, like: Tensors, strict: bool, create_graph: bool, stage: s
                 raise RuntimeError(_INDEPENDENT[stage].format(i))
             g = zeros_like(like[i])
         elif strict and create_graph and not g.requires_grad:
-            what = "hessian" if "double" in stage else "jacobian"
-            raise RuntimeError(
-                f"The {what} of the user-provided function is independent of input {i}. This is not allowed in strict "
-                "mode when create_graph=True."
-            )
+            raise RuntimeError(NOT_AGAIN.format("hessian" if "double" in stage else "jacobian", i))
         found.append(g)
     return tuple(found)
 
@@ -169,25 +162,23 @@ def gradients(outputs: Any, inputs: Tensors, seeds: Any = None, **options: Any) 
 def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[list[Tensor | None]]:
     """The gradients of each element of an output, by one backward pass for each."""
     if MODE.get().levels:
-        flat = out.reshape(-1)
-        return [
-            gradients((flat,), inputs, (u,), retain_graph=True, create_graph=create_graph) for u in basis((out,))[0]
-        ]
-    units = basis((out,))[0].reshape(out.numel(), *out._shape)
-    return rows_of([root_edge(out, 0)], ([u] for u in units), [input_edge(x) for x in inputs], create_graph)
+        return [gradients((out,), inputs, (u,), retain_graph=True, create_graph=create_graph) for u in units((out,))[0]]
+    rows = ([u] for u in units((out,))[0])
+    return rows_of([root_edge(out, 0)], rows, [input_edge(x) for x in inputs], create_graph)
 
 
-def basis(tensors: Tensors) -> list[Tensor]:
-    """The identity matrix over all elements of the tensors, split into the columns of each tensor."""
-    from ..ops.create.fill import eye, zeros
+def units(tensors: Sequence[Tensor], start: int = 0, stop: int | None = None) -> list[Tensor]:
+    """Rows `start` to `stop` of the identity over all elements of the tensors, split and shaped like the tensors."""
+    from ..ops.create.fill import zeros
 
-    if len(tensors) == 1:
-        return [eye(tensors[0].numel(), dtype=tensors[0].dtype, device=tensors[0].device)]
-    sizes = [t.numel() for t in tensors]
-    parts, start = [], 0
-    for t, size in zip(tensors, sizes, strict=True):
-        part = zeros(sum(sizes), size, dtype=t.dtype, device=t.device)
-        part.diagonal(-start).fill_(1)
-        parts.append(part)
-        start += size
+    stop = sum(t.numel() for t in tensors) if stop is None else stop
+    parts, first = [], 0
+    for t in tensors:
+        count = t.numel()
+        part = zeros(stop - start, count, dtype=t.dtype, device=t.device)
+        low, high = max(start, first), min(stop, first + count)
+        if low < high:
+            part[low - start : high - start, low - first : high - first].diagonal().fill_(1)
+        parts.append(part.reshape(stop - start, *t._shape))
+        first += count
     return parts

@@ -11,14 +11,8 @@ from ..core.accumulate_grad import ENFORCED
 from ..core.tensor import Tensor
 from .decorate import F, decorate
 
-__all__ = [
-    "enable_grad",
-    "enforce_grad_layout_policy",
-    "inference_mode",
-    "no_grad",
-    "set_grad_enabled",
-    "set_multithreading_enabled",
-]
+__all__ = ["enable_grad", "enforce_grad_layout_policy", "inference_mode", "no_grad", "set_grad_enabled"]
+__all__ += ["set_multithreading_enabled"]
 
 
 def is_grad_enabled() -> bool:
@@ -58,9 +52,7 @@ class _NoArguments(ModeManager):
     """Allows `@no_grad` without parentheses, as torch does."""
 
     def __new__(cls, orig_func: Any = None) -> Any:
-        if orig_func is None:
-            return super().__new__(cls)
-        return decorate(cls, orig_func)
+        return super().__new__(cls) if orig_func is None else decorate(cls, orig_func)
 
     def __init__(self, orig_func: Any = None) -> None:
         pass
@@ -186,9 +178,7 @@ class inference_mode(ModeManager):  # noqa: N801 - torch's name
     """
 
     def __new__(cls, mode: Any = True) -> Any:
-        if isinstance(mode, bool):
-            return super().__new__(cls)
-        return decorate(cls, mode)
+        return super().__new__(cls) if isinstance(mode, bool) else decorate(cls, mode)
 
     def __init__(self, mode: bool = True) -> None:
         self.mode = mode

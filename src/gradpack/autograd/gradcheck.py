@@ -7,28 +7,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..base.dtypes import complex128, float64
 from ..core.tensor import Tensor
 from .api import grad
 
-if TYPE_CHECKING:
-    from .gradchecks.jacobian_checks import GradcheckError
-
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
-def __getattr__(name: str) -> Any:
-    if name == "GradcheckError":
-        from .gradchecks.jacobian_checks import GradcheckError
-
-        return GradcheckError
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
+Func = Callable[..., Any]
 
 _ONE_OF = "Expected at least one of {} or {} to be True"
 _NEEDS = "Setting {}=True requires {} to be True"
+
+
+class GradcheckError(RuntimeError):
+    """Raised by `gradcheck` and `gradgradcheck` where derivatives are wrong."""
 
 
 def _require(condition: bool, message: str) -> None:
@@ -37,7 +32,7 @@ def _require(condition: bool, message: str) -> None:
 
 
 def gradcheck(
-    func: Callable[..., Any],
+    func: Func,
     inputs: Any,
     *,
     eps: float = 1e-6,
@@ -91,9 +86,8 @@ def gradcheck(
         >>> torch.autograd.gradcheck(torch.sin, (x,))
         True
     """
-    from .gradchecks.jacobian_checks import Comparison, GradcheckError, check_scaled
+    from .gradchecks.jacobian_checks import Comparison, check_scaled, check_undefined, check_undefined_forward
     from .gradchecks.numerical import as_tuple, differentiable_outputs
-    from .gradchecks.undefined_checks import check_undefined, check_undefined_forward
 
     _require(check_forward_ad or check_backward_ad, _ONE_OF.format("check_forward_ad", "check_backward_ad"))
     _require(check_backward_ad or not check_batched_grad, _NEEDS.format("check_batched_grad", "check_backward_ad"))
@@ -107,7 +101,11 @@ def gradcheck(
         _check_inputs(given)
         returned = as_tuple(func(*given))
         outputs = differentiable_outputs(returned)
-        _check_outputs(outputs)
+        if any(out.is_sparse for out in outputs):
+            raise ValueError(
+                "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output "
+                "of fn for gradcheck."
+            )
         if not outputs:
             _check_nothing_to_differentiate(func, given, returned, eps)
             return True
@@ -124,7 +122,9 @@ def gradcheck(
             return True
         if check_batched_grad:
             check.batched(outputs)
-            _drop_kept(given)
+            for x in check.sources:
+                if x.retains_grad:  # `vmap` may have left a batched gradient
+                    x.grad = None
         check_scaled(outputs, check.sources)
         if check_undefined_grad:
             check_undefined(func, given, outputs)
@@ -135,9 +135,7 @@ def gradcheck(
     return True
 
 
-def _dense(
-    func: Callable[..., Any], inputs: tuple[Any, ...], masked: bool
-) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def _dense(func: Func, inputs: tuple[Any, ...], masked: bool) -> tuple[Func, tuple[Any, ...]]:
     """Return the function and its inputs, dense for sparse ones; raise if the gradients of those have other kinds."""
     if not any(isinstance(x, Tensor) and x.is_sparse for x in inputs):
         return func, inputs
@@ -145,21 +143,6 @@ def _dense(
 
     check_kinds(func, inputs)
     return without_sparse(func, inputs, masked)
-
-
-def _drop_kept(inputs: Sequence[Any]) -> None:
-    """Clear the retained gradients of non-leaf inputs: `vmap` may have left batched ones."""
-    for x in inputs:
-        if isinstance(x, Tensor) and x.retains_grad:
-            x.grad = None
-
-
-def _check_outputs(outputs: Sequence[Tensor]) -> None:
-    if any(out.is_sparse for out in outputs):
-        raise ValueError(
-            "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output of "
-            "fn for gradcheck."
-        )
 
 
 def _check_inputs(inputs: Sequence[Any]) -> None:
@@ -188,11 +171,8 @@ def _check_inputs(inputs: Sequence[Any]) -> None:
         )
 
 
-def _check_nothing_to_differentiate(
-    func: Callable[..., Any], inputs: Sequence[Any], outputs: Sequence[Any], eps: float
-) -> None:
+def _check_nothing_to_differentiate(func: Func, inputs: Sequence[Any], outputs: Sequence[Any], eps: float) -> None:
     """Raise if outputs that do not require grad depend on inputs that do."""
-    from .gradchecks.jacobian_checks import GradcheckError
     from .gradchecks.numerical import as_tuple, numerical_jacobians
 
     numbers = [i for i, t in enumerate(outputs) if t.is_floating_point() or t.is_complex()]
@@ -205,7 +185,7 @@ def _check_nothing_to_differentiate(
 
 
 def gradgradcheck(
-    func: Callable[..., Any],
+    func: Func,
     inputs: Any,
     grad_outputs: Any = None,
     *,
@@ -291,10 +271,10 @@ def gradgradcheck(
 def _seed_like(output: Tensor, strided: bool) -> Tensor:
     """Random numbers in the shape and dtype of an output, drawn in double precision."""
     from ..ops.random.floats import randn
-    from .gradchecks.jacobian_checks import stacked
+    from ..ops.shape.join import stack
 
     dtype = complex128 if output.is_complex() else float64
     made = randn(output.shape, dtype=dtype, device=output.device).to(output.dtype)
     if strided and made.ndim:
-        made = stacked([made, made]).movedim(0, -1)[..., 0]
+        made = stack([made, made]).movedim(0, -1)[..., 0]
     return made.requires_grad_()

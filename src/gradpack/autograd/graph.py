@@ -14,7 +14,7 @@ from ..core.hooks import RemovableHandle
 from ..core.tensor import InferenceCounter, Tensor
 from ..graph import node as _graph
 from ..graph.node import NoGradEdge, OutputSlot
-from .edges import GradientEdge, get_gradient_edge
+from .arguments import GradientEdge, get_gradient_edge
 from .saved_hooks import (
     PackHook,  # noqa: F401 - under this name, too
     UnpackHook,  # noqa: F401
@@ -28,22 +28,10 @@ from .undefined_grad import DelayedError, UndefinedGrad
 if TYPE_CHECKING:  # imported lazily
     from .drawing.draw import GraphDrawing, draw
 
-__all__ = [
-    "GradientEdge",
-    "GraphDrawing",
-    "Node",
-    "allow_mutation_on_saved_tensors",
-    "disable_saved_tensors_hooks",
-    "draw",
-    "get_gradient_edge",
-    "increment_version",
-    "region_activation_memory_budget",
-    "register_multi_grad_hook",
-    "save_on_cpu",
-    "saved_tensors_hooks",
-    "set_override_stale_capture_stream",
-    "set_warn_on_accumulate_grad_stream_mismatch",
-]
+__all__ = ["GradientEdge", "GraphDrawing", "Node", "allow_mutation_on_saved_tensors", "disable_saved_tensors_hooks"]
+__all__ += ["draw", "get_gradient_edge", "increment_version", "region_activation_memory_budget"]
+__all__ += ["register_multi_grad_hook", "save_on_cpu", "saved_tensors_hooks", "set_override_stale_capture_stream"]
+__all__ += ["set_warn_on_accumulate_grad_stream_mismatch"]
 
 
 class Node(abc.ABC):
@@ -60,41 +48,36 @@ class Node(abc.ABC):
     @abc.abstractmethod
     def name(self) -> str:
         """The name of the operation's node: `MulBackward0`."""
-        raise NotImplementedError
 
     @property
     @abc.abstractmethod
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
         """For each differentiable input, its grad_fn and the number of that node's output."""
-        raise NotImplementedError
 
     @abc.abstractmethod
     def metadata(self) -> dict[Any, Any]:
         """A dict for the user's metadata on the node."""
-        raise NotImplementedError
 
     @abc.abstractmethod
     def _sequence_nr(self) -> int:
-        raise NotImplementedError
+        """The number that nodes are ordered by: the larger, the newer."""
 
     @property
     @abc.abstractmethod
     def _input_metadata(self) -> list[Any]:
-        raise NotImplementedError
+        """The shape, dtype and device of each output."""
 
     @abc.abstractmethod
     def _register_hook_dict(self, tensor: Tensor) -> None:
-        raise NotImplementedError
+        """Let the hooks of a tensor run at this node."""
 
     @abc.abstractmethod
     def register_hook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_inputs, grad_outputs)` after the node has run; the tuple it returns replaces grad_inputs."""
-        raise NotImplementedError
 
     @abc.abstractmethod
     def register_prehook(self, fn: Callable[..., Any]) -> RemovableHandle:
         """Call `fn(grad_outputs)` before the node runs; the tuple it returns replaces grad_outputs."""
-        raise NotImplementedError
 
 
 for _kind in (_graph.Node, DelayedError, UndefinedGrad):

@@ -9,12 +9,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import partial, wraps
+from typing import Any, TypeVar
 from uuid import uuid4
 from warnings import warn
 
 from ..base.exits import Exit
 from ..base.modes import MODE
+from . import kineto_available
 from .profiler_util import DeviceType, EventList, FunctionEvent, FunctionEventAvg, ProfilerActivity
 from .profiling.blocks import record_function
 from .profiling.emit import emit_itt, emit_nvtx
@@ -22,6 +24,8 @@ from .profiling.kineto import MemRecordsAcc
 from .profiling.nvprof import EnforceUnique, load_nvprof, parse_nvprof_trace
 from .profiling.recorder import Recorder
 from .profiling.steps import KinetoStepTracker
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 _UNFINISHED = "<unfinished torch.autograd.profile>"
 
@@ -45,6 +49,16 @@ class _ExperimentalConfig:
     profile_all_threads: bool = False
     capture_overload_names: bool = False
     trace_only: bool = False
+
+
+def _of_events(method: F) -> F:
+    """The method of a profiler that calls this one of its events."""
+
+    @wraps(method)
+    def called(prof: Any, *args: Any, **kwargs: Any) -> Any:
+        return method(prof._found(), *args, **kwargs)
+
+    return called  # type: ignore[return-value]
 
 
 class profile:  # noqa: N801 - torch's name
@@ -113,7 +127,7 @@ class profile:  # noqa: N801 - torch's name
         self.use_device: str | None = None
         self.use_cuda = False
         self._recorder: Recorder | None = None
-        self._clock: Any = None  # of the other device, if there is one
+        self._make_recorder: Callable[..., Recorder] = Recorder
         self._stop_modules: Callable[[], None] | None = None
         self._events: EventList | None = None
         self._earlier: EventList | None = None
@@ -129,7 +143,7 @@ class profile:  # noqa: N801 - torch's name
             use_device = "cuda"
         if use_device is not None:
             self._find_device(use_device)
-        if not use_cpu and self._clock is None:
+        if not use_cpu and self.use_device is None:
             if not use_kineto:
                 raise AssertionError("Device-only events supported only with Kineto (use_kineto=True)")
             raise AssertionError("No activities specified for the profiler: there is no device beside the CPU")
@@ -137,18 +151,17 @@ class profile:  # noqa: N801 - torch's name
             raise ValueError("post_processing_timeout_s must be non-negative")
 
     def _find_device(self, use_device: str) -> None:
-        """Set the device to measure, and its clock; warn if it has none."""
+        """Set the device to measure, with its clock; warn if it has none."""
         if use_device not in ("cuda", "xpu", "mtia", "hpu"):
             warn(f"The {use_device} is not a valid device option.", stacklevel=3)
             return
-        from .profiling.device import clock_of
+        from .profiling.device import DeviceRecorder, clock_of
 
-        self._clock = clock_of(use_device)
-        if self._clock is not None:
-            self.use_device = use_device
+        clock, name = clock_of(use_device), use_device.upper()
+        if clock is None:
+            warn(f"{name} is not available, disabling {name} profiling", stacklevel=3)
             return
-        name = use_device.upper()
-        warn(f"{name} is not available, disabling {name} profiling", stacklevel=3)
+        self.use_device, self._make_recorder = use_device, partial(DeviceRecorder, clock)
 
     def default_trace_id(self) -> str:
         """Return a unique trace id of 32 hexadecimal digits."""
@@ -198,19 +211,13 @@ class profile:  # noqa: N801 - torch's name
         if self._recorder is not None and self.acc_events:
             self._earlier = self.function_events
         self._events = None
-        options: dict[str, Any] = {
-            "shapes": self.record_shapes,
-            "stack": self.with_stack,
-            "memory": self.profile_memory,
-            "modules": self.with_modules,
-            "outer": outer,
-        }
-        if self._clock is None:
-            self._recorder = Recorder(**options)
-        else:
-            from .profiling.device import DeviceRecorder
-
-            self._recorder = DeviceRecorder(self._clock, **options)
+        self._recorder = self._make_recorder(
+            shapes=self.record_shapes,
+            stack=self.with_stack,
+            memory=self.profile_memory,
+            modules=self.with_modules,
+            outer=outer,
+        )
         if self.with_modules:
             from ..nn._module.observed import observe
 
@@ -240,14 +247,7 @@ class profile:  # noqa: N801 - torch's name
             nothing = EventList(profile_memory=self.profile_memory, with_flops=self.with_flops)
             nothing._build_tree()
             return nothing
-        events = build(self._recorder, use_device=self.use_device, with_flops=self.with_flops)
-        if self._clock is not None:
-            from .profiling.build import thread_number
-            from .profiling.device import DeviceRecorder, add_device_times
-
-            if isinstance(self._recorder, DeviceRecorder):
-                add_device_times(events, self._recorder, thread_number)
-        return events
+        return build(self._recorder, use_device=self.use_device, with_flops=self.with_flops)
 
     @property
     def function_events(self) -> EventList:
@@ -260,26 +260,8 @@ class profile:  # noqa: N801 - torch's name
     def __str__(self) -> str:
         return str(self._found()) if self._recorder is not None else _UNFINISHED
 
-    def table(
-        self,
-        sort_by: str | None = None,
-        row_limit: int = 100,
-        max_src_column_width: int | None = 75,
-        max_name_column_width: int | None = 55,
-        max_shapes_column_width: int | None = 80,
-        header: str | None = None,
-        top_level_events_only: bool = False,
-    ) -> str:
-        """Return the events as a table. See `EventList.table`."""
-        return self._found().table(
-            sort_by=sort_by,
-            row_limit=row_limit,
-            max_src_column_width=max_src_column_width,
-            max_name_column_width=max_name_column_width,
-            max_shapes_column_width=max_shapes_column_width,
-            header=header,
-            top_level_events_only=top_level_events_only,
-        )
+    table = _of_events(EventList.table)
+    total_average = _of_events(EventList.total_average)
 
     def export_chrome_trace(
         self, path: str, metadata: Mapping[str, Any] | None = None, use_python_export: bool = False
@@ -320,10 +302,6 @@ class profile:  # noqa: N801 - torch's name
         """Return sums over events of the same name. See `EventList.key_averages`."""
         return self._found().key_averages(group_by_input_shape, group_by_stack_n, group_by_overload_name)
 
-    def total_average(self) -> FunctionEventAvg:
-        """Return the sums over all events."""
-        return self._found().total_average()
-
     @property
     def self_cpu_time_total(self) -> float:
         """The sum of the self CPU times of all events (without child events), in microseconds."""
@@ -344,21 +322,13 @@ class profile:  # noqa: N801 - torch's name
             >>> top["name"], [child["name"] for child in top["children"]]
             ('twice', ['aten::ones', 'aten::mul'])
         """
-        return flame(self._found())
-
-
-def flame(events: EventList) -> list[dict[str, Any]]:
-    """Return the top-level events as nested dicts."""
-    made: dict[int, dict[str, Any]] = {}
-    tops: list[dict[str, Any]] = []
-    for event in events:  # a parent comes before its children
-        span = event.time_range
-        row = {"name": event.name, "start": span.start, "duration": span.elapsed_us(), "thread": event.thread}
-        row["children"] = []
-        made[id(event)] = row
-        parent = None if event.cpu_parent is None else made.get(id(event.cpu_parent))
-        (tops if parent is None else parent["children"]).append(row)
-    return tops
+        tops: list[dict[str, Any]] = []
+        inside: dict[int, list[dict[str, Any]]] = {}  # the children of an event
+        for event in self._found():  # a parent comes before its children
+            span, children = event.time_range, inside.setdefault(id(event), [])
+            row = {"name": event.name, "start": span.start, "duration": span.elapsed_us(), "thread": event.thread}
+            inside.get(id(event.cpu_parent), tops).append({**row, "children": children})
+        return tops
 
 
 def __getattr__(name: str) -> Any:
@@ -367,25 +337,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def kineto_available() -> bool:
-    """Always False: Kineto, the library behind torch's profiler, is not used."""
-    return False
-
-
-__all__ = [
-    "DeviceType",
-    "EnforceUnique",
-    "EventList",
-    "FunctionEvent",
-    "FunctionEventAvg",
-    "KinetoStepTracker",
-    "MemRecordsAcc",
-    "ProfilerActivity",
-    "emit_itt",
-    "emit_nvtx",
-    "kineto_available",
-    "load_nvprof",
-    "parse_nvprof_trace",
-    "profile",
-    "record_function",
-]
+__all__ = ["DeviceType", "EnforceUnique", "EventList", "FunctionEvent", "FunctionEventAvg", "KinetoStepTracker"]
+__all__ += ["MemRecordsAcc", "ProfilerActivity", "emit_itt", "emit_nvtx", "kineto_available", "load_nvprof"]
+__all__ += ["parse_nvprof_trace", "profile", "record_function"]

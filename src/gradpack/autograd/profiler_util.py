@@ -58,10 +58,8 @@ class EventList(list[Any]):
             group.sort(key=lambda event: (event.time_range.start, -event.time_range.end))
             around: list[FunctionEvent] = []  # the enclosing events, outermost first
             for event in group:
-                while around and (
-                    event.time_range.start >= around[-1].time_range.end
-                    or event.time_range.end > around[-1].time_range.end
-                ):
+                span = event.time_range
+                while around and (span.start >= around[-1].time_range.end or span.end > around[-1].time_range.end):
                     around.pop()
                 if around:
                     around[-1].append_cpu_child(event)
@@ -208,12 +206,9 @@ class EventList(list[Any]):
                 average.input_shapes = ""
             if not group_by_overload_name:
                 average.overload_name = ""
-        return EventList(
-            groups.values(),
-            use_device=self._use_device,
-            profile_memory=self._profile_memory,
-            with_flops=self._with_flops,
-        )
+        found = EventList(groups.values(), use_device=self._use_device, with_flops=self._with_flops)
+        found._profile_memory = self._profile_memory
+        return found
 
     def total_average(self) -> FunctionEventAvg:
         """Return the sums over all events."""
@@ -225,16 +220,5 @@ class EventList(list[Any]):
         return total
 
 
-__all__ = [
-    "DeviceType",
-    "EventList",
-    "EventMetadata",
-    "FormattedTimesMixin",
-    "FunctionEvent",
-    "FunctionEventAvg",
-    "Interval",
-    "Kernel",
-    "MemRecordsAcc",
-    "ProfilerActivity",
-    "StringTable",
-]
+__all__ = ["DeviceType", "EventList", "EventMetadata", "FormattedTimesMixin", "FunctionEvent", "FunctionEventAvg"]
+__all__ += ["Interval", "Kernel", "MemRecordsAcc", "ProfilerActivity", "StringTable"]

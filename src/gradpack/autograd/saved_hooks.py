@@ -10,6 +10,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from contextlib import ContextDecorator
+from functools import partial
 from typing import Any
 
 from ..base import scopes
@@ -157,10 +158,6 @@ def _pack_to_cpu(tensor: Tensor, beside: bool = False) -> Any:
     return tensor._spec.device, tensor._shape, copy, False
 
 
-def _pack_to_pinned(tensor: Tensor) -> Any:
-    return _pack_to_cpu(tensor, True)
-
-
 def _unpack_from_cpu(packed: Any) -> Tensor:
     device, shape, kept, beside = packed
     kept = kept.to(device, non_blocking=beside)
@@ -197,7 +194,7 @@ class save_on_cpu(saved_tensors_hooks):  # noqa: N801 - torch's name
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         if not isinstance(device_type, str):
             raise TypeError(f"save_on_cpu(): device_type must be a str, not {type(device_type).__name__}")
-        super().__init__(_pack_to_pinned if pin_memory else _pack_to_cpu, _unpack_from_cpu)
+        super().__init__(partial(_pack_to_cpu, beside=True) if pin_memory else _pack_to_cpu, _unpack_from_cpu)
 
 
 def disable_saved_tensors_hooks(error_message: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
 from typing import Any
 
 from ..core.tensor import Tensor
@@ -14,10 +14,7 @@ __all__ = ["Variable", "VariableMeta"]
 class ImperativeEngine:
     """The part of torch's execution engine that users call."""
 
-    @staticmethod
-    def queue_callback(callback: Callable[[], Any]) -> None:
-        """Call `callback()` at the end of the current backward pass."""
-        queue_callback(callback)
+    queue_callback = staticmethod(queue_callback)
 
     @staticmethod
     def is_checkpoint_valid() -> bool:
@@ -49,8 +46,6 @@ class Variable(metaclass=VariableMeta):
 
     def __new__(cls, data: Any = None, requires_grad: bool = False, volatile: Any = None) -> Tensor:  # type: ignore[misc]
         if volatile:
-            import warnings
-
             warnings.warn(
                 "volatile was removed and now has no effect. Use `with torch.no_grad():` instead.",
                 UserWarning,

@@ -26,9 +26,18 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     0: done. 1: it began and failed. 2: it was asked for something that cannot be done. 130: Ctrl-C.
     """
-    argv = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _run(list(sys.argv[1:] if argv is None else argv))
+    except Problem as problem:
+        print(f"gradpack: {problem}", file=sys.stderr)
+        return problem.code
+
+
+def _run(argv: list[str]) -> int:
     if argv[:1] == ["run"]:  # the program that it runs has its own arguments, streams and exceptions
-        return _run(argv[1:])
+        from . import run
+
+        return run.main(argv[1:])
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal may lack characters that the text has
@@ -41,9 +50,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         args = parser.parse_args(argv)
         code: int = modules[args.command].run(args)
-    except Problem as problem:
-        print(f"gradpack: {problem}", file=sys.stderr)
-        return problem.code
     except KeyboardInterrupt:
         print("gradpack: interrupted", file=sys.stderr)
         return 130
@@ -52,13 +58,3 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     return code
-
-
-def _run(argv: Sequence[str]) -> int:
-    from . import run
-
-    try:
-        return run.main(argv)
-    except Problem as problem:
-        print(f"gradpack: {problem}", file=sys.stderr)
-        return problem.code

@@ -9,10 +9,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
 from math import isfinite
+from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from . import text as texts
 from .problem import Problem, check_writable, fraction, need, positive, rate, seed
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def run(args: Namespace) -> int:
 
     from ..examples.gpt import GPT, draw, encode
     from . import report
-    from .progress import progress
+    from .report import progress
     from .ways import compare, four_ways
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
@@ -85,7 +85,7 @@ def run(args: Namespace) -> int:
 def train(console: Any, model: GPT, data: Tensor, args: Namespace) -> list[float]:
     """Trains the model and returns the loss of every step."""
     from ..examples.gpt import train as training
-    from .progress import Speed, progress
+    from .report import Speed, progress
 
     losses: list[float] = []
     speed = Speed(args.batch * args.context)
@@ -111,8 +111,8 @@ def check(args: Namespace) -> str:
         raise Problem(f"--heads {args.heads} does not divide --width {args.width}")
     need("rich", "cli")
     need("matplotlib", "plot")
-    text = texts.load(args.text)
-    texts.check_length(text, args.context)
+    text = load(args.text)
+    check_length(text, args.context)
     check_memory(args, len(set(text)))
     outputs = {"--out": args.out, "--save": args.save}
     taken = {"--text": args.text} if args.text is not None else {}
@@ -152,3 +152,40 @@ def explained() -> Iterator[None]:
         if isinstance(error, BrokenPipeError):
             raise
         raise Problem(str(error), code=1) from None
+
+
+def load(file: str | None) -> str:
+    """The text of a UTF-8 file, or the reference text that ships inside Python."""
+    if file is None:
+        try:
+            from pydoc_data.topics import topics
+        except ImportError:
+            raise Problem("this Python comes without pydoc_data; name a text yourself: --text FILE") from None
+        return "\n".join(topics.values())
+    try:
+        text = Path(file).read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise Problem(f"--text: there is no file {file}") from None
+    except IsADirectoryError:
+        raise Problem(f"--text: {file} is a folder; name a text file in it") from None
+    except UnicodeDecodeError as error:
+        raise Problem(
+            f"--text: {file} is not text in UTF-8: byte {error.start} is {error.object[error.start]:#04x}. "
+            "Convert it first"
+        ) from None
+    except OSError as error:
+        raise Problem(f"--text: cannot read {file}: {error.strerror}") from None
+    if not text:
+        raise Problem(f"--text: {file} is empty")
+    return text
+
+
+def check_length(text: str, context: int) -> None:
+    """Raise unless the text has at least `context` + 1 characters."""
+    if len(text) <= context:
+        raise Problem(
+            f"the text has {len(text)} characters, and a context of {context} needs at least {context + 1}: "
+            "take a longer text or a smaller --context"
+        )
+    if text == text[0] * len(text):
+        raise Problem(f"the text is the character {text[0]!r} over and over: there is nothing to learn")

@@ -64,8 +64,7 @@ def run(args: argparse.Namespace) -> int:
     from ..autograd.profiler import profile
     from ..saved import budget, record
 
-    limit = bytes_of(args.budget)
-    policy = None if limit is None else budget(limit)
+    policy = None if args.budget is None else budget(bytes_of(args.budget))
     calls = profile(args.profile, with_modules=True)
     recording = record(Path(args.script).name if not args.is_module else args.script, args.limit)
     with output_kept(args.json) as print_here:
@@ -79,9 +78,7 @@ def run(args: argparse.Namespace) -> int:
     return code or failed
 
 
-def bytes_of(text: str | None) -> int | None:
-    if text is None:
-        return None
+def bytes_of(text: str) -> int:
     try:
         return in_bytes("inspect", "--budget", text)
     except ValueError:
@@ -122,25 +119,17 @@ def run_program(args: argparse.Namespace) -> int:
             runpy.run_module(args.script, run_name="__main__", alter_sys=True)
         else:
             runpy.run_path(os.path.abspath(args.script), run_name="__main__")
-        wait_for_threads()
+        for thread in threading.enumerate():  # as Python does at the end of a program
+            if thread not in (threading.main_thread(), threading.current_thread()) and not thread.daemon:
+                thread.join()
     except SystemExit as end:
         return exit_code(end)
-    except KeyboardInterrupt as error:
-        show(error)
-        return INTERRUPTED
     except BaseException as error:
         show(error)
-        return 1
+        return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     finally:
         sys.argv, sys.path[:] = before
     return 0
-
-
-def wait_for_threads() -> None:
-    """Join non-daemon threads, as Python does at the end of a program."""
-    for thread in threading.enumerate():
-        if thread is not threading.main_thread() and thread is not threading.current_thread() and not thread.daemon:
-            thread.join()
 
 
 def exit_code(end: SystemExit) -> int:

@@ -1,9 +1,11 @@
-"""The demo's results: one table, one picture, the weights."""
+"""The demo's progress and results: one table, one picture, the weights."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import perf_counter
 from typing import Any
 
 from .problem import write
@@ -80,3 +82,38 @@ def save_weights(file: str, model: Any) -> None:
     buffer = io.BytesIO()
     np.savez(buffer, **{name: tensor.numpy() for name, tensor in model.state_dict().items()})
     write(file, buffer.getvalue(), "--save")
+
+
+Report = Callable[[int, str], None]  # is called at every step, with the number of steps done and a note to display
+
+
+@contextmanager
+def progress(console: Any, title: str, total: int) -> Iterator[Report]:
+    """Shows the progress of `total` steps on a rich console."""
+    if console.is_terminal:
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
+
+        columns = "{task.description}", BarColumn(), MofNCompleteColumn(), "{task.fields[note]}", TimeRemainingColumn()
+        with Progress(*columns, console=console) as bar:
+            task = bar.add_task(title, total=total, note="")
+            yield lambda done, note: bar.update(task, completed=done, note=note)
+        return
+    every = max(total // 10, 1)
+
+    def line(done: int, note: str) -> None:
+        if done % every == 0 or done == total:
+            console.print(f"{title} {done}/{total}  {note}".rstrip(), highlight=False, markup=False)
+
+    yield line
+
+
+class Speed:
+    """Things per second over the last few steps."""
+
+    def __init__(self, per_step: int, window: int = 20) -> None:
+        self._per_step, self._window = per_step, window
+        self._times = [perf_counter()]
+
+    def step(self) -> float:
+        self._times = [*self._times[-self._window :], perf_counter()]
+        return self._per_step * (len(self._times) - 1) / (self._times[-1] - self._times[0])

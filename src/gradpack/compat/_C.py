@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 from weakref import ref
 
-from ..autograd.current_pass import current_node, execution_order
+from ..autograd.backward_pass import current_node, execution_order
 from ..autograd.forward_ad import _set_fwd_grad_enabled as _set_forward
 from ..autograd.grad_mode import (
     is_grad_enabled,

@@ -33,25 +33,6 @@ from .operators import (
 from .places import backend, device, dtype
 from .report import OpInfo, coverage, get_op_info, has_jvp, has_op, has_vjp, list_ops
 
-__all__ = [
-    "OpInfo",
-    "backend",
-    "bilinear",
-    "coverage",
-    "device",
-    "dtype",
-    "elementwise",
-    "function",
-    "general",
-    "get_op_info",
-    "has_jvp",
-    "has_op",
-    "has_vjp",
-    "kernel",
-    "linear",
-    "list_ops",
-    "method",
-    "nondifferentiable",
-    "registering",
-    "remove",
-]
+__all__ = ["OpInfo", "backend", "bilinear", "coverage", "device", "dtype", "elementwise", "function", "general"]
+__all__ += ["get_op_info", "has_jvp", "has_op", "has_vjp", "kernel", "linear", "list_ops", "method"]
+__all__ += ["nondifferentiable", "registering", "remove"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from keyword import iskeyword
 from typing import Any
 
@@ -15,26 +16,20 @@ from ..declare.op import OPTIONS, PUBLIC, REGISTRY, Op
 from ..ops import methods
 from . import added
 
+Function = Callable[..., Any]
 
-def _namespace() -> dict[str, Any]:
+
+def _library() -> Any:
     import gradpack
 
-    return vars(gradpack)
-
-
-def _has_name(name: str) -> bool:
-    import gradpack
-
-    return hasattr(gradpack, name)
+    return gradpack
 
 
 def known_operation(name: str) -> bool:
     """Whether the table has an operation; its module is loaded if so."""
-    try:
-        REGISTRY[name]
-    except KeyError:
-        return False
-    return True
+    with suppress(KeyError):
+        return REGISTRY[name] is not None
+    return False
 
 
 def is_exported(name: str) -> bool:
@@ -46,19 +41,19 @@ def _check_name(what: str, name: str) -> None:
         raise ValueError(f"extend.{what}(): {name!r} is no Python identifier")
 
 
-def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
+def _declared(kind: str) -> Callable[..., Callable[[Function], Any]]:
     declare = getattr(kinds, kind)
 
     def opened(
         *, method: bool = False, inplace: bool = False, export: bool = False, **keywords: Any
-    ) -> Callable[[Callable[..., Any]], Any]:
-        def decorate(body: Callable[..., Any]) -> Any:
+    ) -> Callable[[Function], Any]:
+        def decorate(body: Function) -> Any:
             name = keywords.get("name") or body.__name__
             _check_name(kind, name)
             _check_formulas(kind, name, keywords)
             if known_operation(name):
                 added.refuse(kind, name, "the table of operations")
-            if is_exported(name) or (export and _has_name(name)):
+            if is_exported(name) or (export and hasattr(_library(), name)):
                 added.refuse(kind, name, "gradpack")
             wanted = [name] * method + [name + "_"] * inplace
             for attribute in wanted:
@@ -78,17 +73,16 @@ def _declared(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
         return decorate
 
     opened.__name__ = opened.__qualname__ = kind
-    opened.__doc__ = _DOC.format(kind=kind, **_KINDS[kind])
+    opened.__doc__ = _DOC.format(means=_KINDS[kind])
     return opened
 
 
 def _check_formulas(kind: str, name: str, keywords: dict[str, Any]) -> None:
     for key, value in keywords.items():
         if key not in OPTIONS and not callable(value):
-            options = ", ".join(sorted(OPTIONS))
             raise TypeError(
                 f"extend.{kind}(): {key}={value!r} for {name}: a formula is a function. Options are method, inplace, "
-                f"export, {options}"
+                f"export, {', '.join(sorted(OPTIONS))}"
             )
 
 
@@ -99,12 +93,12 @@ def _forget(name: str) -> None:
     REGISTRY.pop(name, None)
 
 
-_KINDS: dict[str, dict[str, str]] = {
-    "elementwise": {"means": "whose result at a place depends on the operands at that place only"},
-    "linear": {"means": "that is linear in all its inputs together"},
-    "bilinear": {"means": "that is linear in each of its inputs"},
-    "general": {"means": "of any other kind"},
-    "nondifferentiable": {"means": "without gradient: comparisons, indices and the like"},
+_KINDS = {
+    "elementwise": "whose result at a place depends on the operands at that place only",
+    "linear": "that is linear in all its inputs together",
+    "bilinear": "that is linear in each of its inputs",
+    "general": "of any other kind",
+    "nondifferentiable": "without gradient: comparisons, indices and the like",
 }
 _DOC = """Declare an operation {means}.
 
@@ -129,7 +123,7 @@ general = _declared("general")
 nondifferentiable = _declared("nondifferentiable")
 
 
-def _attach(name: str, call: Callable[..., Any]) -> None:
+def _attach(name: str, call: Function) -> None:
     setattr(Tensor, name, call)
 
     def undo() -> None:
@@ -139,7 +133,7 @@ def _attach(name: str, call: Callable[..., Any]) -> None:
     added.note(f"method {name}", undo)
 
 
-def method(call: Callable[..., Any] | None = None, *, name: str | None = None) -> Any:
+def method(call: Function | None = None, *, name: str | None = None) -> Any:
     """Make a function of tensors a method of `Tensor`: a decorator.
 
     Raises:
@@ -166,7 +160,7 @@ def method(call: Callable[..., Any] | None = None, *, name: str | None = None) -
     return call
 
 
-def function(call: Callable[..., Any] | None = None, *, name: str | None = None) -> Any:
+def function(call: Function | None = None, *, name: str | None = None) -> Any:
     """Make a function one of the module `gradpack`: a decorator.
 
     Raises:
@@ -187,12 +181,12 @@ def function(call: Callable[..., Any] | None = None, *, name: str | None = None)
         return lambda given: function(given, name=name)
     known = name or call.__name__
     _check_name("function", known)
-    if _has_name(known) or is_exported(known):
+    if hasattr(_library(), known) or is_exported(known):
         added.refuse("function", known, "gradpack")
-    _namespace()[known] = PUBLIC[known] = call
+    vars(_library())[known] = PUBLIC[known] = call
 
     def undo() -> None:
-        _namespace().pop(known, None)
+        vars(_library()).pop(known, None)
         PUBLIC.pop(known, None)
 
     added.note(f"function {known}", undo)
@@ -202,9 +196,7 @@ def function(call: Callable[..., Any] | None = None, *, name: str | None = None)
 # -- kernels --
 
 
-def kernel(
-    op: str | Callable[..., Any], backend: Backend = NUMPY
-) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def kernel(op: str | Function, backend: Backend = NUMPY) -> Callable[[Function], Function]:
     """Compute an operation by another body on the arrays of one library: a decorator.
 
     Args:
@@ -229,7 +221,7 @@ def kernel(
     """
     found = _op(op)
 
-    def decorate(body: Callable[..., Any]) -> Callable[..., Any]:
+    def decorate(body: Function) -> Function:
         what = f"kernel {found.name}"
         if what in added.known():
             added.refuse("kernel", found.name, "the table of kernels")

@@ -6,6 +6,8 @@ import ast
 import inspect
 from collections.abc import Callable
 from functools import cache
+from operator import attrgetter
+from pathlib import Path
 from types import FunctionType
 from typing import Any, NamedTuple
 
@@ -79,13 +81,6 @@ def _function(name: str) -> Callable[..., Any] | None:
     return None if op is None else op.public
 
 
-def _declared(name: str) -> Op | None:
-    """Return the declaration of a function, or of the operation whose in-place or method form it is."""
-    function = _function(name)
-    op: Op | None = getattr(function, "op", None) or REGISTRY.get(name)
-    return op
-
-
 def get_op_info(name: str) -> OpInfo:
     """Return the description of an operation.
 
@@ -107,7 +102,7 @@ def get_op_info(name: str) -> OpInfo:
         near = get_close_matches(name, list_ops(), 3)
         hint = f": did you mean {', '.join(near)}?" if near else ""
         raise KeyError(f"get_op_info(): there is no operation {name!r}{hint}")
-    op = _declared(name)
+    op: Op | None = getattr(function, "op", None) or REGISTRY.get(name)
     path = f"gradpack.{name}" if name in PUBLIC else f"Tensor.{name}" if hasattr(TensorBase, name) else ""
     try:
         signature = str(inspect.signature(function))
@@ -118,25 +113,18 @@ def get_op_info(name: str) -> OpInfo:
         parts = tuple(sorted(_parts(function)))
         jvp = "by its parts" if any(REGISTRY[p].inputs for p in parts) else ""
         return OpInfo(name, path, "composition", signature, (), {}, jvp, (), None, False, "", parts, doc)
-    return OpInfo(
-        name, path, op.kind, signature, op.inputs, _formulas(op), _jvp(op), _categories(op), op.result, op.view,
-        op.node_name if op.inputs else "", (), doc,
-    )  # fmt: skip
+    dtypes, node = tuple(_CATEGORIES[letter] for letter in op.dtypes), op.node_name if op.inputs else ""
+    facts = op.kind, signature, op.inputs, _formulas(op), _jvp(op), dtypes, op.result, op.view, node
+    return OpInfo(name, path, *facts, (), doc)
 
 
-def _categories(op: Op) -> tuple[str, ...]:
-    names = {"b": "bool", "i": "integral", "f": "floating", "F": "floating but not of 16 bits", "c": "complex"}
-    return tuple(names[letter] for letter in op.dtypes)
+_CATEGORIES = {"b": "bool", "i": "integral", "f": "floating", "F": "floating but not of 16 bits", "c": "complex"}
 
 
 def _jvp(op: Op) -> str:
-    if not op.inputs:
-        return ""
-    if op.jvp is not None:
-        return "declared"
-    if op.meaning is not None:
-        return "by its meaning"
-    return "derived" if op.kind == "general" else "by its kind"
+    if not op.inputs or op.jvp is not None:
+        return "declared" if op.inputs else ""
+    return "by its meaning" if op.meaning is not None else "derived" if op.kind == "general" else "by its kind"
 
 
 def _formulas(op: Op) -> dict[str, str]:
@@ -145,11 +133,10 @@ def _formulas(op: Op) -> dict[str, str]:
     tree = _definition(op.forward)
     found = {}
     for decorator in [] if tree is None else tree.decorator_list:
-        if isinstance(decorator, ast.Call):
-            for keyword in decorator.keywords:
-                if keyword.arg in op.formulas:
-                    value = keyword.value
-                    found[keyword.arg] = ast.unparse(value.body if isinstance(value, ast.Lambda) else value)
+        for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
+            if keyword.arg in op.formulas:
+                value = keyword.value
+                found[keyword.arg] = ast.unparse(value.body if isinstance(value, ast.Lambda) else value)
     return {p: found.get(p) or _name_of(f) for p, f in op.formulas.items()}
 
 
@@ -230,18 +217,40 @@ def coverage() -> dict[str, bool]:
         >>> extend.coverage()["torch.nn.functional.relu"]
         True
     """
-    from .names import paths
-
     return {path: _exists(path) for path in paths()}
 
 
 def _exists(path: str) -> bool:
     import gradpack
 
-    found: Any = gradpack
-    for part in path.split(".")[1:]:
-        try:
-            found = getattr(found, part)
-        except AttributeError:
-            return False
+    try:
+        attrgetter(path.partition(".")[2])(gradpack)
+    except AttributeError:
+        return False
     return True
+
+
+def sections(file: Path) -> dict[str, list[str]]:
+    """Return the entries of a list of names by section; continuation lines belong to the entry before."""
+    found: dict[str, list[str]] = {}
+    entries: list[str] = []
+    for line in file.read_text(encoding="utf-8").splitlines():
+        if line.startswith("#") or not line:
+            continue
+        if line.startswith("["):
+            entries = found.setdefault(line.strip("[]").removesuffix("] autograd"), [])
+        elif line.startswith("  "):
+            entries[-1] += " " + line.strip()
+        else:
+            entries.append(line)
+    return found
+
+
+@cache
+def paths() -> tuple[str, ...]:
+    """Return every path of torch that is to exist here, sorted."""
+    listed = sections(Path(__file__).with_name("names.txt")).items()
+    names = (
+        (place, word.partition("=")[0]) for place, entries in listed for entry in entries for word in entry.split()
+    )
+    return tuple(sorted({f"{place}.{name}" for place, name in names}))

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from .batch_norm import replace_all_batch_norm_modules_
-from .functional_call import functional_call, stack_module_state
+from .functional_call import functional_call, replace_all_batch_norm_modules_, stack_module_state
 from .jacobians import hessian, jacfwd, jacrev
 from .rearrange import rearrange
 from .transforms import grad, grad_and_value, jvp, linearize, vjp
@@ -63,20 +62,5 @@ def batching_coverage() -> dict[str, Any]:
     return {"operations": len(REGISTRY), "loops": uncovered()}
 
 
-__all__ = [
-    "debug_unwrap",
-    "functional_call",
-    "functionalize",
-    "grad",
-    "grad_and_value",
-    "hessian",
-    "jacfwd",
-    "jacrev",
-    "jvp",
-    "linearize",
-    "rearrange",
-    "replace_all_batch_norm_modules_",
-    "stack_module_state",
-    "vjp",
-    "vmap",
-]
+__all__ = ["debug_unwrap", "functional_call", "functionalize", "grad", "grad_and_value", "hessian", "jacfwd", "jacrev"]
+__all__ += ["jvp", "linearize", "rearrange", "replace_all_batch_norm_modules_", "stack_module_state", "vjp", "vmap"]

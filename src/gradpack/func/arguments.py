@@ -74,12 +74,11 @@ def some_tensors(leaves: list[Any], api: str, what: str) -> None:
 
 def refuse_complex(name: str, tree: Any, is_input: bool) -> None:
     """Raise RuntimeError for complex tensors: Jacobians of these are not supported."""
-    for leaf in tree_leaves(tree):
+    for i, leaf in enumerate(tree_leaves(tree)):
         if isinstance(leaf, Tensor) and leaf.dtype.is_complex:
             where = "inputs" if is_input else "outputs"
             raise RuntimeError(
-                f"{name}: Expected all {where} to be real but received complex tensor at flattened input idx: "
-                f"{next(i for i, x in enumerate(tree_leaves(tree)) if x is leaf)}"
+                f"{name}: Expected all {where} to be real but received complex tensor at flattened input idx: {i}"
             )
 
 

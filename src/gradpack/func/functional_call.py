@@ -1,8 +1,8 @@
-"""Modules as functions of their parameters: `functional_call`, `stack_module_state`."""
+"""Modules as functions of their parameters: `functional_call`, `stack_module_state`, and batch norms for `vmap`."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeVar
 
 from ..base.exits import surely
 from ..core.tensor import Tensor
@@ -79,8 +79,7 @@ _MISSING = object()
 
 def _found(module: Any, path: str) -> Any:
     """The parameter, buffer or attribute of a module at a dotted name; `_MISSING` if there is none."""
-    prefix, _, name = path.rpartition(".")
-    module = _owner(module, prefix)
+    module, name = _owner(module, path)
     for table in (module._parameters, module._buffers):
         if name in table:
             return table[name]
@@ -95,8 +94,7 @@ def _exchange(module: Any, path: str, value: Any) -> None:
         AttributeError: if a module on the way does not exist.
         TypeError: if the owner is no module, or the value no tensor.
     """
-    prefix, _, name = path.rpartition(".")
-    module = _owner(module, prefix)
+    module, name = _owner(module, path)
     if value is not _MISSING and not isinstance(value, Tensor) and value is not None:
         raise TypeError(f"{value} is not an instance of torch.Tensor")
     if not name:
@@ -108,27 +106,26 @@ def _exchange(module: Any, path: str, value: Any) -> None:
             else:
                 table[name] = value
             return
-    old = getattr(module, name, _MISSING)
     if value is _MISSING:
         delattr(module, name)
         return
+    old = getattr(module, name, _MISSING)
     if old is not _MISSING and old is not None and not isinstance(old, Tensor):
         raise TypeError(f"attribute `{name}`: {old} is not an instance of torch.Tensor")
     setattr(module, name, value)
 
 
-def _owner(module: Any, prefix: str) -> Any:
-    """The submodule at a dotted name; the module itself for an empty name."""
-    seen: list[str] = []
-    for part in prefix.split(".") if prefix else ():
-        seen.append(part)
+def _owner(module: Any, path: str) -> tuple[Any, str]:
+    """The submodule that owns what a dotted name stands for, and the last part of the name."""
+    *parts, name = path.split(".")
+    for i, part in enumerate(parts, 1):
         found = getattr(module, part, _MISSING)
         if found is _MISSING:
             raise AttributeError(f"{module._get_name()} has no attribute `{part}`")
         if not hasattr(found, "_modules"):
-            raise TypeError(f"submodule `{'.'.join(seen)}`: {found} is not an instance of torch.nn.Module")
+            raise TypeError(f"submodule `{'.'.join(parts[:i])}`: {found} is not an instance of torch.nn.Module")
         module = found
-    return module
+    return module, name
 
 
 def _named(module: Any) -> dict[str, Any]:
@@ -138,9 +135,7 @@ def _named(module: Any) -> dict[str, Any]:
     while stack:
         prefix, owner = stack.pop()
         for table in (owner._parameters, owner._buffers):
-            for name, value in table.items():
-                if value is not None:
-                    found[prefix + name] = value
+            found |= {prefix + name: value for name, value in table.items() if value is not None}
         stack.extend((f"{prefix}{name}.", child) for name, child in owner._modules.items() if child is not None)
     return found
 
@@ -166,14 +161,8 @@ def _tied(module: Any, given: dict[str, Any]) -> dict[str, Any]:
 
 def _check_names(module: Any, wanted: dict[str, Any]) -> None:
     known = _named(module)
-    wrong = [
-        f"{what} key(s): {', '.join(map(repr, names))}."
-        for what, names in (
-            ("Unexpected", sorted(n for n in wanted if n not in known)),
-            ("Missing", sorted(n for n in known if n not in wanted)),
-        )
-        if names
-    ]
+    odd = ("Unexpected", wanted.keys() - known.keys()), ("Missing", known.keys() - wanted.keys())
+    wrong = [f"{what} key(s): {', '.join(map(repr, sorted(names)))}." for what, names in odd if names]
     if wrong:
         raise RuntimeError(f"Error(s) in reparametrizing for {module._get_name()}:\n\t" + "\n\t".join(wrong))
 
@@ -215,3 +204,30 @@ def _stacked(tensors: list[Tensor], name: str) -> Tensor:
         raise RuntimeError(f"Expected {name} from each model to have the same .requires_grad")
     made: Tensor = stack(tensors)
     return made.detach().requires_grad_() if all(needs) else made
+
+
+_M = TypeVar("_M")
+
+
+def replace_all_batch_norm_modules_(root: _M) -> _M:
+    """Make every batch normalisation in a module use batch statistics only, in place.
+
+    Under `vmap`, one buffer cannot have running statistics for each example. So they are dropped:
+    `running_mean`, `running_var` and `num_batches_tracked` become None, and `track_running_stats` False.
+
+    Returns:
+        The module.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> model = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.BatchNorm1d(2))
+        >>> torch.func.replace_all_batch_norm_modules_(model)[1].running_mean is None
+        True
+    """
+    whole: Any = root
+    for module in whole.modules():
+        if any(kind.__name__ == "_BatchNorm" for kind in type(module).__mro__):  # layers are above this module
+            module.running_mean = module.running_var = module.num_batches_tracked = None
+            module.track_running_stats = False
+    return root

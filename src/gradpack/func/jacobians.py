@@ -5,48 +5,19 @@ from __future__ import annotations
 from functools import wraps
 from typing import Any
 
+from ..autograd.functional_parts import units
 from ..base.modes import MODE
 from ..base.tree import tree_flatten, tree_unflatten
 from ..core.tensor import Tensor
-from ..declare.batching.batch_tensor import all_examples, batched, entered
-from ..declare.batching.level import VmapLevel
+from ..declare.batching.level import mapped
 from .arguments import Function, pick, refuse_complex
 from .transforms import jvp_of, vjp_of
 from .vmap import RANDOMNESS, unknown_randomness
 
 
-def units(tensors: list[Tensor], start: int, stop: int) -> list[Tensor]:
-    """Rows `start` to `stop` of the identity over all elements of the tensors, split and shaped like the tensors."""
-    from ..ops.create.fill import zeros
-
-    parts, first = [], 0
-    for t in tensors:
-        count = t.numel()
-        part = zeros(stop - start, count, dtype=t.dtype, device=t.device)
-        low, high = max(start, first), min(stop, first + count)
-        if low < high:
-            part[low - start : high - start, low - first : high - first].diagonal().fill_(1)
-        parts.append(part.reshape(stop - start, *t._shape))
-        first += count
-    return parts
-
-
 def _chunks(total: int, size: int | None) -> list[tuple[int, int]]:
     size = total if size is None else size
     return [(i, min(i + size, total)) for i in range(0, total, max(size, 1))] or [(0, 0)]
-
-
-def _mapped(function: Any, columns: list[Tensor], randomness: str = "error", alike: bool = False) -> list[Tensor]:
-    """Map `function` over the first dimension of the columns; results have the batch dimension first."""
-    mode = MODE.get()
-    level = VmapLevel(columns[0]._shape[0], randomness, alike)
-    try:
-        MODE.set(entered(mode, level))
-        made = function([batched(c, level) for c in columns])
-    finally:
-        MODE.set(mode)
-        level.close()
-    return [all_examples(m, level) for m in made]
 
 
 def jacrev(
@@ -95,11 +66,12 @@ def jacrev(
                 rows = tree_flatten(pull(tree_unflatten([b[0] for b in basis], form)))[0]
                 parts.append([r.unsqueeze(0) for r in rows])
             else:
-                parts.append(_mapped(lambda seeds: tree_flatten(pull(tree_unflatten(seeds, form)))[0], basis))
-        found = parts[0] if len(parts) == 1 else [cat(list(c)) for c in zip(*parts, strict=True)]
+                found = mapped(lambda seeds: tree_flatten(pull(tree_unflatten(seeds, form)))[0], basis, inner=False)
+                parts.append(list(found))
+        columns = parts[0] if len(parts) == 1 else [cat(list(c)) for c in zip(*parts, strict=True)]
         rows_by_input = [
             [p.reshape((*out._shape, *x._shape)) for p, out in zip(r.split(sizes), leaves, strict=True)]
-            for r, x in zip(found, flat, strict=True)
+            for r, x in zip(columns, flat, strict=True)
         ]
         result = tree_unflatten(
             [tree_unflatten([row[i] for row in rows_by_input], in_form) for i in range(len(leaves))], form
@@ -146,7 +118,7 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
                 about["aux"] = _plain(made[2])
             return tree_flatten(made[1])[0]
 
-        found = _mapped(push, units(flat, 0, sum(sizes)), randomness, alike=True)
+        found = mapped(push, units(flat), randomness, alike=True, inner=False)
         rows = []
         for columns, shape in zip(found, about["shapes"], strict=True):
             row = [

@@ -69,8 +69,7 @@ def rearrange(tensor: Any, pattern: str, **axes_lengths: int) -> Tensor:
     for group in after:
         inside = [sizes[name] for name in group if name != "("]
         shape += inside[0] if group == [_ELLIPSIS] else [math.prod(math.prod(size) for size in inside)]
-    moved: Tensor = split.permute(order).reshape(shape)
-    return moved
+    return split.permute(order).reshape(shape)
 
 
 def _parsed(side: str) -> list[Group]:

@@ -22,7 +22,7 @@ from ..base.tree import tree_map
 from ..core import printing
 from ..core.tensor import DUALS, InferenceCounter, Tensor, alias
 from ..declare.batching.batch_tensor import below, bottom, cut, is_batched, lifted, lifted_like, same_of
-from ..graph.node import AccumulateGrad, Node, OutputSlot, TransformInput
+from ..graph.node import AccumulateGrad, Node, OutputSlot, TransformInput, reachable
 from ..ops.shape.shape import reshape
 
 if TYPE_CHECKING:
@@ -79,9 +79,8 @@ class Sources:
             made._counter = found._counter
         if DUALS and found._tangents is not None:
             made._tangents = found._tangents
-        node = TransformInput()
-        made._edge = node
-        self.own.add(node)
+        made._edge = TransformInput()
+        self.own.add(made._edge)
         return made
 
     def run(self, function: Callable[..., Any], args: Iterable[Any] = (), kwargs: Any = None) -> Any:
@@ -108,9 +107,7 @@ class Sources:
         edge = whole._current_edge()
         if edge is None:
             return value
-        if self.grad and reaches([edge], self.own):
-            return value
-        return cut(value)
+        return value if self.grad and reaches([edge], self.own) else cut(value)
 
     def pull(
         self, outputs: list[Tensor], seeds: list[Tensor] | None, keep: bool, create_graph: bool | None = None
@@ -186,7 +183,7 @@ def _text(tensor: Tensor) -> str | None:
     edge = value._current_edge()
     tangent = value._tangents is not None
     for own in reversed(TRANSFORMS.get()):
-        if tangent if own.forward else edge is not None and _leads_to(edge, own):
+        if tangent if own.forward else edge is not None and not own.isdisjoint(reachable([edge])):
             around.append((own.number, f"GradTrackingTensor(lvl={own.number}, value="))
             tangent = tangent and not own.forward
     if not any(start.startswith("G") for _, start in around):
@@ -201,18 +198,6 @@ def _text(tensor: Tensor) -> str | None:
 
 
 printing.TRANSFORMED[0] = _text
-
-
-def _leads_to(edge: Node, own: Transform) -> bool:
-    stack, seen = [edge], set()
-    while stack:
-        node = stack.pop()
-        if node in own:
-            return True
-        if node not in seen:
-            seen.add(node)
-            stack.extend(filter(None, node.edges))
-    return False
 
 
 def reaches(edges: Iterable[Node], own: set[Node]) -> bool:

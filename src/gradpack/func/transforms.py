@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from ..autograd.arguments import complex_mismatch
-from ..autograd.forward_push import push_forward
+from ..autograd.forward_ad import check_size, push_forward
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, using
 from ..base.tree import tree_flatten, tree_unflatten
@@ -206,12 +206,7 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
     some_tensors(flat, _JVP, "primals")
     some_tensors(pushed, _JVP, "tangents")
     for x, t in zip(flat, pushed, strict=True):
-        if x._shape != t._shape:
-            raise RuntimeError(
-                "Trying to set a forward gradient that has a different size than that of the original Tensor, this is "
-                f"not supported. Tensor is of size {list(x._shape)} while the given forward gradient is of size "
-                f"{list(t._shape)}."
-            )
+        check_size(x, t)
         for name, value in (("primal", x), ("tangent", t)):
             if value._spec.dtype.category < FLOATING:
                 raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")
@@ -221,7 +216,7 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
         output, aux = without_aux(
             func(*(inner if argnums is None else replaced(primals, argnums, inner))), has_aux, _JVP
         )
-        check_nested_outputs(tree_flatten(output)[0], "jvp(f, primals, tangents)")
+        check_nested_outputs(tree_flatten(output)[0], _JVP)
         return output, _tensors(aux) if has_aux else None
 
     push = _push_twice_back if MODE.get().forward else push_forward

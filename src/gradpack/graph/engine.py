@@ -14,7 +14,7 @@ from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
-from .node import AccumulateGrad, Gradient, Node, OutputSlot
+from .node import AccumulateGrad, Gradient, Node, OutputSlot, reachable
 
 _next_number = count().__next__
 _number = attrgetter("seq")
@@ -39,28 +39,6 @@ class GraphTask:
             `named` (None for no such types) may be reported after they ran, as `note((type, start, end, seq))`, times
             in nanoseconds.
     """
-
-    __slots__ = (
-        "__weakref__",
-        "_counts",
-        "_due",
-        "_leaves",
-        "_owned",
-        "_pending",
-        "_ready",
-        "_seen",
-        "callbacks",
-        "capture",
-        "captured",
-        "create_graph",
-        "depth",
-        "incoming",
-        "keep",
-        "needed",
-        "number",
-        "observer",
-        "roots",
-    )
 
     def __init__(self, roots: list[Node], keep: bool, create_graph: bool, depth: int = 0, observer: Any = None) -> None:
         self.roots, self.keep, self.create_graph, self.depth = roots, keep, create_graph, depth
@@ -238,14 +216,8 @@ class GraphTask:
         self.observer = None
         if self._counts is not None:
             return
-        left = [node for node in (*last, *(node for _, node in self._ready)) if node is not None]
-        seen = set(left)
-        while left:
-            for edge in left.pop().edges:
-                if edge is not None and edge not in seen:
-                    seen.add(edge)
-                    left.append(edge)
-        self.serve_each([leaf for leaf in self._leaves if leaf not in seen])
+        left = set(reachable(node for node in (*last, *(node for _, node in self._ready)) if node is not None))
+        self.serve_each([leaf for leaf in self._leaves if leaf not in left])
 
 
 def _sum(a: Gradient, b: Gradient) -> Gradient:

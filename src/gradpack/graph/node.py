@@ -128,7 +128,21 @@ class AccumulateGrad(Node):
         return 2**64 - 1
 
 
-class NoGradEdge(Node):
+class _EndEdge(Node):
+    """An edge at which gradients end."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.edges, self.seq, self.extras = (), next_seq(), None
+
+    def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
+        return ()
+
+    backward_graph = backward
+
+
+class NoGradEdge(_EndEdge):
     """The edge of a view without history whose base requires grad: gradients that arrive are discarded.
 
     Such a view was taken before its base required grad, or under `no_grad`.
@@ -136,27 +150,11 @@ class NoGradEdge(Node):
 
     __slots__ = ()
 
-    def __init__(self) -> None:
-        self.edges, self.seq, self.extras = (), next_seq(), None
 
-    def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
-        return ()
-
-    backward_graph = backward
-
-
-class TransformInput(Node):
+class TransformInput(_EndEdge):
     """The edge of an input that a functional transform differentiates: its gradient is for the transform only."""
 
     __slots__ = ()
-
-    def __init__(self) -> None:
-        self.edges, self.seq, self.extras = (), next_seq(), None
-
-    def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
-        return ()
-
-    backward_graph = backward
 
 
 class OutputSlot(Node):
@@ -214,6 +212,18 @@ class Lent(OutputSlot):
     def name(self) -> str:
         node = self._node()
         return "Lent" if node is None else node.name()
+
+
+def reachable(roots: Iterable[Node]) -> list[Node]:
+    """All nodes and slots that gradients of these reach, these included, breadth first."""
+    order = list(dict.fromkeys(roots))
+    seen = set(order)
+    for node in order:  # `order` grows during the loop
+        for edge in node.edges:
+            if edge is not None and edge not in seen:
+                seen.add(edge)
+                order.append(edge)
+    return order
 
 
 class PartialGrads(list[Any]):

@@ -7,18 +7,8 @@ from . import itt
 from .profiler import ProfilerAction, profile, schedule, supported_activities, tensorboard_trace_handler
 from .profiler import _KinetoProfile as _KinetoProfile
 
-__all__ = [
-    "DeviceType",
-    "ProfilerAction",
-    "ProfilerActivity",
-    "itt",
-    "kineto_available",
-    "profile",
-    "record_function",
-    "schedule",
-    "supported_activities",
-    "tensorboard_trace_handler",
-]
+__all__ = ["DeviceType", "ProfilerAction", "ProfilerActivity", "itt", "kineto_available", "profile", "record_function"]
+__all__ += ["schedule", "supported_activities", "tensorboard_trace_handler"]
 
 
 def __getattr__(name: str) -> object:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ..autograd.profiling.trace import write_json
 from ..declare.generate.profiling import MEMORY
 
 
@@ -54,9 +53,4 @@ def write_memory_timeline(path: str, records: Iterable[Any], place: str) -> None
             held += change
             sizes.append([0] * _KINDS + [max(held, 0)])
         data = [[time for time, _ in changes], sizes]
-    if path.endswith(".gz"):
-        with gzip.open(path, "wt", encoding="utf-8") as packed:
-            json.dump(data, packed)
-    else:
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump(data, file)
+    write_json(path, data)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import escape
@@ -10,7 +11,7 @@ from typing import Any
 from ...backends.memory_layout import owner_of
 from ...core.memory_tracking import kept_by
 from ...core.tensor import Tensor
-from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, peek_seq
+from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, peek_seq, reachable
 from ..profiling.table import format_memory
 from .draw_layout import Layout, lay_out
 
@@ -160,7 +161,7 @@ def draw(
         raise RuntimeError("nothing to draw: no tensor requires grad")
     roots = list(dict.fromkeys(map(_node, edges)))
     names = {} if module is None else {id(p): name for name, p in module.named_parameters()}
-    order = _reachable(roots)
+    order = [node for node in reachable(roots) if not _ends(node) and not isinstance(node, OutputSlot)]
     groups = [_group(node, places(node), collapse) for node in order]
     return _drawing(order, groups, set(roots), names, places, saved, title)
 
@@ -176,26 +177,9 @@ def _node(edge: Node) -> Node:
 def _tensors(value: Any) -> Iterator[Tensor]:
     if isinstance(value, Tensor):
         yield value
-    elif isinstance(value, dict):
-        for item in value.values():
+    elif isinstance(value, dict | list | tuple):
+        for item in value.values() if isinstance(value, dict) else value:
             yield from _tensors(item)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            yield from _tensors(item)
-
-
-def _reachable(roots: list[Node]) -> list[Node]:
-    """All nodes that are reachable from the roots, breadth first."""
-    seen = set(roots)
-    order = list(roots)
-    for node in order:
-        for edge in node.edges:
-            if not _ends(edge):
-                after = _node(edge)  # type: ignore[arg-type]
-                if after not in seen:
-                    seen.add(after)
-                    order.append(after)
-    return order
 
 
 def _called(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, Callable[[Node], str]]:
@@ -313,18 +297,15 @@ def _label(nodes: list[Node], path: str, names: dict[int, str]) -> tuple[str, li
     node = nodes[0]
     if path:
         leaves = sum(type(n) is AccumulateGrad for n in nodes)
-        counts = [_counted(len(nodes) - leaves, "node"), _counted(leaves, "leaf")]
-        return "module", [path, ", ".join(counts[: 2 if leaves else 1])]
+        rest = len(nodes) - leaves
+        counts = f"{rest} node{'s' * (rest != 1)}" + f", {leaves} {'leaf' if leaves == 1 else 'leaves'}" * bool(leaves)
+        return "module", [path, counts]
     if isinstance(node, AccumulateGrad):
         leaf = node.variable
         name = names.get(id(leaf))
         shape = str(tuple(leaf._shape)) if isinstance(leaf, Tensor) else ""
         return "leaf", ["AccumulateGrad" if name is None else name, shape]
     return "node", [node.settled().name().rpartition("::")[2]]
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}" if count == 1 else f"{count} {'leaves' if what == 'leaf' else what + 's'}"
 
 
 def saved_memory(node: Node) -> dict[int, int]:
@@ -335,8 +316,7 @@ def saved_memory(node: Node) -> dict[int, int]:
 
 
 def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-    return f'"{escaped}"'
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _size(node: DrawnNode) -> tuple[float, float]:

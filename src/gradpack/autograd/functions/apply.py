@@ -1,4 +1,4 @@
-"""`Function.apply`: runs the forward and sets the grad_fn of its results."""
+"""`Function.apply`: runs the forward, and sets the grad_fn and the tangents of its results."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any
 
 from ...base.callers import depth_of_user
 from ...base.dtypes import FLOATING
-from ...base.modes import MODE, TRANSFORMS, Mode, within_function
+from ...base.modes import MODE, TRANSFORMS, Mode, using, within_function
 from ...core.tensor import InferenceCounter, Tensor, alias
-from ...core.views import FUNCTION, MULTIPLE, mark_view
+from ...core.views import FUNCTION, MULTIPLE, base_of, mark_view
 from ...declare.batching.batch_tensor import outside
 from ...declare.dispatch.tangents import tangent_of
 from ...declare.generate.profiling import FUNCTION as FUNCTION_CALL
 from ...declare.generate.profiling import watched
 from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, next_seq
-from .node import BackwardCFunction, start
+from .node import BackwardCFunction, marks, start, zeros
 
 _MANY_WITH_VIEW = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
@@ -52,7 +52,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
         args, kwargs = _by_position(cls, args, kwargs, with_setup), {}
     kind = cls._backward_cls
     if mode.levels or TRANSFORMS.get():
-        if not with_setup and not _only_inner(mode):
+        if not with_setup and not all(one.inner for one in (*mode.levels, *TRANSFORMS.get())):  # not of `autograd`
             raise RuntimeError(
                 "In order to use an autograd.Function with functorch transforms (vmap, grad, jvp, jacrev, ...), it "
                 "must override the setup_context staticmethod. For more details, please see "
@@ -83,11 +83,7 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
 
 def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode: Mode, with_setup: bool) -> Any:
     """Run forward; make `ctx` the node of the results unless `edges` is None."""
-    pushed: list[Any] | None = None
-    if mode.forward:
-        pushed = [tangent_of(a) for a in args]
-        if all(t is None for t in pushed):
-            pushed = None
+    pushed = [tangent_of(a) for a in args] if mode.forward else []
     try:
         MODE.set(within_function(mode))
         if with_setup:
@@ -100,24 +96,14 @@ def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode
     given = output if isinstance(output, tuple) else (output,)
     node = None if edges is None else ctx._settle(edges, seq)
     results = _results(cls, ctx, node, args, given, with_setup)
-    if pushed is not None:
-        from .tangents import tangents_of_results
-
-        tangents = tangents_of_results(ctx, args, pushed, given, results)
-        for result, tangent in zip(results, tangents, strict=True):
-            if tangent is not None:
-                result._tangents = tangent
+    if any(t is not None for t in pushed):
+        set_tangents(ctx, args, pushed, given, results)
     if node is not None:
         if ctx.to_save is not None:
-            ctx._save(ctx.to_save, results, node, mode)
+            ctx._save(results, node, mode)
         if mode.anomaly is not None:
             mode.anomaly.note(node)
     return tuple(results) if isinstance(output, tuple) else results[0]
-
-
-def _only_inner(mode: Mode) -> bool:
-    """Whether all active functional transforms belong to functions of `autograd`."""
-    return all(level.inner for level in mode.levels) and all(t.inner for t in TRANSFORMS.get())
 
 
 def _in_transforms(cls: Any) -> Any:
@@ -176,19 +162,16 @@ def _results(
             continue
         differentiable += 1
         edge: Any = node if len(given) == 1 else OutputSlot(node, nr, len(given))  # type: ignore[arg-type]
-        made = t
+        made = _same(t, kept) if is_input and not is_dirty else t
+        results.append(made)
         if is_dirty:
             _rebase(cls, t, edge, is_input, many)
-        else:
-            if is_input:
-                made = _same(t, kept)
-            made._edge = edge
+            continue
+        made._edge = edge
         if made._view is not None:
-            if not is_dirty:
-                made._view.meta = FUNCTION
-            if not made.is_inference() and not is_dirty:
+            made._view.meta = FUNCTION
+            if not made.is_inference():
                 made._view.version = made._counter[0]
-        results.append(made)
     if differentiable > 1:
         for t in results:
             if isinstance(t, Tensor) and t._view is not None:
@@ -206,13 +189,8 @@ def _results(
 
 
 def _dirty(ctx: BackwardCFunction, given: tuple[Any, ...]) -> set[int]:
-    marked = ctx.dirty_tensors
-    if not isinstance(marked, tuple):
-        raise RuntimeError(
-            f"autograd internal error: dirty_tensors attribute is expected to be a tuple but is {type(marked).__name__}"
-        )
     found = set()
-    for i, t in enumerate(marked):
+    for i, t in enumerate(marks(ctx, "dirty_tensors")):
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_dirty can only accept variables, but argument {i} is of type {type(t).__name__}")
         found.add(id(t))
@@ -227,12 +205,7 @@ def _dirty(ctx: BackwardCFunction, given: tuple[Any, ...]) -> set[int]:
 
 
 def _constant(ctx: BackwardCFunction) -> set[int]:
-    marked = ctx.non_differentiable
-    if not isinstance(marked, tuple):
-        raise RuntimeError(
-            "autograd internal error: non_differentiable attribute is expected to be a tuple but is "
-            f"{type(marked).__name__}"
-        )
+    marked = marks(ctx, "non_differentiable")
     for t in marked:
         if not isinstance(t, Tensor):
             raise RuntimeError(f"mark_non_differentiable only accepts variable arguments, but got {type(t).__name__}")
@@ -286,9 +259,71 @@ def _same(t: Tensor, kept: Collection[int]) -> Tensor:
         )
     made: Tensor = alias(t._data, t._spec, t._shape)
     made._counter = t._counter
-    mark_view(made, t, _identity, (), FUNCTION)
+    mark_view(made, t, lambda x: x.view_as(x), (), FUNCTION)
     return made
 
 
-def _identity(x: Tensor) -> Tensor:
-    return x.view_as(x)
+def _check_view(result: Tensor, tangent: Tensor, tangents: list[Any], places: dict[int, int]) -> None:
+    """Raise if a result is a view of an argument but its tangent is no view of the argument's tangent."""
+    if tangent._view is None:
+        raise RuntimeError(
+            "A custom Function's forward is returning a view (or an input as-is) but the jvp is not returning a view."
+        )
+    view = result._view
+    while view is not None and id(view.parent) not in places:
+        view = view.parent._view
+    given = None if view is None else tangents[places[id(view.parent)]]
+    if view is None or given is None or base_of(tangent) is base_of(given):
+        return
+    what = "the given grad input" if given._view is None else "the same base as the given grad input"
+    raise RuntimeError(f"A custom Function is returning a view but the jvp is not returning a view of {what}.")
+
+
+def set_tangents(
+    ctx: BackwardCFunction, args: tuple[Any, ...], tangents: list[Any], given: tuple[Any, ...], results: list[Any]
+) -> None:
+    """Set the tangents of the results, which the user's `jvp` computes."""
+    from ..forward_ad import check_size
+
+    if ctx._materialize:
+        tangents = [
+            zeros((a._shape, a._spec))
+            if t is None and isinstance(a, Tensor) and a._spec.dtype.category >= FLOATING
+            else t
+            for a, t in zip(args, tangents, strict=True)
+        ]
+    versions = [0 if t is None else t._counter[0] for t in tangents]
+    with using(tangents=False):
+        found = ctx.apply_jvp(*tangents)
+    found = found if isinstance(found, tuple) else (found,)
+    if len(found) != len(given):
+        raise RuntimeError(
+            f"Function's jvp returned an invalid number of forward gradients (expected {len(given)} but got "
+            f"{len(found)})"
+        )
+    places = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
+    dirty = {id(t) for t in ctx.dirty_tensors or ()}
+    constant = {id(t) for t in ctx.non_differentiable or ()}
+    for nr, (t, result, tangent) in enumerate(zip(given, results, found, strict=True)):
+        if tangent is not None and not isinstance(tangent, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type(tangent).__name__}) for grad output {nr}.")
+        if not isinstance(t, Tensor) or id(t) in constant or t._spec.dtype.category < FLOATING:
+            if tangent is not None:
+                raise RuntimeError(
+                    f"Function's jvp returned a gradient at position {nr}, but  the corresponding forward output is "
+                    "not a differentiable Tensor.You should return None at that position instead."
+                )
+        elif id(t) in dirty:
+            place = places.get(id(t))
+            mine = None if place is None else tangents[place]
+            if place is not None and mine is not None and (mine._counter[0] == versions[place] or tangent is not mine):
+                raise RuntimeError(
+                    "An inplace custom Function is not modifying the forward mode gradients inplace. If the forward is "
+                    "modifying an input inplace, then the jvp function must modify the corresponding gradient inplace."
+                )
+        elif tangent is not None:
+            if result._view is not None:
+                _check_view(result, tangent, tangents, places)
+            check_size(result, tangent)
+        if tangent is not None:
+            result._tangents = tangent

@@ -13,8 +13,7 @@ from ...core.saved import FREED, Owner, notify_recorder
 from ...core.tensor import Tensor, _new, alias, wrap
 from ...core.views import base_of
 from ...graph.node import Node, OutputSlot, PartialGrads
-from .context import FunctionCtx
-from .saved import Saved, SavedOfFunction
+from .context import FunctionCtx, Saved, SavedOfFunction
 
 _EARLY = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
@@ -31,25 +30,7 @@ class BackwardCFunction(Node, FunctionCtx):
     Each `Function` has a subclass of its own, `_backward_cls`.
     """
 
-    __slots__ = (
-        "__dict__",
-        "_accessed",
-        "_apart",
-        "_arguments",
-        "_home",
-        "_keep",
-        "_materialize",
-        "_results",
-        "_saved",
-        "dirty_tensors",
-        "needs_input_grad",
-        "non_differentiable",
-        "saved_for_forward",
-        "to_save",
-    )
-
-    _forward_cls: ClassVar[Any]
-
+    needs_input_grad: tuple[bool, ...]
     saved_for_forward: Any
     to_save: Any
     dirty_tensors: Any
@@ -60,8 +41,13 @@ class BackwardCFunction(Node, FunctionCtx):
     _saved: Any  # None before forward is done, then a list of `Saved`; FREED after backward
     _accessed: bool  # were they read under clear_saved_tensors_on_access?
     _keep: bool  # does the current backward pass retain the graph?
+    _materialize: bool  # see `set_materialize_grads`
     _apart: BackwardCFunction | None  # the ctx, if separate: the user's attributes hide the node's
     _home: Any  # on such a ctx: a weak reference to the node
+
+    __slots__ = ("__dict__", *__annotations__)
+
+    _forward_cls: ClassVar[Any]
 
     def name(self) -> str:
         """The name of the Function's class and "Backward"."""
@@ -172,14 +158,10 @@ class BackwardCFunction(Node, FunctionCtx):
         node._apart, self._home = self, weakref.ref(node)
         return node
 
-    def _save(self, tensors: Any, results: list[Any], node: BackwardCFunction, mode: Any) -> None:
+    def _save(self, results: list[Any], node: BackwardCFunction, mode: Any) -> None:
         """Save the tensors of `save_for_backward`. Results are kept without their grad_fn, which would be a cycle."""
-        if not isinstance(tensors, tuple):
-            raise RuntimeError(
-                f"autograd internal error: to_save attribute is expected to be a tuple but is {type(tensors).__name__}"
-            )
         found = []
-        for i, t in enumerate(tensors):
+        for i, t in enumerate(marks(self, "to_save")):
             saved = _new(Saved)
             saved.version, saved.edge, saved.nr, saved.value = 0, None, None, t
             found.append(saved)
@@ -296,6 +278,15 @@ class BackwardCFunction(Node, FunctionCtx):
 
     def undefined(self, keep: bool, create_graph: bool) -> list[Any]:
         return self._call(PartialGrads([None] * len(self._results)), keep, create_graph)
+
+
+def marks(ctx: BackwardCFunction, name: str) -> tuple[Any, ...]:
+    """Return what a method of `ctx` was given, as an attribute of this name holds it."""
+    found = getattr(ctx, name)
+    if not isinstance(found, tuple):
+        kind = type(found).__name__
+        raise RuntimeError(f"autograd internal error: {name} attribute is expected to be a tuple but is {kind}")
+    return found
 
 
 def start(cls: Any, edges: tuple[Any, ...], seq: int) -> Any:

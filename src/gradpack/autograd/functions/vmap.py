@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...base.modes import MODE, TRANSFORMS
+from ...base.modes import MODE, TRANSFORMS, using
 from ...base.tree import broadcast_to, tree_flatten, tree_unflatten
 from ...core.tensor import Tensor
-from ...declare.batching.batch_tensor import all_examples, batched, entered, outside
+from ...declare.batching.batch_tensor import all_examples, batched, outside
 
 if TYPE_CHECKING:
     from ...declare.batching.level import VmapLevel
@@ -49,10 +49,12 @@ def call_mapped(
             f"the vmap staticmethod or set generate_vmap_rule=True. {_SEE}"
         )
     flat, form = tree_flatten(args)
-    dims = tree_unflatten([v._data.place if level.has(v) else None for v in flat], form)
+    dims = [v._data.place if level.has(v) else None for v in flat]
     with outside():
-        values = tree_unflatten([_moved_back(v._data) if level.has(v) else v for v in flat], form)
-        result = cls.vmap(VmapInfo(level.size, level.randomness), dims, *values, **kwargs)
+        values = tree_unflatten(
+            [v._data.value.movedim(0, d) if d else level.unwrap(v) for v, d in zip(flat, dims, strict=True)], form
+        )
+        result = cls.vmap(VmapInfo(level.size, level.randomness), tree_unflatten(dims, form), *values, **kwargs)
         start = (
             "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
             "compatible with the output. "
@@ -74,48 +76,40 @@ def call_mapped(
             v.movedim(d, 0) if isinstance(v, Tensor) and d not in (None, 0) else v
             for v, d in zip(leaves, places, strict=True)
         ]
-    made = [
-        batched(v, level) if isinstance(v, Tensor) and d is not None else v for v, d in zip(moved, places, strict=True)
-    ]
+    made = [v if d is None else level.wrap(v) for v, d in zip(moved, places, strict=True)]
     return tree_unflatten(made, out_form)
-
-
-def _moved_back(data: Any) -> Tensor:
-    """Return a tensor with its batch dimension where the caller had it."""
-    value: Tensor = data.value
-    return value.movedim(0, data.place) if data.place else value
 
 
 class _Inner:
     """The `ctx` inside the vectorized methods: tensors pass through it in the shape of one example."""
 
+    def __init__(self, ctx: Any, level: VmapLevel) -> None:
+        self._ctx, self._level = ctx, level
+        self._flags: tuple[bool, ...] = ()
+        self._forward_flags: tuple[bool, ...] = ()
+        self.set_materialize_grads = ctx.set_materialize_grads
+        self.needs_input_grad = ctx.needs_input_grad
+
     if TYPE_CHECKING:  # attributes that the user sets
 
         def __getattr__(self, name: str) -> Any: ...
 
-    def __init__(self, ctx: Any, level: VmapLevel) -> None:
-        self.__dict__.update(_ctx=ctx, _level=level, _flags=(), _forward_flags=())
+    def _outside(self, method: str, tensors: tuple[Any, ...]) -> tuple[bool, ...]:
+        """Call a method of the outer `ctx` with the tensors of all examples; return which of these are batched."""
+        getattr(self._ctx, method)(*map(self._level.unwrap, tensors))
+        return tuple(map(self._level.has, tensors))
 
     def save_for_backward(self, *tensors: Any) -> None:
-        self.__dict__["_flags"] = tuple(self._level.has(t) for t in tensors)
-        self._ctx.save_for_backward(*map(self._level.unwrap, tensors))
+        self._flags = self._outside("save_for_backward", tensors)
 
     def save_for_forward(self, *tensors: Any) -> None:
-        self.__dict__["_forward_flags"] = tuple(self._level.has(t) for t in tensors)
-        self._ctx.save_for_forward(*map(self._level.unwrap, tensors))
+        self._forward_flags = self._outside("save_for_forward", tensors)
 
     def mark_non_differentiable(self, *tensors: Any) -> None:
-        self._ctx.mark_non_differentiable(*map(self._level.unwrap, tensors))
+        self._outside("mark_non_differentiable", tensors)
 
     def mark_dirty(self, *tensors: Any) -> None:
-        self._ctx.mark_dirty(*map(self._level.unwrap, tensors))
-
-    def set_materialize_grads(self, value: bool) -> None:
-        self._ctx.set_materialize_grads(value)
-
-    @property
-    def needs_input_grad(self) -> Any:
-        return self._ctx.needs_input_grad
+        self._outside("mark_dirty", tensors)
 
     @property
     def saved_tensors(self) -> Any:
@@ -135,17 +129,11 @@ class _Vectorized:
         self.many = False  # does forward return a tuple?
 
     def wrap(self, values: Any, flags: Any) -> list[Any]:
-        return [
-            batched(v, self.level) if f and isinstance(v, Tensor) else v for v, f in zip(values, flags, strict=True)
-        ]
+        return [self.level.wrap(v) if f else v for v, f in zip(values, flags, strict=True)]
 
     def inside(self, function: Any, *values: Any) -> Any:
-        outer = MODE.get()
-        try:
-            MODE.set(entered(outer, self.level))
+        with using(levels=(*MODE.get().levels, self.level)):
             return function(*values)
-        finally:
-            MODE.set(outer)
 
     def given(self, items: Any) -> Any:
         """Return items as forward returned them: as a tuple, or the only one."""
@@ -190,12 +178,9 @@ class _Vectorized:
     def jvp(self, ctx: Any, *tangents: Any) -> Any:
         made = self.inside(self.cls.jvp, ctx.inner, *self.wrap(tangents, self.flags))
         made = made if isinstance(made, tuple) else (made,)
-        return self.given(
-            [
-                None if m is None else all_examples(m, self.level) if f else self.level.unwrap(m)
-                for m, f in zip(made, self.out_flags, strict=True)
-            ]
-        )
+        pairs = zip(made, self.out_flags, strict=True)
+        level = self.level
+        return self.given([None if m is None else all_examples(m, level) if f else level.unwrap(m) for m, f in pairs])
 
 
 def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
@@ -216,5 +201,4 @@ def _generated(cls: Any, level: VmapLevel, args: tuple[Any, ...], kwargs: dict[s
     mapped = meta(name, (Function,), body)
     with outside():
         made = mapped.apply(*[level.unwrap(a) for a in args])
-    items = methods.wrap(made if isinstance(made, tuple) else (made,), methods.out_flags)
-    return tuple(items) if isinstance(made, tuple) else items[0]
+    return methods.given(methods.wrap(made if methods.many else (made,), methods.out_flags))

@@ -1,8 +1,11 @@
-"""The comparisons of gradcheck: Jacobians, batched gradients, dtypes, determinism."""
+"""The comparisons of gradcheck: Jacobians, batched and undefined gradients, dtypes, determinism."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -10,7 +13,11 @@ from ...declare.batching.level import mapped
 from ...ops.create.fill_like import zeros_like
 from ...ops.pointwise.compare import allclose
 from ...ops.random import floats as _random
+from ...ops.shape.join import stack
+from .. import forward_ad
 from ..api import grad
+from ..function import Function
+from ..gradcheck import Func, GradcheckError
 from .numerical import (
     Component,
     along_axes,
@@ -23,10 +30,6 @@ from .numerical import (
     numerical_jacobians,
     quotient,
 )
-
-
-class GradcheckError(RuntimeError):
-    """Raised by `gradcheck` and `gradgradcheck` where derivatives are wrong."""
 
 
 def real(t: Tensor) -> Tensor:
@@ -50,32 +53,29 @@ _TITLE = "{}Jacobian mismatch for output {:d} with respect to input {},\n"
 _FORWARD_TITLE = "{}Jacobian computed with forward mode mismatch for output {:d} with respect to input {:d},\n"
 
 
+@dataclass
 class Comparison:
-    """The checks of one function at one point, with their tolerances."""
+    """The checks of one function at one point, with their tolerances. `returned`: what it returned there."""
 
-    def __init__(
-        self,
-        func: Callable[..., Any],
-        inputs: Sequence[Any],
-        returned: Sequence[Any],
-        eps: float,
-        atol: float,
-        rtol: float,
-        fast: bool,
-    ) -> None:
-        self.func, self.inputs, self.eps, self.atol, self.rtol, self.fast = func, inputs, eps, atol, rtol, fast
-        self.sources = differentiable_inputs(inputs)
-        self._places = [i for i, t in enumerate(returned) if t.requires_grad]
-        self._numerical: list[list[list[Tensor]]] | None = None
+    func: Func
+    inputs: Sequence[Any]
+    returned: Sequence[Any]
+    eps: float
+    atol: float
+    rtol: float
+    fast: bool
+
+    def __post_init__(self) -> None:
+        self.sources = differentiable_inputs(self.inputs)
+        self._places = [i for i, t in enumerate(self.returned) if t.requires_grad]
 
     def outputs(self, *inputs: Any) -> tuple[Tensor, ...]:
         return differentiable_outputs(self.func(*inputs))
 
+    @cached_property
     def numerical(self) -> list[list[list[Tensor]]]:
         """The numerical Jacobians by input and output, along the real and imaginary axis of the input."""
-        if self._numerical is None:
-            self._numerical = numerical_jacobians(self.outputs, self.inputs, self.eps)
-        return self._numerical
+        return numerical_jacobians(self.outputs, self.inputs, self.eps)
 
     # -- backward --
 
@@ -91,7 +91,7 @@ class Comparison:
     def _backward_slow(self, nr: int, output: Tensor, component: Component, title: str) -> _Twice:
         analytical = backward_jacobians(output, self.sources, component)
         for i, a in enumerate(analytical):
-            self._compare(along_axes(self.numerical()[i][nr], component), a, title.format(i))
+            self._compare(along_axes(self.numerical[i][nr], component), a, title.format(i))
         return analytical, backward_jacobians(output, self.sources, component)
 
     def _backward_fast(self, nr: int, output: Tensor, component: Component, title: str) -> _Twice:
@@ -106,7 +106,7 @@ class Comparison:
                 numerical = numerical + 1j * self._moved(x, 1j * u, nr, component, v)
             if not _close(numerical, analytical, self.rtol, self.atol * float(u.sum()) * float(v.sum())):
                 slow_a = backward_jacobians(output, self.sources, component)[i]
-                slow_n = along_axes(self.numerical()[i][nr], component)
+                slow_n = along_axes(self.numerical[i][nr], component)
                 raise GradcheckError(_told_fast(title.format(i), numerical, analytical, slow_n, slow_a))
         return gradients, self._gradients(value, v)
 
@@ -136,7 +136,7 @@ class Comparison:
         for i, by_output in enumerate(forward_jacobians(self.outputs_of_duals, self.inputs)):
             for nr, axes in enumerate(by_output):
                 for axis, a in enumerate(axes):
-                    self._compare(self.numerical()[i][nr][axis], a, self._title(axis, nr, i))
+                    self._compare(self.numerical[i][nr][axis], a, self._title(axis, nr, i))
 
     def _title(self, axis: int, nr: int, i: int) -> str:
         prefix = ""
@@ -158,7 +158,7 @@ class Comparison:
             analytical, numerical = (tangent * v).sum(), (difference / self.eps * v).sum()
             atol = self.atol * float((u.imag if axis else u).sum()) * float(v.sum())
             if not _close(numerical, analytical, self.rtol, atol):
-                slow_n = self.numerical()[i][nr][axis]
+                slow_n = self.numerical[i][nr][axis]
                 slow_a = forward_jacobians(self.outputs_of_duals, self.inputs)[i][nr][axis]
                 raise GradcheckError(_told_fast(self._title(axis, nr, i), numerical, analytical, slow_n, slow_a))
 
@@ -170,18 +170,16 @@ class Comparison:
             one_by_one = [grad(output, self.sources, s, retain_graph=True, allow_unused=True) for s in seeds]
             try:
                 together = grad(
-                    output, self.sources, stacked(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
+                    output, self.sources, stack(seeds), retain_graph=True, allow_unused=True, is_grads_batched=True
                 )
             except RuntimeError as error:
                 raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_BACKWARD}") from error
             for i, (x, batch) in enumerate(zip(self.sources, together, strict=True)):
-                expected = stacked([zeros_like(x) if g[i] is None else g[i] for g in one_by_one])
+                expected = stack([zeros_like(x) if g[i] is None else g[i] for g in one_by_one])
                 _check_batch(zeros_like(expected) if batch is None else batch, expected, i, nr, _BACKWARD)
 
     def batched_forward(self) -> None:
         """Compare tangents of two directions under `vmap` with those of single passes."""
-        from ..forward_push import push_forward
-
         for i, x in enumerate(self.sources):
             directions = [_random.randn_like(x) for _ in range(2)]
             one_by_one = [forward_directions(self.outputs_of_duals, self.inputs, i, d) for d in directions]
@@ -193,14 +191,14 @@ class Comparison:
                     given[place] = values[0]
                     return self.outputs_of_duals(*given), None
 
-                return push_forward(call, [x.detach()], [columns[0]], inner=True)[1]
+                return forward_ad.push_forward(call, [x.detach()], [columns[0]], inner=True)[1]
 
             try:
-                together = mapped(pushed, (stacked(directions),))
+                together = mapped(pushed, (stack(directions),))
             except RuntimeError as error:
                 raise GradcheckError(f"While computing batched gradients, got: {error}\n\n{_FORWARD}") from error
             for nr, found in enumerate(together):
-                _check_batch(found, stacked([row[nr] for row in one_by_one]), i, nr, _FORWARD)
+                _check_batch(found, stack([row[nr] for row in one_by_one]), i, nr, _FORWARD)
 
 
 _BACKWARD = (
@@ -211,12 +209,6 @@ _FORWARD = (
     "gradcheck failed while testing batched gradient computation with forward-mode AD, which runs the function under "
     "vmap. To leave that out, pass check_batched_forward_grad=False."
 )
-
-
-def stacked(tensors: Sequence[Tensor]) -> Tensor:
-    from ...ops.shape.join import stack
-
-    return stack(list(tensors))
 
 
 def _check_batch(batch: Tensor, expected: Tensor, i: int, nr: int, why: str) -> None:
@@ -276,4 +268,72 @@ def check_scaled(outputs: Sequence[Tensor], sources: list[Tensor]) -> None:
             raise GradcheckError(f"backward not multiplied by grad_output: zeros give another gradient of input {nr}")
 
 
-GradcheckError.__module__ = "gradpack.autograd.gradcheck"
+class _Undefined(Function):
+    """The identity with an undefined gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> Any:
+        return None
+
+
+def _warn_of_undefined() -> None:
+    warnings.warn(
+        "Backwards compatibility: New undefined gradient support checking feature is enabled by default, but it may "
+        "break existing callers of this function. If this is true for you, you can call this function with "
+        '"check_undefined_grad=False" to disable the feature',
+        UserWarning,
+        stacklevel=4,
+    )
+
+
+def check_undefined_forward(func: Func, inputs: Sequence[Any]) -> None:
+    """Raise unless an undefined tangent of an input has the effect of zeros, for any tangents of the other inputs."""
+    places = [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
+    with forward_ad.dual_level():
+        duals = list(inputs)
+        for i in places:
+            x = inputs[i].detach()
+            duals[i] = forward_ad.make_dual(x, direction(real(x)).to(x.dtype))
+        for i in places:
+            x = inputs[i].detach()
+            with_zeros = [*duals[:i], forward_ad.make_dual(x, zeros_like(x)), *duals[i + 1 :]]
+            without = [*duals[:i], inputs[i].detach(), *duals[i + 1 :]]
+            found = [
+                [forward_ad.unpack_dual(o).tangent for o in as_tuple(func(*given)) if isinstance(o, Tensor)]
+                for given in (with_zeros, without)
+            ]
+            for nr, (expected, got) in enumerate(zip(*found, strict=True)):
+                if expected is not None and got is not None and not allclose(expected, got):
+                    raise GradcheckError(
+                        f"Mismatch in tangent values for output with index: {nr} when input: {i} has an undefined "
+                        f"tangent value. Got: {got} but expected: {expected}"
+                    )
+
+
+def check_undefined(func: Func, inputs: Sequence[Any], outputs: Sequence[Tensor]) -> None:
+    """Raise unless undefined gradients have the effect of zeros: of all outputs at once, and of each alone."""
+    sources = differentiable_inputs(inputs)
+    every = set(range(len(outputs)))
+    for missing in [every, *([{nr} for nr in every] if len(every) > 1 else [])]:
+        fresh = differentiable_outputs(func(*inputs))
+        cut = [_Undefined.apply(o) if nr in missing else o for nr, o in enumerate(fresh)]
+        seeds = [zeros_like(o) for o in cut]
+        try:
+            gradients = grad(cut, sources, seeds, allow_unused=True)
+        except RuntimeError as error:
+            _warn_of_undefined()
+            raise GradcheckError(
+                "Expected backward function to handle undefined output grads: a gradient of None means zeros "
+                "(ctx.set_materialize_grads(True) makes them)"
+            ) from error
+        for nr, g in enumerate(gradients):
+            if g is not None and bool((g != 0).any()):
+                _warn_of_undefined()
+                raise GradcheckError(
+                    "Expected all input grads to be undefined or zero when all output grads are undefined or zero: "
+                    f"that of input {nr} is not"
+                )

@@ -6,13 +6,15 @@ an output. For a complex input x + iy, a row holds d/dx + i d/dy: torch's conven
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 from ...core.tensor import Tensor
 from ...ops.create.fill import zeros
 from ...ops.create.fill_like import zeros_like
+from ...ops.shape.join import stack
+from .. import forward_ad
 from ..api import grad
 
 Outputs = tuple[Tensor, ...]
@@ -38,12 +40,7 @@ def differentiable_inputs(inputs: Sequence[Any]) -> list[Tensor]:
 
 def _elements(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
     """Every index of a tensor of this shape, in row-major order."""
-    for flat in range(math.prod(shape)):
-        index = []
-        for n in reversed(shape):
-            flat, i = divmod(flat, n)
-            index.append(i)
-        yield tuple(reversed(index))
+    return product(*map(range, shape))
 
 
 def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list[Tensor]:
@@ -74,7 +71,7 @@ def _by_output(x: Tensor, rows: list[list[list[Tensor]]], evaluate: Callable[[],
     axes = range(2 if x.is_complex() else 1)
     if not rows:
         return [[_empty(0, out.numel(), out) for _ in axes] for out in evaluate()]
-    return [[_stacked([row[axis][nr].reshape(-1) for row in rows]) for axis in axes] for nr in range(len(rows[0][0]))]
+    return [[stack([row[axis][nr].reshape(-1) for row in rows]) for axis in axes] for nr in range(len(rows[0][0]))]
 
 
 def _steps(x: Tensor, size: float) -> Iterator[list[Tensor]]:
@@ -105,12 +102,6 @@ def _empty(rows: int, columns: int, like: Tensor) -> Tensor:
     return zeros((rows, columns), dtype=like.dtype, device=like.device)
 
 
-def _stacked(rows: list[Tensor]) -> Tensor:
-    from ...ops.shape.join import stack
-
-    return stack(rows)
-
-
 def along_axes(axes: list[Tensor], component: Component) -> Tensor:
     """Combine the derivatives of one component of the output along the real and imaginary axis of the input."""
     real = component(axes[0])
@@ -128,15 +119,13 @@ def backward_jacobians(output: Tensor, sources: list[Tensor], component: Compone
         for column, x, g in zip(columns, sources, found, strict=True):
             column.append(zeros_like(x) if g is None else g.to_dense())
     return [
-        _stacked([g.reshape(-1) for g in column]).t() if column else _empty(x.numel(), 0, x)
+        stack([g.reshape(-1) for g in column]).t() if column else _empty(x.numel(), 0, x)
         for column, x in zip(columns, sources, strict=True)
     ]
 
 
 def forward_directions(function: Callable[..., Any], inputs: Sequence[Any], nr: int, direction: Tensor) -> list[Tensor]:
     """The tangents of all outputs, given the tangent of one input; zeros for outputs without one."""
-    from .. import forward_ad
-
     with forward_ad.dual_level():
         given = list(inputs)
         for place in [i for i, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...core.tensor import Tensor
@@ -10,12 +10,11 @@ from ...ops.create.fill_like import zeros_like
 from ...ops.sparse.conversions import _entries_and_others
 from ...ops.sparse.coordinates import sparse_coo_tensor
 from ..api import grad
+from ..gradcheck import Func, GradcheckError
 from .numerical import differentiable_inputs, differentiable_outputs
 
 
-def without_sparse(
-    func: Callable[..., Any], inputs: Sequence[Any], masked: bool
-) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+def without_sparse(func: Func, inputs: Sequence[Any], masked: bool) -> tuple[Func, tuple[Any, ...]]:
     """Return the function and its inputs, with a dense tensor in place of each sparse one that requires grad.
 
     Args:
@@ -42,10 +41,8 @@ def without_sparse(
     return dense_function, tuple(given)
 
 
-def check_kinds(func: Callable[..., Any], inputs: Sequence[Any]) -> None:
+def check_kinds(func: Func, inputs: Sequence[Any]) -> None:
     """Raise unless sparse gradients have as many sparse and dense dimensions as their inputs."""
-    from .jacobian_checks import GradcheckError
-
     outputs = differentiable_outputs(func(*inputs))
     sources = differentiable_inputs(inputs)
     if not outputs or any(out.is_sparse for out in outputs):

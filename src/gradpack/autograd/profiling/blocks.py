@@ -54,6 +54,4 @@ class record_function(ContextDecorator):  # noqa: N801 - torch's name
     __exit__ = Exit(lambda self: self._open[-1], _leave)
 
     def __repr__(self) -> str:
-        return (
-            f"record_function({self.name!r})" if self.args is None else f"record_function({self.name!r}, {self.args!r})"
-        )
+        return f"record_function({self.name!r}{'' if self.args is None else f', {self.args!r}'})"

@@ -28,14 +28,11 @@ def thread_number(ident: int) -> int:
     return _threads.setdefault(ident, len(_threads) + 1)
 
 
-def build(
-    recorder: Recorder, *, use_device: str | None = None, with_flops: bool = False, with_modules: bool = False
-) -> EventList:
+def build(recorder: Recorder, *, use_device: str | None = None, with_flops: bool = False) -> EventList:
     """Build the events of a recorder, oldest first, nested by time."""
-    noted = recorder.records
+    noted, origin = recorder.records, recorder.start_ns
     records = [r for r in noted if r[0] != MEMORY]
     changes = [r for r in noted if r[0] == MEMORY]
-    origin = recorder.start_ns
     rows: list[tuple[int, int, int, str, Record]] = []  # start, -end, scope, name, record
     for record in records:
         kind, name, start, end, _, _, detail = record
@@ -80,6 +77,7 @@ def build(
     events._build_tree()
     if changes:
         _remember(events, changes, origin)
+    recorder.finish(events, thread_number)
     return events
 
 

@@ -17,9 +17,8 @@ from ...base.devices import bring
 from ...base.modes import Mode
 from ...declare.generate.profiling import OP
 from ...graph.node import Node
-from ..profiler_util import EventList
 from .events import FunctionEvent
-from .recorder import PassObserver, Recorder
+from .recorder import Call, PassObserver, Recorder
 
 
 def clock_of(kind: str) -> Any:
@@ -48,9 +47,7 @@ class DeviceRecorder(Recorder):
         self.spans: list[Span] = []
         self.append = None  # makes operations call `around`
 
-    def around(
-        self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
-    ) -> Any:
+    def around(self, op: Any, name: str, run: Call, values: tuple[Any, ...], mode: Mode, kind: int = OP) -> Any:
         """Run an operation, and record it."""
 
         def timed(*values: Any) -> Any:
@@ -65,6 +62,29 @@ class DeviceRecorder(Recorder):
     def nodes(self) -> PassObserver:
         """Return an observer for a backward pass."""
         return DevicePassObserver(self)
+
+    def finish(self, events: Any, number: Callable[[int], int]) -> None:
+        """Add to each event the time of its own work on the device, without that of child events."""
+        by_thread: dict[int, list[FunctionEvent]] = defaultdict(list)
+        for event in events:
+            by_thread[event.thread].append(event)
+        starts = {thread: [e.time_range.start for e in found] for thread, found in by_thread.items()}
+        totals: dict[int, float] = {}  # by event, child events included
+        for span in self.spans:
+            thread = number(span.ident)
+            start, end = ((t - self.start_ns) / 1000 for t in (span.start, span.end))
+            place = bisect_right(starts.get(thread, []), start)
+            event = by_thread[thread][place - 1] if place else None
+            while event is not None and event.time_range.end < end:
+                event = event.cpu_parent
+            if event is not None:
+                totals[event.id] = totals.get(event.id, 0.0) + self.clock.between(span.first, span.last)
+        for event in reversed(events):  # child events come after their parent
+            inside = sum(totals.get(child.id, 0.0) for child in event.cpu_children)
+            own = totals.get(event.id, 0.0) - inside
+            totals[event.id] = max(own, 0.0) + inside
+            if own > 0:
+                event.append_kernel(event.name, 0, own)
 
 
 class DevicePassObserver(PassObserver):
@@ -90,31 +110,3 @@ class DevicePassObserver(PassObserver):
             self.spans.append(Span(get_ident(), self.started, perf_counter_ns(), self.first, self.clock.moment()))
             self.first = None
         super().end(grads)
-
-
-def add_device_times(events: EventList, recorder: DeviceRecorder, number: Callable[[int], int]) -> None:
-    """Add to each event the time of its own work on the device, without that of child events.
-
-    Args:
-        number: maps a thread's identifier to its number in events.
-    """
-    by_thread: dict[int, list[FunctionEvent]] = defaultdict(list)
-    for event in events:
-        by_thread[event.thread].append(event)
-    starts = {thread: [e.time_range.start for e in found] for thread, found in by_thread.items()}
-    totals: dict[int, float] = {}  # by event, child events included
-    for span in recorder.spans:
-        thread = number(span.ident)
-        start, end = ((t - recorder.start_ns) / 1000 for t in (span.start, span.end))
-        place = bisect_right(starts.get(thread, []), start)
-        event = by_thread[thread][place - 1] if place else None
-        while event is not None and event.time_range.end < end:
-            event = event.cpu_parent
-        if event is not None:
-            totals[event.id] = totals.get(event.id, 0.0) + recorder.clock.between(span.first, span.last)
-    for event in reversed(events):  # child events come after their parent
-        inside = sum(totals.get(child.id, 0.0) for child in event.cpu_children)
-        own = totals.get(event.id, 0.0) - inside
-        totals[event.id] = max(own, 0.0) + inside
-        if own > 0:
-            event.append_kernel(event.name, 0, own)

@@ -15,7 +15,7 @@ from ...base.modes import MODE, Mode
 from ...declare.generate.profiling import OP
 from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput, peek_seq
 from .aten_names import aten_name
-from .recorder import _described, _label, gradients_of
+from .recorder import Call, _described, _label, gradients_of
 
 
 class Emitter:
@@ -26,9 +26,7 @@ class Emitter:
     def __init__(self, name: str, push: Callable[[str], Any], pop: Callable[[], Any], shapes: bool) -> None:
         self.name, self.push, self.pop, self.shapes = name, push, pop, shapes
 
-    def around(
-        self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
-    ) -> Any:
+    def around(self, op: Any, name: str, run: Call, values: tuple[Any, ...], mode: Mode, kind: int = OP) -> Any:
         text = aten_name(name) if kind == OP else name
         if mode.grad:
             text += f", seq = {peek_seq()}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from warnings import warn
 
 from .kineto import EventMetadata, metadata_of
@@ -75,6 +75,15 @@ def _former(name: str, now: str) -> Any:
         return getattr(event, now)
 
     return property(read)
+
+
+def _own_memory(name: str, doc: str) -> Any:
+    """The property of a `FunctionEvent` that is another one, without that of its child events."""
+
+    def own(event: Any) -> int:
+        return 0 if event.is_async else getattr(event, name) - sum(getattr(c, name) for c in event.cpu_children)
+
+    return property(own, doc=doc)
 
 
 class FormattedTimesMixin:
@@ -243,19 +252,10 @@ class FunctionEvent(_EventData, FormattedTimesMixin):
             return 0
         return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
 
-    @property
-    def self_cpu_memory_usage(self) -> int:
-        """The growth of CPU memory in bytes, without child events."""
-        if self.is_async:
-            return 0
-        return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
-
-    @property
-    def self_device_memory_usage(self) -> int:
-        """The growth of the other device's memory in bytes, without child events."""
-        if self.is_async:
-            return 0
-        return self.device_memory_usage - sum(child.device_memory_usage for child in self.cpu_children)
+    self_cpu_memory_usage = _own_memory("cpu_memory_usage", "The growth of CPU memory in bytes, without child events.")
+    self_device_memory_usage = _own_memory(
+        "device_memory_usage", "The growth of the other device's memory in bytes, without child events."
+    )
 
     @property
     def device_time_total(self) -> float:
@@ -302,27 +302,19 @@ _FIRST = (
 class FunctionEventAvg(FormattedTimesMixin):
     """The sums over several events with the same key."""
 
-    cpu_memory_usage: int
-    device_memory_usage: int
+    if TYPE_CHECKING:  # the attributes of `_SUMS` and `_FIRST`
+
+        def __getattr__(self, name: str) -> Any: ...
+
+        def __setattr__(self, name: str, value: Any) -> None: ...
 
     def __init__(self) -> None:
-        for name in _SUMS:
-            setattr(self, name, 0)
-        for name in _FIRST:
-            setattr(self, name, None)
+        vars(self).update(dict.fromkeys(_SUMS, 0), **dict.fromkeys(_FIRST))
         self.is_async = self.is_remote = self.is_legacy = self.is_user_annotation = False
-        self.node_id: int = 0
-        self.key: str | None = None
-        self.stack: Any = None
-        self.input_shapes: Any = None
-        self.overload_name: Any = None
-        self.use_device: str | None = None
-        self.device_type = DeviceType.CPU
+        self.node_id, self.device_type = 0, DeviceType.CPU
         self.flops: int | None = 0
         self.self_cpu_percent: Any = -1
         self.total_cpu_percent: Any = -1
-        self.cpu_parent: FunctionEvent | None = None
-        self.cpu_children: list[FunctionEvent] | None = None
 
     def add(self, other: Any) -> FunctionEventAvg:
         """Add an event, or another average, with the same key.

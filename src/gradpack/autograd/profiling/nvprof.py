@@ -59,7 +59,6 @@ def parse_nvprof_trace(path: str) -> list[FunctionEvent]:
             event = FunctionEvent(row["id"], strings[row["name"]], 0, row["began"], row["ended"], node_id=0)
             event.use_device = "cuda"
             events[event.id] = event
-        unique = EnforceUnique()
         for row in connection.execute(_KERNELS):
             unique.see(row["id"], row["call"])
             if row["cbid"] not in _LAUNCHES:

@@ -21,6 +21,7 @@ from ...declare.generate import profiling as clocks
 from ...declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 
+Call = Callable[..., Any]
 Record = tuple[int, str, int, int, int, int | None, Any]
 
 
@@ -81,9 +82,7 @@ class Recorder:
 
     # -- what operations call --
 
-    def around(
-        self, op: Any, name: str, run: Callable[..., Any], values: tuple[Any, ...], mode: Mode, kind: int = OP
-    ) -> Any:
+    def around(self, op: Any, name: str, run: Call, values: tuple[Any, ...], mode: Mode, kind: int = OP) -> Any:
         """Run an operation, and record it with the requested details."""
         detail = _described(values) if self.shapes else _NOTHING
         detail = detail._replace(stack=callers(2) if self.stack else None, modules=self.running)
@@ -110,6 +109,9 @@ class Recorder:
     def nodes(self) -> PassObserver:
         """Return an observer for a backward pass."""
         return PassObserver(self)
+
+    def finish(self, events: Any, number: Callable[[int], int]) -> None:
+        """Add to the events what only this kind of recorder knows. `number` maps a thread to its number in events."""
 
     # -- what blocks call --
 
@@ -288,10 +290,7 @@ def decoded(thread: int, flat: list[Any]) -> Iterator[Record]:
 
 def _of_node(thread: int, entry: Any, over: int) -> Record:
     what, start, end, seq = entry
-    if isinstance(what, tuple):
-        label, detail = what
-    else:
-        label, detail = what if isinstance(what, str) else _named[what], None
+    label, detail = what if isinstance(what, tuple) else (_named.get(what, what), None)
     return NODE, label, start, end, thread, seq, over if detail is None else (over, detail)
 
 
@@ -301,10 +300,6 @@ def gradients_of(g: Any) -> Detail:
     return Detail(
         [[] if part is None else list(part.shape) for part in parts],
         [None] * len(parts),
-        ["" if part is None else _dtype_of(part) for part in parts],
+        ["" if p is None else p._spec.dtype.name if isinstance(p, Tensor) else str(p.dtype) for p in parts],
         [[] if part is None else _strides(getattr(part, "_data", part)) for part in parts],
     )
-
-
-def _dtype_of(part: Any) -> str:
-    return part._spec.dtype.name if isinstance(part, Tensor) else str(part.dtype)

@@ -67,17 +67,11 @@ def _held(changes: Changes, pid: int, base_us: float) -> list[dict[str, Any]]:
 
 
 def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
-    start = event.time_range.start
     row: dict[str, Any] = {"name": event.trace_name or event.name, "pid": pid, "tid": event.thread}
-    row["ts"] = base_us + start
+    row["ts"] = base_us + event.time_range.start
     if event.name == MEMORY_EVENT_NAME:
-        return {
-            **row,
-            "ph": "i",
-            "s": "t",
-            "cat": "cpu_instant_event",
-            "args": {"Bytes": event.cpu_memory_usage + event.device_memory_usage},
-        }
+        held = {"Bytes": event.cpu_memory_usage + event.device_memory_usage}
+        return {**row, "ph": "i", "s": "t", "cat": "cpu_instant_event", "args": held}
     args: dict[str, Any] = {"External id": event.id}
     if event.sequence_nr >= 0:
         args |= {"Sequence number": event.sequence_nr, "Fwd thread id": event.fwd_thread}
@@ -96,23 +90,19 @@ def _row(event: FunctionEvent, pid: int, base_us: float) -> dict[str, Any]:
         args["Bytes"] = event.cpu_memory_usage
     if event.device_memory_usage:
         args["Device Bytes"] = event.device_memory_usage
-    return {
-        **row,
-        "ph": "X",
-        "cat": event.activity_type or "cpu_op",
-        "dur": event.time_range.elapsed_us(),
-        "args": args,
-    }
+    kind, duration = event.activity_type or "cpu_op", event.time_range.elapsed_us()
+    return {**row, "ph": "X", "cat": kind, "dur": duration, "args": args}
 
 
 def write_trace(
     path: str, events: Sequence[FunctionEvent], changes: Changes, metadata: Mapping[str, Any], *, base_us: float = 0.0
 ) -> None:
     """Write the trace to a file; compressed, if its name ends in `.gz`."""
-    text = json.dumps(trace_of(events, changes, {**metadata, "traceName": str(path)}, base_us=base_us))
-    if str(path).endswith(".gz"):
-        with gzip.open(path, "wt", encoding="utf-8") as packed:
-            packed.write(text)
-    else:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+    write_json(path, trace_of(events, changes, {**metadata, "traceName": str(path)}, base_us=base_us))
+
+
+def write_json(path: str, data: Any) -> None:
+    """Write plain data to a file; compressed, if its name ends in `.gz`."""
+    text = json.dumps(data).encode()
+    with open(path, "wb") as file:
+        file.write(gzip.compress(text) if str(path).endswith(".gz") else text)

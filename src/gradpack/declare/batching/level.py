@@ -61,10 +61,12 @@ class VmapLevel:
         return value._data.value if self.has(value) else value
 
 
-def mapped(function: Callable[..., Any], columns: Any) -> tuple[Tensor, ...]:
+def mapped(
+    function: Callable[..., Any], columns: Any, randomness: str = "error", alike: bool = False, inner: bool = True
+) -> tuple[Tensor, ...]:
     """`function(tuple)` of tensors, mapped over their first dimension; its results are a tuple of tensors."""
     mode = MODE.get()
-    level = VmapLevel(columns[0]._shape[0], inner=True)
+    level = VmapLevel(columns[0]._shape[0], randomness, alike, inner)
     try:
         try:
             MODE.set(entered(mode, level))

@@ -6,8 +6,7 @@ from typing import Any
 
 from .gate import Gates, hooks, leaf, near, noting, numbering, same
 
-GATES = Gates()
-gate = GATES
+gate = GATES = Gates()
 
 
 @gate

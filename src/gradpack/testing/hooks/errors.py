@@ -6,10 +6,9 @@ import sys
 import traceback
 from typing import Any
 
-from .gate import Gates, hooks, leaf, near
+from .gate import Gates, hooks, leaf, near, raises, same
 
-GATES = Gates()
-gate = GATES
+gate = GATES = Gates()
 
 
 class Mine(Exception):  # noqa: N818 - a user's
@@ -29,16 +28,12 @@ def _said(error: BaseException) -> str:
 def error_in_pack_is_placed(torch: Any) -> None:
     """An error in a pack hook says which operation saved the tensor, and in which line."""
     x = leaf(torch)
-    try:
-        with hooks(torch, _fail):
-            line = sys._getframe().f_lineno + 1
-            x.sin()
-    except Mine as error:
-        said = _said(error)
-        assert "sin" in said.lower(), "it does not say which operation saved the tensor"
-        assert f"{__file__}:{line}" in said or f"line {line}" in said, "it does not say in which line"
-        return
-    raise AssertionError("the error was lost")
+    with raises(Mine, "the error was lost") as found, hooks(torch, _fail):
+        line = sys._getframe().f_lineno + 1
+        x.sin()
+    said = _said(found[0])
+    assert "sin" in said.lower(), "it does not say which operation saved the tensor"
+    assert f"{__file__}:{line}" in said or f"line {line}" in said, "it does not say in which line"
 
 
 @gate
@@ -47,26 +42,18 @@ def error_in_unpack_is_placed(torch: Any) -> None:
     x = leaf(torch)
     with hooks(torch, lambda t: t.clone(), _fail):
         y = x.sin().sum()
-    try:
+    with raises(Mine, "the error was lost") as found:
         y.backward()
-    except Mine as error:
-        assert "sin" in _said(error).lower(), "it does not say which operation saved the tensor"
-        return
-    raise AssertionError("the error was lost")
+    assert "sin" in _said(found[0]).lower(), "it does not say which operation saved the tensor"
 
 
 @gate
 def errors_leave_no_trace(torch: Any) -> None:
     """After errors in pack and unpack hooks no hooks are active, grad mode is on, and the next step is right."""
     x = leaf(torch)
-    for pack, unpack in ((_fail, None), (lambda t: t.clone(), _fail)):
-        try:
-            with hooks(torch, pack, unpack or (lambda t: t)):
-                x.sin().sum().backward()
-        except Mine:
-            pass
-        else:
-            raise AssertionError("the error was lost")
+    for pack, unpack in ((_fail, same), (lambda t: t.clone(), _fail)):
+        with raises(Mine, "the error was lost"), hooks(torch, pack, unpack):
+            x.sin().sum().backward()
     assert torch.is_grad_enabled(), "grad mode is off"
     assert x.grad is None, "a gradient came of a backward that failed"
     x.sin().sum().backward()
@@ -75,7 +62,7 @@ def errors_leave_no_trace(torch: Any) -> None:
 
 def _returned(torch: Any, wrong: Any, what: str) -> None:
     x = leaf(torch)
-    with hooks(torch, lambda t: t.clone(), lambda t: wrong(t)):
+    with hooks(torch, lambda t: t.clone(), wrong):
         y = x.sin().sum()
     try:
         y.backward()

@@ -81,6 +81,18 @@ def _shown(values: list[float]) -> str:
 
 
 @contextmanager
+def raises(kind: Any, otherwise: str = "it was accepted") -> Iterator[list[BaseException]]:
+    """Expect an exception of the block; the list that is given gets it."""
+    found: list[BaseException] = []
+    try:
+        yield found
+    except kind as error:
+        found.append(error)
+    else:
+        raise AssertionError(otherwise)
+
+
+@contextmanager
 def counting_references() -> Iterator[Callable[[Any], Callable[[], None]]]:
     """Without the garbage collector: gives a function that says of an object, later, whether it is gone."""
     was_on = gc.isenabled()

@@ -7,30 +7,27 @@ from typing import Any
 
 from .gate import Gates, counting_references, hooks, leaf, near, noting, numbering, same
 
-GATES = Gates()
-gate = GATES
+gate = GATES = Gates()
+
+
+def _freed(x: Any, block: Any) -> None:
+    with counting_references() as watch, block:
+        y = x.exp()
+        gone = watch(y)
+        del y
+        gone()
 
 
 @gate
 def identity_is_freed(torch: Any) -> None:
     """A pack hook that returns the tensor itself makes no cycle: the graph is freed when the last user lets go."""
-    x = leaf(torch)
-    with counting_references() as watch, hooks(torch, same, same):
-        y = x.exp()
-        gone = watch(y)
-        del y
-        gone()
+    _freed(leaf(torch), hooks(torch))
 
 
 @gate
 def save_on_cpu_is_freed(torch: Any) -> None:
     """save_on_cpu of tensors that are on the CPU makes no cycle."""
-    x = leaf(torch)
-    with counting_references() as watch, torch.autograd.graph.save_on_cpu():
-        y = x.exp()
-        gone = watch(y)
-        del y
-        gone()
+    _freed(leaf(torch), torch.autograd.graph.save_on_cpu())
 
 
 @gate

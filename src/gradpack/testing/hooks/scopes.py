@@ -7,10 +7,9 @@ from contextvars import copy_context
 from threading import Thread
 from typing import Any
 
-from .gate import Gates, hooks, leaf, near, noting
+from .gate import Gates, hooks, leaf, near, noting, raises
 
-GATES = Gates()
-gate = GATES
+gate = GATES = Gates()
 
 
 @gate
@@ -63,13 +62,9 @@ def bypass(torch: Any) -> None:
 def forbid(torch: Any) -> None:
     """Hooks can be forbidden in a block, with a message that whoever tries is given."""
     with torch.autograd.graph.disable_saved_tensors_hooks("not in here"):
-        try:
-            with hooks(torch):
-                pass
-        except RuntimeError as error:
-            assert "not in here" in str(error), str(error)
-        else:
-            raise AssertionError("hooks were accepted")
+        with raises(RuntimeError, "hooks were accepted") as found, hooks(torch):
+            pass
+        assert "not in here" in str(found[0]), str(found[0])
     with hooks(torch):
         pass
 

@@ -12,22 +12,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...backends.base import register_backend
-from ...base.errors import OutOfMemoryError
+from ...base.errors import OutOfMemoryError as OutOfMemoryError
 from ...base.sizes import in_bytes
-from .array import DEVICES, ImplicitTransferError, SimArray, pinned
-from .streams import Device, Event, Stream, StreamRaceError
-
-__all__ = [
-    "Device",
-    "Event",
-    "ImplicitTransferError",
-    "OutOfMemoryError",
-    "SimArray",
-    "Stream",
-    "StreamRaceError",
-    "devices",
-    "pinned",
-]
+from .array import DEVICES
+from .array import ImplicitTransferError as ImplicitTransferError
+from .array import SimArray as SimArray
+from .array import pinned as pinned
+from .streams import Device as Device
+from .streams import Event as Event
+from .streams import Stream as Stream
+from .streams import StreamRaceError as StreamRaceError
 
 
 @contextmanager

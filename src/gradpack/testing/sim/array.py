@@ -107,9 +107,13 @@ class SimArray(NDArrayOperatorsMixin):
     def tolist(self) -> Any:
         return self.get().tolist()
 
-    def get(self, stream: Stream | None = None, out: Any = None, blocking: bool = True) -> Any:
-        """A copy in host memory. Into `pinned` memory and not blocking, it is there when the stream has done it."""
-        device, source = self.device, self._array
+    def get(self, stream: Stream | None = None, out: Any = None, blocking: bool = True, raw: bool = False) -> Any:
+        """A copy in host memory. Into `pinned` memory and not blocking, it is there when the stream has done it.
+
+        Args:
+            raw: copy the bytes.
+        """
+        device, source = self.device, self.raw() if raw else self._array
         device.count("d2h", self.nbytes)
         host = np.empty_like(source) if out is None else out
         root = pinned_root(host)
@@ -119,9 +123,9 @@ class SimArray(NDArrayOperatorsMixin):
                 device.current().synchronize()
         return host
 
-    def set(self, host: Any, stream: Stream | None = None) -> None:
-        """Copy from host memory. From `pinned` memory, when the stream comes to it."""
-        device, target = self.device, self._array
+    def set(self, host: Any, stream: Stream | None = None, raw: bool = False) -> None:
+        """Copy from host memory, or its bytes if `raw`. From `pinned` memory, when the stream comes to it."""
+        device, target = self.device, self.raw() if raw else self._array
         device.count("h2d", self.nbytes)
         root = pinned_root(host)
         source = np.array(host) if root is None else host
@@ -249,9 +253,7 @@ def _opened(value: Any, arrays: list[SimArray]) -> Any:
         return value._array
     if type(value) in (list, tuple):
         return type(value)([_opened(v, arrays) for v in value])
-    if type(value) is dict:
-        return {k: _opened(v, arrays) for k, v in value.items()}
-    return value
+    return {k: _opened(v, arrays) for k, v in value.items()} if type(value) is dict else value
 
 
 def _returned(value: Any, device: Device, arrays: list[SimArray]) -> Any:

@@ -130,8 +130,7 @@ class Device:
         self.default = Stream(self)
 
     def reset_counts(self) -> None:
-        names = "h2d d2h d2d h2d_bytes d2h_bytes d2d_bytes syncs kernels".split()
-        self.counts = dict.fromkeys(names, 0)
+        self.counts = dict.fromkeys("h2d d2h d2d h2d_bytes d2h_bytes d2d_bytes syncs kernels".split(), 0)
         self.arena.reset_peak()
 
     def count(self, what: str, nbytes: int) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from .... import __version__, func
 from ....core.tensor import Tensor
 from ....func.arguments import pick
-from ....func.batch_norm import replace_all_batch_norm_modules_
+from ....func.functional_call import replace_all_batch_norm_modules_
 from . import make_functional as modules
 from .make_functional import FunctionalModule, FunctionalModuleWithBuffers
 
