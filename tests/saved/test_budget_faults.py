@@ -15,7 +15,7 @@ from tests.saved.held import Look
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved.policies.disk import OnDisk
+from gradpack.saved.policies.offload import OnDisk
 
 ONE = 64 * 64 * 4  # bytes of a tensor
 THREE = 3 * ONE

@@ -15,7 +15,7 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.saved.policies import background
-from gradpack.saved.policies.disk import OnDisk
+from gradpack.saved.policies.offload import OnDisk
 
 hooks = torch.autograd.graph.saved_tensors_hooks
 

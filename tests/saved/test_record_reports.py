@@ -10,7 +10,7 @@ import gradpack as torch
 from gradpack import saved
 from gradpack.saved import record
 from gradpack.saved.recorder.document import size
-from gradpack.saved.recorder.timeline import Timeline
+from gradpack.saved.recorder.rows import Timeline
 
 
 @pytest.fixture(scope="module")

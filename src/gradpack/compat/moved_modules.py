@@ -125,9 +125,12 @@ _TABLE = """
     base.symbols            compat.symbols
     backends.windows        backends.memory_layout
     saved.spill             saved.extent_file
-    saved.nodes_of_torch    saved.torch_nodes
-    saved.policies.notes    saved.policies.recorded_arrays
-    saved.policies.pinned   saved.policies.pinned_pool
+    saved.nodes_of_torch    saved.torch_graph
+    saved.policies.notes    saved.policies.recompute_graph
+    saved.policies.cpu      saved.policies.offload
+    saved.policies.disk     saved.policies.offload
+    saved.policies.masks    saved.policies.lossless
+    saved.policies.pinned   saved.policies.transfers
     ops.predicates          ops.attributes
     ops.inplace_functions   ops.attributes
 """

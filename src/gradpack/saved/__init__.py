@@ -9,10 +9,8 @@ from .extent_file import Disk
 from .info import SavedInfo
 from .meter import Meter, meter
 from .policies.casts import bf16, fp8, fp16
-from .policies.cpu import cpu
-from .policies.disk import disk
-from .policies.lossless import lossless
-from .policies.masks import mask
+from .policies.lossless import lossless, mask
+from .policies.offload import cpu, disk
 from .policies.quantize import quantize
 from .policies.recompute import recompute
 from .policies.storage_policy import keep

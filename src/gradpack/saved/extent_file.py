@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..core.tensor import Tensor, wrap
-from .finalizers import FinalizedQueue
-from .storage import Layout, Storages, dense, once, undense
+from .storage import FinalizedQueue, Layout, Storages, dense, once, undense
 
 _NOT_SUPPORTED = {EINVAL, ENOSYS, EOPNOTSUPP}
 

@@ -1,4 +1,4 @@
-"""The storage of a tensor, and the layout of its elements in it.
+"""The storage of a tensor, the layout of its elements in it, and maps and queues that keep no object alive.
 
 A storage is identified by a weak reference to the array that owns it, not by its address, which may be
 reused by another array once the first one is freed.
@@ -6,9 +6,10 @@ reused by another array once the first one is freed.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Generic, TypeVar
-from weakref import WeakValueDictionary, ref
+from weakref import WeakMethod, WeakValueDictionary, ref
 
 import numpy as np
 
@@ -155,3 +156,49 @@ def undense(elements: Any, layout: Layout) -> Any:
     back = sorted(range(len(order)), key=order.__getitem__)
     array = elements.reshape([small[dim] for dim in order]).transpose(back)
     return array if array.shape == shape else np.broadcast_to(array, shape)
+
+
+class Finalized(ref[Any]):
+    """A weak reference to an object, with data (`data`) to use after its death."""
+
+    __slots__ = ("data",)
+
+    data: Any
+
+
+class FinalizedQueue:
+    """A set of watched objects, and a queue of those that have died, filled without running Python code at their death.
+
+    A `__del__` may run at any moment. A KeyboardInterrupt that arrives inside of it is discarded, and so is the rest of
+    the `__del__`. A weak reference whose callback is a C method, `deque.append`, cannot be interrupted.
+    """
+
+    def __init__(self) -> None:
+        self._alive: dict[int, Finalized] = {}
+        self._over: deque[Finalized] = deque()
+
+    def watch(self, thing: Any, data: Any) -> Finalized:
+        """Watch `thing`: after its death `over` yields the returned `Finalized`, which holds `data`."""
+        ending = Finalized(thing, self._over.append)
+        ending.data = data
+        self._alive[id(ending)] = ending
+        return ending
+
+    def over(self) -> Iterator[Finalized]:
+        """Iterate over the endings of objects that have died, and remove them: each is yielded once."""
+        while self._over:
+            ending = self._over.popleft()
+            self._alive.pop(id(ending), None)
+            yield ending
+
+
+def weakly(method: Callable[..., None]) -> Callable[..., None]:
+    """Return a function that calls a method, or does nothing once the method's object is gone."""
+    weak = WeakMethod(method)
+
+    def call(*args: Any) -> None:
+        found = weak()
+        if found is not None:
+            found(*args)
+
+    return call

@@ -70,7 +70,7 @@ class Encoder:
         if isinstance(obj, np.ndarray):
             return {"array": self._store(path, obj), "dtype": NUMPY.dtype_of(obj.dtype).name}
         kind = _CONTAINERS.get(type(obj))
-        if kind in ("list", "tuple", "set"):
+        if kind in _SEQUENCES:
             return {kind: [self._value(v, f"{path}.{i}" if path else str(i), depth + 1) for i, v in enumerate(obj)]}
         if kind is not None:
             pairs = [
@@ -126,15 +126,9 @@ class Encoder:
 
 
 _RESERVED = frozenset({"file", "__structure__", "__metadata__"})
-_CONTAINERS: dict[type, str] = {
-    list: "list",
-    tuple: "tuple",
-    set: "set",
-    dict: "dict",
-    OrderedDict: "ordered",
-    StateDict: "state",
-    Counter: "counter",
-}
+_SEQUENCES: dict[str, Any] = {"list": list, "tuple": tuple, "set": set}
+_MAPPINGS: dict[str, Any] = {"dict": dict, "ordered": OrderedDict, "state": StateDict, "counter": Counter}
+_CONTAINERS: dict[type, str] = {kind: name for name, kind in (_SEQUENCES | _MAPPINGS).items()}
 
 
 def _refused(obj: Any, path: str) -> str:
@@ -221,9 +215,8 @@ class Decoder:
             if type(content) is not int or not 0 <= content < len(self._tensors):
                 raise BadFileError("load(): the description of the structure names a tensor that is not there")
             return self._tensors[content]
-        if kind in ("list", "tuple", "set"):
-            items = [self._value(v, depth + 1) for v in content]
-            return items if kind == "list" else tuple(items) if kind == "tuple" else set(items)
+        if kind in _SEQUENCES:
+            return _SEQUENCES[kind]([self._value(v, depth + 1) for v in content])
         if kind in _MAPPINGS:
             mapping: Any = _MAPPINGS[kind]()
             for key, value in content:
@@ -265,7 +258,6 @@ class Decoder:
         return out
 
 
-_MAPPINGS: dict[str, Any] = {"dict": dict, "ordered": OrderedDict, "state": StateDict, "counter": Counter}
 _SIMPLE: dict[str, Any] = {
     "float": lambda text: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
     "complex": lambda parts: complex(float.fromhex(parts[0]), float.fromhex(parts[1])),

@@ -14,7 +14,7 @@ Built on saved tensor hooks alone. The rules:
 7. A collected tensor dies when it has been served, or when its token dies.
 
 Selective checkpointing, which keeps results of some operations, is in `_checkpoint/selective.py`; the form
-that runs a backward inside the backward in `_checkpoint/reentrant.py`.
+that runs a backward inside the backward in `_checkpoint/parts.py`.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from ._checkpoint.frame import DETERMINISM, Argument, Frame
 from ._checkpoint.log import debug_contexts
 from ._checkpoint.parts import (
     CheckpointError,
+    CheckpointFunction,
     DefaultDeviceType,
     GraphExecGroup,
     check_backward_validity,
@@ -44,7 +45,6 @@ from ._checkpoint.parts import (
     set_device_states,
     setting,
 )
-from ._checkpoint.reentrant import CheckpointFunction
 from ._checkpoint.selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,

@@ -9,10 +9,10 @@ from weakref import ref
 
 from ...base.errors import saved_was_modified
 from ...core.tensor import Tensor, alias
-from ..finalizers import Finalized, FinalizedQueue
 from ..info import BriefInfo, SavedInfo
 from ..policies.recompute_graph import DroppedTensor, RecordedArray
 from ..policy import Policy
+from ..storage import Finalized, FinalizedQueue
 from .costs import LATENCY, rate
 
 
@@ -171,16 +171,10 @@ class HeldSource:
 
     @property
     def array(self) -> Any:
-        slot = self._slot
-        if not slot.is_whole and isinstance(slot.form, Tensor):
+        slot, form = self._slot, self._slot.form
+        if not slot.is_whole and isinstance(form, Tensor):
             raise saved_was_modified(
-                "budget()",
-                "what it starts from",
-                slot.form.dtype,
-                slot.form._shape,
-                "",
-                slot.form._counter[0],
-                slot.version,
+                "budget()", "what it starts from", form.dtype, form._shape, "", form._counter[0], slot.version
             )
         return self._fetch(slot)._data
 

@@ -13,11 +13,9 @@ from ...base.sizes import in_bytes, shown
 from ...core.tensor import Tensor
 from ..info import BriefInfo, SavedInfo
 from ..memory_handles import described
-from ..policies.cheap_operations import is_held
 from ..policies.recompute import OpRecorder
-from ..policies.recompute_graph import RecordedArray
-from ..policies.recompute_paths import paths_to
-from ..policies.recorded_arrays import RecordedArrays
+from ..policies.recompute_graph import RecordedArray, RecordedArrays
+from ..policies.recompute_paths import is_held, paths_to
 from ..policy import Policy
 from ..storage import WeakIdentityMap
 from .accounting import BudgetedTensor, Method, StorageEntry, packed_bytes

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
 from ..policies.casts import bf16
-from ..policies.cpu import cpu
-from ..policies.disk import disk as on_disk
 from ..policies.lossless import lossless
+from ..policies.offload import cpu
+from ..policies.offload import disk as on_disk
 from ..policies.quantize import quantize
 from ..policies.storage_policy import Stored
 from ..policy import Policy
@@ -22,13 +23,7 @@ class LazyPolicy(Policy):
 
     def __init__(self, name: str, make: Any) -> None:
         self.name = name
-        self._make: Callable[[], Policy] = make
-        self._made: Policy | None = None
-
-    def made(self) -> Policy:
-        if self._made is None:
-            self._made = self._make()
-        return self._made
+        self.made: Callable[[], Policy] = cache(make)
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         return self.made().pack(tensor, info)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ...ops.create.ranges import linspace
 from ..policies.casts import bf16
-from ..policies.disk import disk
+from ..policies.offload import disk
 from ..policies.quantize import quantize
 from ..recorder.document import Estimates
 from ..recorder.rows import Row

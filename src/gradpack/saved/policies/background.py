@@ -153,7 +153,7 @@ class JobQueue:
             self.peak = max(self.peak, self.under_way)
             self._queue.append(job)
             if self._threads < self.count:
-                _settle_before_forks(self)
+                _with_threads.add(self)
                 alone = not thread_pool().call(self)
                 self._threads += not alone
         if alone and not self._threads:  # there is no thread to run it
@@ -214,18 +214,14 @@ def _work(thread_pool: ThreadPool) -> None:
 
 
 _with_threads: WeakSet[JobQueue] = WeakSet()
-_registered: list[bool] = []
-
-
-def _settle_before_forks(workers: JobQueue) -> None:
-    """Make forks wait for jobs in flight: the child has no thread to finish them or to release their locks."""
-    if not _registered and hasattr(os, "register_at_fork"):
-        _registered.append(True)
-        os.register_at_fork(before=_settle_all)
-    _with_threads.add(workers)
 
 
 def _settle_all() -> None:
+    """Wait for jobs in flight before a fork: the child has no thread to finish them or to release their locks."""
     for workers in list(_with_threads):
         if workers._process == os.getpid():
             workers.drain()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_settle_all)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...base.dtypes import FLOATING
 from ..info import SavedInfo
 
@@ -137,3 +139,21 @@ def check_bytes(policy: str, **given: Any) -> None:
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ValueError(f"{policy}(): {key} is a number of bytes, 0 or more, not {value!r}")
+
+
+class Signs(Stage):
+    """Pack `x > 0` as bits; unpack ones and zeros."""
+
+    name = "signs()"
+    lossless = False
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        (part,) = parts
+        return (np.packbits(part > 0),), (part.size, part.dtype)
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        size, dtype = extra
+        return (np.unpackbits(parts[0], count=size).astype(dtype),)
+
+
+SIGNS = Signs()

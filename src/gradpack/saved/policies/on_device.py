@@ -6,6 +6,7 @@ does not block: one stream copies out, another one back. Until a copy is done, u
 
 from __future__ import annotations
 
+from functools import partial
 from threading import RLock
 from typing import Any
 from weakref import ref
@@ -13,11 +14,10 @@ from weakref import ref
 from ...backends import NUMPY
 from ...core.tensor import alias
 from ..memory_handles import DeviceMemory
-from ..storage import strides_of
+from ..storage import strides_of, weakly
 from .codec import CopyLimits
 from .packed_store import PackedStorage, PackingPlan, afresh
-from .pinned_pool import half_of_memory
-from .transfers import CopyBack, CopyOut, Transfers, staging_of
+from .transfers import CopyBack, CopyOut, Transfers, half_of_memory, staging_of
 
 LIMITS = CopyLimits(64 << 20, 64 << 20, half_of_memory())  # the default
 
@@ -207,19 +207,10 @@ class PackedDeviceStorage(PackedStorage):
             return
         if self.is_as_it_was:
             self._fetched(home)
-            return
-        if self._workers is None:
-            return
-        weak = ref(self)
+        elif self._workers is not None:
+            self._ahead = self._workers.add(partial(weakly(self._fetched), home), 0)
 
-        def work() -> None:
-            record = weak()
-            if record is not None:
-                record._fetched(home)
-
-        self._ahead = self._workers.add(work, 0)
-
-    def _fetched(self, home: Any) -> None:
+    def _fetched(self, home: Any = None) -> None:
         with self._lock:
             if self._held is None:
                 try:

@@ -11,7 +11,7 @@ from weakref import ref
 import numpy as np
 
 from ..memory_handles import tensor_like
-from ..storage import undense
+from ..storage import undense, weakly
 from .background import Job, JobQueue
 from .codec import Stage
 from .prefetch_order import PrefetchOrder
@@ -169,16 +169,12 @@ class PackedStorage:
         workers = self._workers
         if workers is None or self._ahead is not None or self._held is not None or self._parts is None:
             return
-        weak = ref(self)
+        self._ahead = workers.add(weakly(self._fetched), 0)
 
-        def work() -> None:
-            record = weak()
-            if record is not None:
-                with record._lock:
-                    if record._held is None:
-                        record._held = record._decoded()
-
-        self._ahead = workers.add(work, 0)
+    def _fetched(self) -> None:
+        with self._lock:
+            if self._held is None:
+                self._held = self._decoded()
 
     @property
     def is_last(self) -> bool:

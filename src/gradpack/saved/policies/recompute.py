@@ -17,10 +17,8 @@ from ..budgets.costs import call_time as took_of
 from ..info import BriefInfo, SavedInfo
 from ..policy import Policy
 from ..storage import WeakIdentityMap
-from .cheap_operations import is_cheap, is_held, is_product, reads_little
-from .recompute_graph import DEEPEST, TINY, Anchor, DroppedTensor, RecordedArray, RecordedOp, anchor_of
-from .recompute_paths import paths_to, recipe_of
-from .recorded_arrays import RecordedArrays
+from .recompute_graph import DEEPEST, TINY, Anchor, DroppedTensor, RecordedArray, RecordedArrays, RecordedOp, anchor_of
+from .recompute_paths import is_cheap, is_held, is_product, paths_to, reads_little, recipe_of
 
 _CHEAP, _DEAR = 1e-9, 8e-9  # assumed seconds per byte of the result, where times are not measured
 _RECOMPUTED = 1 / 15  # the part of all multiplications in matrix products that may be recomputed

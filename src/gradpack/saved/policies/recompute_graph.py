@@ -26,6 +26,7 @@ from ...declare.dispatch.interpreter import apply
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Replayed
 from ..budgets.costs import CallTime
+from ..storage import WeakIdentityMap
 
 TINY = 1024  # bytes: storages up to this size are kept alive by the notes on what was computed from them
 DEEPEST = 32  # longest chain of operations in a recipe
@@ -337,3 +338,20 @@ def _let_go(touched: list[ref[Any]]) -> None:
             thing.waiting = None
         elif thing is not None:
             thing.waiting = []
+
+
+class RecordedArrays(WeakIdentityMap[RecordedArray]):
+    """The known values, by array; keeps no array alive."""
+
+    def find(self, tensor: Tensor) -> RecordedArray | None:
+        """Return the value of a tensor; None if it is not known, or was modified in place since."""
+        value = self.get(tensor._data)
+        fresh = value is not None and value.counter is tensor._counter and value.counter[0] == value.version
+        return value if fresh else None
+
+    def take(self, tensor: Tensor) -> RecordedArray:
+        """Return the value of an operand; a new one without a call if none is known."""
+        found = self.find(tensor)
+        if found is None:
+            found = self.set(tensor._data, RecordedArray(tensor._data, tensor._spec, tensor._counter))
+        return found

@@ -13,15 +13,13 @@ from weakref import ref
 from ...core.tensor import Tensor
 from ..info import SavedInfo
 from ..memory_handles import DeviceMemory, Memory, RemoteMemory, described, memory_of
-from ..policy import Policy
-from ..select import Select
-from ..storage import dense
+from ..policy import Policy, Select
+from ..storage import dense, weakly
 from .background import JobQueue
-from .codec import CopyLimits, Stage
+from .codec import SIGNS, CopyLimits, Stage
 from .on_device import LIMITS, CopiesInFlight, PackedDeviceStorage
 from .packed_store import PackedStorage, PackedTensor, PackingPlan
 from .prefetch_order import PrefetchOrder
-from .signs import SIGNS
 from .transfers import Transfers
 
 SMALL = 4  # of a view of less than 1/4 of its storage only the elements are packed
@@ -156,15 +154,8 @@ class Stored(Policy):
         """Pack a record: in the background, or at once without workers."""
         if workers is None:
             record.encode()
-            return
-        weak = ref(record)
-
-        def work() -> None:
-            mine = weak()
-            if mine is not None:
-                mine.encode()
-
-        record.job = workers.add(work, record.size)
+        else:
+            record.job = workers.add(weakly(record.encode), record.size)
 
     def _entered(self, key: Any, record: PackedStorage) -> PackedStorage:
         table, records = self._known, self._records

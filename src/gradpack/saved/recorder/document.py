@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .rows import Row
-from .timeline import Timeline
+from .rows import Row, Timeline
 
 FORMAT = "gradpack.saved.record"
 VERSION = 1

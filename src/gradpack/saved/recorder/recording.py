@@ -74,14 +74,12 @@ class Record(Recorder):
     @property
     def rows(self) -> list[Row]:
         """One row for each saved tensor, in the order of saving."""
-        self._log.look()
-        return list(self._log.rows.values())
+        return list(self._log.look().rows.values())
 
     @property
     def curve(self) -> list[tuple[float, int]]:
         """The bytes of saved tensors in memory after each change: (seconds since the start, bytes)."""
-        self._log.look()
-        return self._log.timeline.curve()
+        return self._log.look().timeline.curve()
 
     @property
     def now(self) -> int:
@@ -89,15 +87,13 @@ class Record(Recorder):
 
         For tensors of a device, the bytes on that device.
         """
-        self._log.look()
-        return self._log.timeline.in_memory
+        return self._log.look().timeline.in_memory
 
     @property
     def tiers(self) -> dict[str, int]:
         """The bytes of saved tensors now in each place: "memory", "disk", and "cpu" for those offloaded to the host."""
-        self._log.look()
         found: dict[str, int] = {}
-        for (tier, _), size in self._log.timeline.now.items():
+        for (tier, _), size in self._log.look().timeline.now.items():
             found[tier] = found.get(tier, 0) + size
         return found
 
@@ -110,20 +106,17 @@ class Record(Recorder):
     @property
     def peak(self) -> int:
         """The maximum of the bytes of saved tensors in memory."""
-        self._log.look()
-        return self._log.timeline.peak
+        return self._log.look().timeline.peak
 
     @property
     def peak_at(self) -> float:
         """The time of the peak, in seconds since the start."""
-        self._log.look()
-        return self._log.timeline.peak_at
+        return self._log.look().timeline.peak_at
 
     @property
     def totals(self) -> Totals:
         """Counts and bytes, summed over all saves."""
-        self._log.look()
-        return self._log.totals
+        return self._log.look().totals
 
     def __repr__(self) -> str:
         return f"<{self.title}: {self.totals.saves} saves, peak {self.peak} bytes, now {self.now}>"
@@ -143,19 +136,19 @@ class Record(Recorder):
         Raises:
             ImportError: without rich, which the extra `cli` installs.
         """
-        from .tables import tables
+        from .reports import tables
 
         return tables(self.document(), top)
 
     def json(self) -> str:
         """Return the document as JSON text."""
-        from .traces import as_json
+        from .reports import as_json
 
         return as_json(self.document())
 
     def trace(self) -> str:
         """Return a trace for Perfetto and chrome://tracing: counters, phases and the lifetime of each tensor."""
-        from .traces import as_trace
+        from .reports import as_trace
 
         return as_trace(self.document())
 

@@ -20,8 +20,7 @@ from ..policies.provenance import OpResult, Provenance, cost
 from ..policy import Policy
 from ..storage import arrays_in
 from .document import Span, Totals
-from .rows import Row
-from .timeline import ASIDE, IN_MEMORY, TICK, Label, Timeline
+from .rows import ASIDE, IN_MEMORY, TICK, Label, Row, Timeline
 
 _EXEMPT = ("parameter", "buffer")  # not counted: the model keeps them alive anyway
 _COPIED = ("op", "slot", "kind", "strides", "storage_bytes", "module", "exact", "policy")  # fields of `SavedInfo`
@@ -294,13 +293,14 @@ class RecordingLog:
                 self.forgotten += 1
         self._beyond = 0
 
-    def look(self) -> None:
-        """Process all notes, and update costs and times of all rows."""
+    def look(self) -> RecordingLog:
+        """Process all notes, update costs and times of all rows, and return the log."""
         with self.lock:
             self.settle()
             self._find_costs()
             for live in self._live.values():
                 _copy_times(live)
+        return self
 
     # --- time ---
 

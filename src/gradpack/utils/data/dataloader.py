@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from ...ops.random.generator import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
-from .dataset import IterableDataset
+from .dataset import IterableDataset, examples_of
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 T_co = TypeVar("T_co", covariant=True)
@@ -191,24 +191,18 @@ class _Batches(Iterator[Any]):
         return self._loader.collate_fn(batch)
 
     def _next_of_map(self) -> Any:
-        loader, dataset = self._loader, self._loader.dataset
-        wanted = next(self._indices)
-        if loader.batch_sampler is None:
-            return dataset[wanted]
-        if callable(getattr(dataset, "__getitems__", None)):
-            return dataset.__getitems__(wanted)
-        return [dataset[i] for i in wanted]
+        loader, wanted = self._loader, next(self._indices)
+        return loader.dataset[wanted] if loader.batch_sampler is None else examples_of(loader.dataset, wanted)
 
     def _next_of_iterable(self) -> Any:
         loader = self._loader
         if loader.batch_size is None:
             found = next(self._examples)
-            self._given += 1
         else:
             found = list(islice(self._examples, loader.batch_size))
             if not found or (loader.drop_last and len(found) < loader.batch_size):
                 raise StopIteration
-            self._given += 1
+        self._given += 1
         if loader._length is not None and self._given > loader._length:
             warnings.warn(
                 f"Length of IterableDataset {loader.dataset} was reported to be {loader._length} (when accessing "

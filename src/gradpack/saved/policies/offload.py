@@ -1,4 +1,4 @@
-"""`disk`: a policy that offloads saved tensors to an unlinked temporary file, written and read in the background.
+"""`disk` and `cpu`: policies that offload saved tensors to a file, and those of other devices to host memory.
 
 The file cannot outlive the process: it is unlinked before the first byte is written. Reads and writes
 use O_DIRECT where the system allows it, through aligned blocks of 1 MiB, so that offloaded tensors do
@@ -14,11 +14,14 @@ from typing import Any
 
 import numpy as np
 
+from ...base.sizes import in_bytes
 from ..extent_file import ExtentFile
-from .codec import Parts, Stage, arguments, check_bytes
+from ..info import SavedInfo
+from .codec import CopyLimits, Parts, Stage, arguments, check_bytes
 from .storage_policy import Stored
+from .transfers import half_of_memory
 
-LEAST = 16384
+_DISK_LEAST = 16384
 _ALIGN = 4096
 _BLOCK = 1 << 20
 _COLUMNS = 1023  # 8-byte words per row of a checksum: no two pages of a block begin at the same column
@@ -170,7 +173,7 @@ class OnDisk(Stage):
         self._how = (directory, max(step, _ALIGN), reserve, direct, checksum)
         self._lock = threading.Lock()
         self._file = _File(*self._how)  # opened now, so that a folder that cannot be written to raises here
-        given = arguments(min_bytes=None if min_bytes == LEAST else min_bytes)
+        given = arguments(min_bytes=None if min_bytes == _DISK_LEAST else min_bytes)
         self.name = f"disk({', '.join(filter(None, ['' if directory is None else repr(str(directory)), given]))})"
 
     @property
@@ -212,7 +215,7 @@ def disk(
     reserve: int = 64 << 20,
     direct: bool = True,
     checksum: bool = True,
-    min_bytes: int = LEAST,
+    min_bytes: int = _DISK_LEAST,
 ) -> DiskPolicy:
     """Offload saved tensors to a temporary file until backward needs them. Exact.
 
@@ -246,3 +249,76 @@ def disk(
         >>> y.backward()
     """
     return DiskPolicy((OnDisk(directory, window, step, reserve, direct, checksum, min_bytes), None))
+
+
+_CPU_LEAST = 1024
+_WINDOW = "256 MiB"
+
+
+class OnHost(Stage):
+    """A stage that does nothing: a policy copies arrays of a device to host memory before its stages see them."""
+
+    tier = "cpu"
+    looks = False
+
+    def __init__(self, min_bytes: int, limits: CopyLimits, name: str) -> None:
+        check_bytes("cpu", min_bytes=min_bytes)
+        self.min_bytes, self.limits, self.name = min_bytes, limits, name
+
+    def takes(self, info: SavedInfo) -> bool:
+        return Stage.takes(self, info) and info.device.type != "cpu"
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        return parts, None
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        return parts
+
+
+def cpu(
+    min_bytes: int = _CPU_LEAST,
+    *,
+    window: int | str = _WINDOW,
+    ahead: int | str = _WINDOW,
+    pinned: int | str | None = None,
+) -> Stored:
+    """Offload saved tensors of other devices to host memory until backward needs them. Exact.
+
+    Where the device has streams, copies are asynchronous. A tensor is freed on the device when its copy is done, and
+    prefetched before it is needed, in the order in which the last backward of a similar graph unpacked its saved
+    tensors, at first in the reverse order of saving. A wrong order costs time only. A tensor whose copy is not done
+    is used as it is, and an in-place write to it waits for the copy. A storage that is saved several times, or in
+    several views, is copied once. CPU tensors are kept as they are, under the usual version check.
+    `policy.transfers` counts the copies.
+
+    Args:
+        min_bytes: smaller tensors stay where they are.
+        window: bytes that may wait on the device for their copy: a number, or text such as "256 MiB". Saving more
+            waits for the oldest copy. With 0 every copy is synchronous.
+        ahead: bytes on the device for tensors that are prefetched, or held between two uses. With 0 nothing is
+            prefetched.
+        pinned: bytes of host memory that all policies together may pin, by default half of the machine's memory. It
+            is reused in every step. Beyond it copies use pageable memory, and are synchronous.
+
+    Raises:
+        ValueError: for a negative number of bytes, or text that is no size.
+        Exception: in backward, where the tensor is unpacked: the error of its copy.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> from gradpack.testing import sim
+        >>> with sim.devices(capacity="1 MiB"):
+        ...     x = torch.ones(1000, device="sim:0", requires_grad=True)
+        ...     with saved.cpu(window=0) as policy:
+        ...         y = x.exp().sin().sum()
+        ...     y.backward()
+        ...     print(policy.transfers.bytes_out, policy.transfers.bytes_back)
+        4000 4000
+    """
+    given: dict[str, Any] = {"window": window, "ahead": ahead, "pinned": pinned}
+    limits = CopyLimits(*[half_of_memory() if v is None else in_bytes("cpu", k, v) for k, v in given.items()])
+    usual = {"window": _WINDOW, "ahead": _WINDOW, "pinned": None, "min_bytes": _CPU_LEAST}
+    told = {k: v for k, v in {"min_bytes": min_bytes, **given}.items() if v != usual[k]}
+    return Stored((OnHost(min_bytes, limits, f"cpu({arguments(**told)})"), None))
