@@ -76,7 +76,7 @@ NUMPY = {
     "declare/generate/fusion_parse": "knows the names of NumPy's functions",
     "declare/dispatch/unbroadcast": "sums the gradients of compiled code",
     "extend/places": "asks NumPy for a dtype by what the user has of it",
-    "saved/extent_file": "maps files as arrays",
+    "saved/hook_pairs": "maps files as arrays",
     "saved/budgets/assignment": "adds to what is held at many moments at once",
     "saved/budgets/planner": "looks at all changes of a plan at once",
     "saved/policies/casts": "rounds arrays, on whatever thread",

@@ -6,7 +6,7 @@ import pytest
 
 import gradpack as torch
 from gradpack.saved import Disk
-from gradpack.saved.extent_file import Extent
+from gradpack.saved.hook_pairs import Extent
 
 hooks = torch.autograd.graph.saved_tensors_hooks
 

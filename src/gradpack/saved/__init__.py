@@ -4,8 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .budgets.budget import budget
-from .codecs import bfloat16
-from .extent_file import Disk
+from .hook_pairs import Disk, bfloat16
 from .info import SavedInfo
 from .meter import Meter, meter
 from .policies.casts import bf16, fp8, fp16

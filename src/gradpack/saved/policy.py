@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from fnmatch import fnmatchcase
+from functools import partial
 from itertools import accumulate
 from typing import Any, TypeVar
 
@@ -249,15 +250,10 @@ def _dtype(value: Any) -> Callable[[SavedInfo], bool]:
     return lambda info: info.dtype.name in names
 
 
-def _matches(key: str) -> Callable[[Any], Callable[[SavedInfo], bool]]:
+def _matches(key: str, value: Any) -> Callable[[SavedInfo], bool]:
     """Return the test for patterns of one kind of names."""
-    names = _NAMES[key]
-
-    def made(value: Any) -> Callable[[SavedInfo], bool]:
-        patterns = _patterns(key, value)
-        return lambda info: any(fnmatchcase(name, p) for name in names(info) for p in patterns)
-
-    return made
+    names, patterns = _NAMES[key], _patterns(key, value)
+    return lambda info: any(fnmatchcase(name, p) for name in names(info) for p in patterns)
 
 
 _NAMES: dict[str, Callable[[SavedInfo], Iterable[str]]] = {
@@ -279,5 +275,5 @@ _TESTS: dict[str, Callable[[Any], Callable[[SavedInfo], bool]]] = {
     "kind": _kind,
     "dtype": _dtype,
     "fn": _function,
-    **{key: _matches(key) for key in _NAMES},
+    **{key: partial(_matches, key) for key in _NAMES},
 }

@@ -130,12 +130,8 @@ def dense(array: Any) -> tuple[Any, Layout]:
 
 def in_order(array: Any) -> tuple[Any, Layout]:
     """Return a view of the distinct elements of an array in the order of memory, and the layout for `undense`."""
-    small = array[
-        tuple(
-            slice(1) if not stride and size else slice(None)
-            for size, stride in zip(array.shape, array.strides, strict=True)
-        )
-    ]
+    sizes = zip(array.shape, array.strides, strict=True)
+    small = array[tuple([slice(1) if size and not stride else slice(None) for size, stride in sizes])]
     order = tuple(sorted(range(small.ndim), key=lambda dim: -abs(small.strides[dim])))
     return small.transpose(order), (array.shape, small.shape, order)
 

@@ -117,18 +117,11 @@ class _TorchSaved:
             self.table.learn(self.look, self.nr, learned_info(name, slot))
 
     def _modified(self, node: Any) -> RuntimeError:
-        slot = None if node is None else found_in(node, self)
-        producer, nr = self.producer
+        name, slot = ("an operation", None) if node is None else (node.name(), found_in(node, self))
+        info, (producer, nr) = self.info, self.producer
         whose = f"output {nr} of {producer}" if producer else ""
-        return saved_was_modified(
-            "an operation" if node is None else node.name(),
-            "a tensor" if slot is None else slot,
-            self.info.dtype,
-            self.info.shape,
-            whose,
-            self.same._version,
-            self.seen,
-        )
+        version = self.same._version
+        return saved_was_modified(name, slot or "a tensor", info.dtype, info.shape, whose, version, self.seen)
 
 
 def _dtype_of(tensor: Any) -> Any:

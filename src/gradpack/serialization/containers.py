@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import json
 import struct
-import zipfile
 import zlib
 from typing import IO, Any
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import numpy as np
 
@@ -39,7 +39,7 @@ def _tree(text: str) -> Any:
 
 # Errors of reading a damaged archive.
 _DAMAGE = (
-    zipfile.BadZipFile,
+    BadZipFile,
     zlib.error,
     struct.error,
     EOFError,
@@ -54,22 +54,22 @@ _DAMAGE = (
 def write_npz(obj: Any, file: IO[bytes]) -> None:
     encoder = Encoder()
     tree = encoder.encode(obj)
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED, allowZip64=True) as archive:
+    with ZipFile(file, "w", ZIP_STORED, allowZip64=True) as archive:
         _member(archive, STRUCTURE, np.frombuffer(_json(tree).encode(), np.uint8))
         for name, array in encoder.arrays.items():
             _member(archive, name, array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array)
 
 
-def _member(archive: zipfile.ZipFile, name: str, array: Any) -> None:
+def _member(archive: ZipFile, name: str, array: Any) -> None:
     # The time of writing is left out: equal objects make equal files.
-    with archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True) as member:
+    with archive.open(ZipInfo(name + ".npy"), "w", force_zip64=True) as member:
         np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def read_npz(file: IO[bytes]) -> Any:
     arrays = {}
     try:
-        with zipfile.ZipFile(file) as archive:
+        with ZipFile(file) as archive:
             names = archive.namelist()
             if any(name == "data.pkl" or name.endswith("/data.pkl") for name in names):
                 raise BadFileError(PYTORCH)

@@ -13,9 +13,8 @@ from ...base.sizes import in_bytes, shown
 from ...core.tensor import Tensor
 from ..info import BriefInfo, SavedInfo
 from ..memory_handles import described
-from ..policies.recompute import OpRecorder
+from ..policies.recompute import OpRecorder, is_held, paths_to
 from ..policies.recompute_graph import RecordedArray, RecordedArrays
-from ..policies.recompute_paths import is_held, paths_to
 from ..policy import Policy
 from ..storage import WeakIdentityMap
 from .accounting import BudgetedTensor, Method, StorageEntry, packed_bytes
@@ -155,11 +154,8 @@ class Budget(Policy):
         """Return a cheap `BriefInfo` while a step follows its plan and no recorder is active, else a `SavedInfo`."""
         profile = self._profile
         goes_on = bool(self._plans) and (profile.choice is not None or not profile.rows)
-        return (
-            BriefInfo(label, node, where)
-            if goes_on and MODE.get().recorder is None
-            else SavedInfo(tensor, label, node, where)
-        )
+        is_brief = goes_on and MODE.get().recorder is None
+        return BriefInfo(label, node, where) if is_brief else SavedInfo(tensor, label, node, where)
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if tensor._spec.layout is not strided or is_held(tensor) or tensor._tangents is not None:

@@ -103,15 +103,9 @@ class BudgetPlan:
                 refused = refused or f"{other.name!r} would hold {shown(max(over))} too much{where}"
             elif best is None or more < best[0]:
                 best = more, other.name
-        return Explained(
-            self.rows[number].label,
-            item.choices[0].nbytes,
-            mine.name,
-            mine.seconds,
-            self._why(item, mine, refused),
-            None if best is None else best[1],
-            0.0 if best is None else best[0],
-        )
+        label, nbytes, why = self.rows[number].label, item.choices[0].nbytes, self._why(item, mine, refused)
+        next_seconds, next_best = best or (0.0, None)
+        return Explained(label, nbytes, mine.name, mine.seconds, why, next_best, next_seconds)
 
     def _why(self, item: Item, mine: Choice, refused: str) -> str:
         whole = item.choices[0].nbytes

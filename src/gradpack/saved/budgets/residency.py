@@ -14,8 +14,8 @@ from weakref import WeakValueDictionary, ref
 from ...backends.memory_layout import owner_of
 from ...base.sizes import shown
 from ...core.tensor import Tensor
+from ..policies.recompute import RecomputePaths, paths_to, recipe_of
 from ..policies.recompute_graph import DroppedTensor, Recipe, RecordedArray, anchor_of
-from ..policies.recompute_paths import RecomputePaths, paths_to, recipe_of
 from ..storage import WeakIdentityMap
 from .accounting import Accounts, BudgetedTensor, HeldSource, Method, StorageEntry, packed_bytes
 from .choices import BudgetLimits

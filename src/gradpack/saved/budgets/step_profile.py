@@ -122,15 +122,14 @@ def planned(
     methods: Sequence[Method],
     limits: BudgetLimits,
     effort: float,
-    old: BudgetPlan | None = None,
     others: Sequence[BudgetPlan] = (),
 ) -> BudgetPlan:
     """Make a plan for steps like this one, with about `effort` seconds of search.
 
-    It is no slower than `old` and than those of `others`, as far as these fit within the limits.
+    It is no slower than those of `others`, as far as these fit within the limits.
     """
     items = _items(profile, methods)
-    start = _best_of([*([] if old is None else [old]), *others], items, limits)
+    start = _best_of(others, items, limits)
     return _made(profile, methods, items, plan(items, *limits, effort=effort, start=start), limits)
 
 
@@ -170,7 +169,7 @@ def better(
     """Return the plan that a step has followed, or a new one if that is clearly better by current costs."""
     old = profile.planned
     assert old is not None
-    new = planned(profile, methods, old.limits, effort, old, others)
+    new = planned(profile, methods, old.limits, effort, [old, *others])
     old.rates = new.rates
     return _in_place_of(old, new)
 

@@ -16,6 +16,7 @@ LEAST = 4096
 _WHOLE = 1 << 30  # bytes: larger arrays are not compressed
 
 Codec = tuple[Callable[[Any], bytes], Callable[[Any, Any, int], Any]]
+CodecMaker = Callable[[Any, int | None], Codec]  # of the library and the level
 
 
 class Lossless(EachPart):
@@ -111,12 +112,7 @@ def _pcodec(library: Any, level: int | None) -> Codec:
 
 
 # The modules of the codecs, and what makes their functions.
-_CODECS: dict[str, Callable[[Any, int | None], Codec]] = {
-    "blosc2": _blosc2,
-    "pcodec": _pcodec,
-    "zstandard": _zstandard,
-    "zlib": _zlib,
-}
+_CODECS: dict[str, CodecMaker] = {"blosc2": _blosc2, "pcodec": _pcodec, "zstandard": _zstandard, "zlib": _zlib}
 
 
 def lossless(codec: str = "blosc2", level: int | None = None, min_bytes: int = LEAST) -> Stored:

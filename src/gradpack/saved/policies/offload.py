@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...base.sizes import in_bytes
-from ..extent_file import ExtentFile
+from ..hook_pairs import ExtentFile
 from ..info import SavedInfo
 from .codec import CopyLimits, Parts, Stage, arguments, check_bytes
 from .storage_policy import Stored

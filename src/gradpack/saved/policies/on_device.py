@@ -17,7 +17,7 @@ from ..memory_handles import DeviceMemory
 from ..storage import strides_of, weakly
 from .codec import CopyLimits
 from .packed_store import PackedStorage, PackingPlan, afresh
-from .transfers import CopyBack, CopyOut, Transfers, half_of_memory, staging_of
+from .transfers import CopyBack, CopyOut, half_of_memory, staging_of
 
 LIMITS = CopyLimits(64 << 20, 64 << 20, half_of_memory())  # the default
 
@@ -29,22 +29,11 @@ class PackedDeviceStorage(PackedStorage):
         array: all its elements, contiguous.
         layout: the layout for `undense` if only a tensor's distinct elements are packed, None for a whole storage.
         is_shared: whether `array` is the program's memory, which in-place writes may change.
-        limits: the limits of its copies.
-        stats: the counts to which copies are added.
     """
 
-    def __init__(
-        self,
-        memory: DeviceMemory,
-        array: Any,
-        layout: Any,
-        is_shared: bool,
-        how: PackingPlan,
-        limits: CopyLimits,
-        stats: Transfers,
-    ) -> None:
+    def __init__(self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: PackingPlan) -> None:
         self._staging = staging = staging_of(memory.streams)
-        self._limits, self._stats = limits, stats
+        self._limits, self._stats = how.limits, how.stats
         self._native = memory.native
         self._counter = memory.counter
         self._departure: CopyOut | None = None
@@ -54,7 +43,7 @@ class PackedDeviceStorage(PackedStorage):
         host = None
         if how.steps:
             try:
-                self._departure = CopyOut(staging, array, limits.pinned, stats)
+                self._departure = CopyOut(staging, array, how.limits.pinned, how.stats)
                 host = self._departure.host.view(NUMPY.native_of(memory.tensor.dtype))
             except Exception as error:  # raised when it is unpacked
                 self._error = error.with_traceback(None)

@@ -13,8 +13,9 @@ import numpy as np
 from ..memory_handles import tensor_like
 from ..storage import undense, weakly
 from .background import Job, JobQueue
-from .codec import Stage
+from .codec import CopyLimits, Stage
 from .prefetch_order import PrefetchOrder
+from .transfers import Transfers
 
 
 class PackingPlan(NamedTuple):
@@ -27,6 +28,8 @@ class PackingPlan(NamedTuple):
         row: the size of the array's last dimension, 1 if not known.
         known: whether the operation that saves it is known.
         sign: identifies the record in the order, together with its size.
+        limits: the limits of copies from and to a device.
+        stats: the counts to which such copies are added.
     """
 
     steps: tuple[Stage, ...]
@@ -35,6 +38,8 @@ class PackingPlan(NamedTuple):
     row: int
     known: bool
     sign: Any
+    limits: CopyLimits
+    stats: Transfers
 
 
 class PackedStorage:

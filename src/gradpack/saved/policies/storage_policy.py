@@ -8,7 +8,7 @@ much smaller than its storage only the elements are packed.
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, WeakValueDictionary
 
 from ...core.tensor import Tensor
 from ..info import SavedInfo
@@ -41,8 +41,8 @@ class Stored(Policy):
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
-        self._known: dict[Any, ref[PackedStorage]] = {}  # by storage, version and stages
-        self._records: set[ref[PackedStorage]] = set()
+        self._known: WeakValueDictionary[Any, PackedStorage] = WeakValueDictionary()  # by storage, version and stages
+        self._records: WeakSet[PackedStorage] = WeakSet()
         windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = JobQueue(2, min(windows)) if windows else None
         self._order = PrefetchOrder(min(windows, default=0))
@@ -79,7 +79,7 @@ class Stored(Policy):
             if not steps:
                 return memory.tensor
             row = whole.shape[-1] if whole.ndim else 1
-            record = self._record(key, memory, whole, None, steps, True, info, row)
+            record = self._record(key, memory, whole, None, True, info, row)
         if record is None:
             key += (start, data.shape, data.strides, data.dtype)
             record = self._find(key)
@@ -87,7 +87,7 @@ class Stored(Policy):
             elements, layout, is_shared = memory.dense()
             if is_shared and not steps:
                 elements, is_shared = memory.copied(elements), False
-            record = self._record(key, memory, elements, layout, steps, is_shared, info)
+            record = self._record(key, memory, elements, layout, is_shared, info)
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         if record.layout is not None:
             return PackedTensor(record, None, memory.like)
@@ -102,34 +102,32 @@ class Stored(Policy):
                 return memory.tensor
             host = memory.fetch()
             row = host.shape[-1] if host.ndim else 1
-            record = self._record(key, memory, host, dense(host)[1], steps, False, info, row)
+            record = self._record(key, memory, host, dense(host)[1], False, info, row)
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         return PackedTensor(record, None, memory.like)
 
     def _find(self, key: Any) -> PackedStorage | None:
-        found = self._known.get(key)
-        record = None if found is None else found()
+        record = self._known.get(key)
         return record if record is not None and record.alive() is not None and record.error is None else None
 
     def _record(
-        self,
-        key: Any,
-        memory: Memory,
-        array: Any,
-        layout: Any,
-        steps: tuple[Stage, ...],
-        is_shared: bool,
-        info: SavedInfo,
-        row: int = 1,
+        self, key: Any, memory: Memory, array: Any, layout: Any, is_shared: bool, info: SavedInfo, row: int = 1
     ) -> PackedStorage:
-        is_beside = any(
-            stage.background is not None and (memory.is_far or array.nbytes >= stage.background) for stage in steps
-        )
-        workers = self._workers if is_beside else None
+        steps: tuple[Stage, ...] = key[2]
+        least = min([stage.background for stage in steps if stage.background is not None], default=None)
+        workers = None if least is None or not (memory.is_far or array.nbytes >= least) else self._workers
         known = bool(info.op) and isinstance(memory.tensor, Tensor)
-        how = PackingPlan(steps, workers, self._order, row, known, (info.node_name, info.slot))
+        sign = info.node_name, info.slot
+        how = PackingPlan(steps, workers, self._order, row, known, sign, self._limits, self.transfers)
+        record = self._packed(memory, array, layout, is_shared, how)
+        self._known[key] = record
+        self._records.add(record)
+        return record
+
+    def _packed(self, memory: Memory, array: Any, layout: Any, is_shared: bool, how: PackingPlan) -> PackedStorage:
         if isinstance(memory, DeviceMemory):
-            return self._entered(key, self._record_of_device(memory, array, layout, is_shared, how))
+            return self._packed_of_device(memory, array, layout, is_shared, how)
+        workers = how.workers
         flat = array.reshape(-1, order="A")
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
@@ -137,15 +135,15 @@ class Stored(Policy):
         self._start(record, workers)
         if workers is not None and is_shared and memory.guards:  # in-place writes wait until it is packed
             memory.guard(record)
-        return self._entered(key, record)
+        return record
 
-    def _record_of_device(
+    def _packed_of_device(
         self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: PackingPlan
     ) -> PackedStorage:
         if self._flight is None:
             self._order.on_device(self._limits.ahead)
             self._flight = CopiesInFlight(self._limits.window)
-        record = PackedDeviceStorage(memory, array, layout, is_shared, how, self._limits, self.transfers)
+        record = PackedDeviceStorage(memory, array, layout, is_shared, how)
         self._start(record, None if record.is_as_it_was else how.workers)
         self._flight.add(record)
         return record
@@ -156,18 +154,6 @@ class Stored(Policy):
             record.encode()
         else:
             record.job = workers.add(weakly(record.encode), record.size)
-
-    def _entered(self, key: Any, record: PackedStorage) -> PackedStorage:
-        table, records = self._known, self._records
-
-        def forget(dead: ref[PackedStorage]) -> None:
-            records.discard(dead)
-            if table.get(key) is dead:
-                del table[key]
-
-        table[key] = known = ref(record, forget)
-        records.add(known)
-        return record
 
     def unpack(self, packed: Any) -> Any:
         return packed.tensor() if type(packed) is PackedTensor else packed
@@ -181,7 +167,7 @@ class Stored(Policy):
     @property
     def packed_bytes(self) -> int:
         """The bytes in memory of all records of this policy."""
-        return sum(record.nbytes for found in list(self._records) if (record := found()) is not None)
+        return sum(record.nbytes for record in self._records)
 
     def wait(self) -> None:
         """Wait until all records are packed. Errors are raised when they are unpacked."""

@@ -123,7 +123,7 @@ class Record(Recorder):
 
     def document(self) -> dict[str, Any]:
         """Return the whole recording as a dict that JSON can hold."""
-        from ..budgets.what_if import estimates
+        from .estimates import estimates
 
         rows, log = self.rows, self._log
         end = perf_counter() if self._entered or self._end is None else self._end

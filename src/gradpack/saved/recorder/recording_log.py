@@ -16,10 +16,10 @@ from ...core.copy_on_write import CopyOnWrite
 from ...core.packed import Packed
 from ...core.tensor import Tensor
 from ..info import SavedInfo, storage_number
-from ..policies.provenance import OpResult, Provenance, cost
 from ..policy import Policy
 from ..storage import arrays_in
 from .document import Span, Totals
+from .estimates import OpResult, Provenance, cost
 from .rows import ASIDE, IN_MEMORY, TICK, Label, Row, Timeline
 
 _EXEMPT = ("parameter", "buffer")  # not counted: the model keeps them alive anyway
