@@ -11,6 +11,7 @@ from _thread import allocate_lock
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from errno import EINVAL, ENOSYS, EOPNOTSUPP
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,10 +60,6 @@ class Disk:
         0
     """
 
-    at_least: int
-    peak: int
-    _open: Callable[[], ExtentFile]
-
     def __init__(
         self,
         directory: str | os.PathLike[str] | None = None,
@@ -77,7 +74,7 @@ class Disk:
         self.at_least = at_least
         self.peak = 0
         self._exempt = Storages(parameters)
-        self._open = lambda: ExtentFile(directory, step)
+        self._open = partial(ExtentFile, directory, step)
         self._use(self._open())
 
     def _use(self, file: ExtentFile) -> None:

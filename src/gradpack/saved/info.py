@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import count
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,6 +10,7 @@ from weakref import ref
 
 from ..backends import NUMPY
 from ..backends.memory_layout import owner_of
+from ..base import dtypes
 from ..base.callers import Where
 from ..base.devices import CPU
 from ..base.dtypes import FLOATING
@@ -281,3 +283,17 @@ def storage_number(whole: Any) -> int:
     """Return a number for an array that owns its memory; it is never reused."""
     found = _serials.get(whole)
     return _serials.set(whole, _serial()) if found is None else found
+
+
+def described(tensor: Any) -> SavedInfo:
+    """Return the `SavedInfo` of a tensor alone: node and slot are empty."""
+    if isinstance(tensor, Tensor):
+        return SavedInfo(tensor, ("", ""))
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"a policy packs tensors, not {type(tensor).__name__}")
+    root = tensor if tensor._base is None else tensor._base
+    kind = "parameter" if isinstance(root, torch.nn.Parameter) else None
+    kind = kind or ("input" if tensor.requires_grad else "constant")
+    dtype = getattr(dtypes, str(tensor.dtype).rpartition(".")[2].replace("bool", "bool_"))
+    return SavedInfo.of_foreign(tuple(tensor.shape), tensor.stride(), dtype, tensor._version, kind)

@@ -15,8 +15,7 @@ from typing import Any, TypeVar
 from ..autograd.decorate import decorate
 from ..base.modes import MODE, OpMode
 from ..base.scopes import LEAVE, enter
-from .info import KINDS, SavedInfo
-from .memory_handles import described
+from .info import KINDS, SavedInfo, described
 
 F = TypeVar("F", bound=Callable[..., Any])
 

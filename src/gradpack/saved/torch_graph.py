@@ -19,8 +19,7 @@ from ..base.errors import saved_was_modified
 from ..declare.op import REGISTRY, Op
 from ..nn._module.calls import Call
 from ..ops.methods import load_all
-from .info import LearnedInfo, SavedInfo, is_exact
-from .memory_handles import described
+from .info import LearnedInfo, SavedInfo, described, is_exact
 from .policy import Policy
 
 

@@ -38,17 +38,7 @@ def _tree(text: str) -> Any:
 # -- npz --
 
 # Errors of reading a damaged archive.
-_DAMAGE = (
-    BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    ValueError,
-    NotImplementedError,
-    OverflowError,
-    MemoryError,
-)
+_DAMAGE = (BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError)
 
 
 def write_npz(obj: Any, file: IO[bytes]) -> None:
@@ -78,7 +68,7 @@ def read_npz(file: IO[bytes]) -> Any:
                     raise BadFileError(f"load(): the archive has a member {name!r}, which is no array")
                 with archive.open(name) as member:
                     arrays[name.removesuffix(".npy")] = _array(name, member)
-    except _DAMAGE as error:
+    except (*_DAMAGE, ValueError, OverflowError, MemoryError) as error:
         raise BadFileError(f"load(): the archive is damaged or not complete: {error}") from None
     structure = arrays.pop(STRUCTURE, None)
     if structure is None:

@@ -134,10 +134,6 @@ class BudgetedTensor:
         self.told = tell
         return (self.form,)
 
-    @property
-    def is_rounded(self) -> bool:
-        return self.kept is not None and self.kept.lossy
-
     def described(self) -> SavedInfo:
         """Return the full `SavedInfo`; only while the tensor itself is held."""
         if type(self.info) is BriefInfo:

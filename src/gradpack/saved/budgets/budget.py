@@ -11,8 +11,7 @@ from ...base.layouts import strided
 from ...base.modes import MODE, OpMode
 from ...base.sizes import in_bytes, shown
 from ...core.tensor import Tensor
-from ..info import BriefInfo, SavedInfo
-from ..memory_handles import described
+from ..info import BriefInfo, SavedInfo, described
 from ..policies.recompute import OpRecorder, is_held, paths_to
 from ..policies.recompute_graph import RecordedArray, RecordedArrays
 from ..policy import Policy

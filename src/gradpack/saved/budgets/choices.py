@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import accumulate
 from typing import NamedTuple
 
 NEVER = 1e6  # seconds: the penalty of a choice that must not be made, larger than any real cost
@@ -128,16 +129,10 @@ def outcome(items: Sequence[Item], chosen: Sequence[int]) -> Outcome:
             asked[needed] = min(asked.get(needed, made), made)
             seconds += its.fetch + NEVER * its.rounds
     moments.sort()  # at equal times, bytes are freed before others are added
-    now = peak = disk = most_disk = host = most_host = 0
-    when = items[0].born if items else 0
-    for moment, more, more_disk, more_host in moments:
-        now += more
-        disk += more_disk
-        host += more_host
-        if now > peak:
-            peak, when = now, moment
-        most_disk, most_host = max(most_disk, disk), max(most_host, host)
-    return Outcome(seconds, peak, when, most_disk, most_host, back)
+    times, *changes = zip((items[0].born if items else 0, 0, 0, 0), *moments, strict=True)
+    memory, disk, host = (list(accumulate(change)) for change in changes)
+    peak = max(memory)
+    return Outcome(seconds, peak, times[memory.index(peak)], max(disk), max(host), back)
 
 
 def _span(start: int, stop: int, choice: Choice) -> list[tuple[int, int, int, int]]:

@@ -211,18 +211,14 @@ class SharedPlans:
     def add(self, plan: BudgetPlan) -> None:
         if len(self._known) >= _KINDS:
             self._known = {key: plans for key, plans in self._known.items() if any(found() for found in plans)}
-        kind = _kind(plan.keys)
+        kind = hash(tuple(plan.keys))
         left = [found for found in self._known.get(kind, ()) if found() not in (None, plan)]
         self._known[kind] = [*left, ref(plan)]
 
     def like(self, keys: Sequence[Key]) -> list[BudgetPlan]:
         """Return the plans that fit, for steps that save the same tensors."""
-        known = self._known.get(_kind(keys), ())
+        known = self._known.get(hash(tuple(keys)), ())
         return [plan for found in known if (plan := found()) is not None and plan.fits and plan.keys == keys]
-
-
-def _kind(keys: Sequence[Key]) -> int:
-    return hash(tuple(keys))
 
 
 def _item(row: ProfileRow, methods: Sequence[Method], end: int) -> Item:

@@ -40,7 +40,6 @@ class Stage:
         coarse: whether it is so inexact that a quotient of two decoded tensors is meaningless.
         background: from how many bytes on it runs in the background; None for never.
         window: how many bytes may then be in flight.
-        policy: the class of policies with such a stage, if not `Stored`.
         tier: where the encoded bytes are, such as "disk"; "" if the stage does not move them.
         min_bytes: smaller tensors are kept as they are.
         looks: whether `encode` reads the elements, so that they must be in host memory first.
@@ -52,7 +51,6 @@ class Stage:
     coarse = False
     background: int | None = None
     window = 0
-    policy: Any = None
     tier = ""
     min_bytes = 0
     looks = True
@@ -61,6 +59,11 @@ class Stage:
     def takes(self, info: SavedInfo) -> bool:
         """Return whether it applies to a tensor: not to small ones, nor to parameters and buffers."""
         return info.nbytes >= self.min_bytes and info.kind not in OTHERS
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """The bytes in use in its file."""
+        return 0
 
     def draw(self, row: int, known: bool) -> Any:
         """Return what one encoding depends on beside the arrays, such as a random seed. Called in packing order.
@@ -73,11 +76,11 @@ class Stage:
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         """Return arrays that replace `parts`, and anything else that `decode` needs. May run on another thread."""
-        raise TypeError(f"{type(self).__name__} has no encode")
+        return parts, None
 
     def decode(self, parts: Parts, extra: Any) -> Parts:
         """Return the arrays that `encode` was given, exactly so if the stage is lossless."""
-        raise TypeError(f"{type(self).__name__} has no decode")
+        return parts
 
     def __repr__(self) -> str:
         return self.name
@@ -101,11 +104,11 @@ class EachPart(Stage):
 
     def encode_part(self, part: Any) -> tuple[Any, tuple[Any, ...]] | None:
         """Return the encoded array and further arguments for `decode_part`; None to keep the array."""
-        raise TypeError(f"{type(self).__name__} has no encode_part")
+        return None
 
     def decode_part(self, part: Any, *how: Any) -> Any:
         """Undo `encode_part`."""
-        raise TypeError(f"{type(self).__name__} has no decode_part")
+        return part
 
 
 class Lossy(Stage):

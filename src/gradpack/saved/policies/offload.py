@@ -183,6 +183,10 @@ class OnDisk(Stage):
                 self._file = _File(*self._how)
             return self._file
 
+    @property
+    def bytes_on_disk(self) -> int:
+        return self.file.in_use
+
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         file = self.file
         # Small arrays, such as the scales of `quantize`, stay in memory: they are not worth a block of the file.
@@ -195,18 +199,6 @@ class OnDisk(Stage):
         return tuple([left.pop(0) if piece is None else piece.file.get(piece) for piece in extra])
 
 
-class DiskPolicy(Stored):
-    """A `Stored` policy with a disk stage: the result of `disk`."""
-
-    @property
-    def bytes_on_disk(self) -> int:
-        """Bytes in use in the file."""
-        return sum(stage.file.in_use for stage, _ in self.steps if isinstance(stage, OnDisk))
-
-
-OnDisk.policy = DiskPolicy
-
-
 def disk(
     directory: str | os.PathLike[str] | None = None,
     *,
@@ -216,7 +208,7 @@ def disk(
     direct: bool = True,
     checksum: bool = True,
     min_bytes: int = _DISK_LEAST,
-) -> DiskPolicy:
+) -> Stored:
     """Offload saved tensors to a temporary file until backward needs them. Exact.
 
     Two background threads write, and prefetch in the order of the last backward. If backward needs a tensor before it
@@ -248,7 +240,7 @@ def disk(
         (0, 40960)
         >>> y.backward()
     """
-    return DiskPolicy((OnDisk(directory, window, step, reserve, direct, checksum, min_bytes), None))
+    return Stored((OnDisk(directory, window, step, reserve, direct, checksum, min_bytes), None))
 
 
 _CPU_LEAST = 1024
@@ -267,12 +259,6 @@ class OnHost(Stage):
 
     def takes(self, info: SavedInfo) -> bool:
         return Stage.takes(self, info) and info.device.type != "cpu"
-
-    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        return parts, None
-
-    def decode(self, parts: Parts, extra: Any) -> Parts:
-        return parts
 
 
 def cpu(

@@ -13,8 +13,7 @@ from weakref import ref
 
 from ...backends import NUMPY
 from ...core.tensor import alias
-from ..memory_handles import DeviceMemory
-from ..storage import strides_of, weakly
+from ..storage import DeviceMemory, strides_of, weakly
 from .codec import CopyLimits
 from .packed_store import PackedStorage, PackingPlan, afresh
 from .transfers import CopyBack, CopyOut, half_of_memory, staging_of
@@ -37,7 +36,6 @@ class PackedDeviceStorage(PackedStorage):
         self._native = memory.native
         self._counter = memory.counter
         self._departure: CopyOut | None = None
-        self._error: Exception | None = None
         self._here = None if how.steps else array
         self._where: Any = None  # the stream for which `_unpacked` was unpacked
         host = None
@@ -55,10 +53,6 @@ class PackedDeviceStorage(PackedStorage):
     def is_as_it_was(self) -> bool:
         """Whether no stage looks at the elements, so that packing need not wait for the copy to the host."""
         return not any(stage.looks for stage in self.steps)
-
-    @property
-    def error(self) -> BaseException | None:
-        return self._error if self.job is None or self.job.error is None else self.job.error
 
     @property
     def tier(self) -> str:

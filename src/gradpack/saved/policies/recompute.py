@@ -21,18 +21,9 @@ from ..budgets.costs import call_time as took_of
 from ..info import BriefInfo, SavedInfo
 from ..policy import Policy
 from ..storage import WeakIdentityMap
-from .recompute_graph import (
-    DEEPEST,
-    TINY,
-    Anchor,
-    DroppedTensor,
-    Recipe,
-    RecordedArray,
-    RecordedArrays,
-    RecordedOp,
-    anchor_of,
-)
+from .recompute_graph import TINY, Anchor, DroppedTensor, Recipe, RecordedArray, RecordedArrays, RecordedOp, anchor_of
 
+_DEEPEST = 32  # longest chain of operations in a recipe
 _CHEAP, _DEAR = 1e-9, 8e-9  # assumed seconds per byte of the result, where times are not measured
 _RECOMPUTED = 1 / 15  # the part of all multiplications in matrix products that may be recomputed
 
@@ -148,7 +139,7 @@ def note(
         return
     tiny = [t._data for t in tensors if owner_of(t._data).nbytes <= TINY]
     call = RecordedOp(op, known, drawn or None, took, tiny)
-    if call.depth > DEEPEST:
+    if call.depth > _DEEPEST:
         return
     for nr, out in enumerate(outs):
         if out._spec.layout is not strided or any(t._data is out._data for t in tensors):

@@ -13,13 +13,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from weakref import finalize, ref
 
 from ...backends import Spec
 from ...backends.memory_layout import owner_of
 from ...base.errors import saved_was_modified
-from ...base.modes import MODE, RUN
+from ...base.exits import surely
+from ...base.modes import RUN, using
 from ...core.copy_on_write import Mutation
 from ...core.tensor import Tensor, alias
 from ...declare.dispatch.interpreter import apply
@@ -29,7 +31,6 @@ from ..budgets.costs import CallTime
 from ..storage import WeakIdentityMap
 
 TINY = 1024  # bytes: storages up to this size are kept alive by the notes on what was computed from them
-DEEPEST = 32  # longest chain of operations in a recipe
 
 
 class RecordedOp:
@@ -55,29 +56,23 @@ class RecordedOp:
     def run_again(self, arrays: list[Any]) -> Any:
         """Run the operation again on these arrays, one for each of `sources()` in order, and return its results."""
         left = iter(arrays)
-        values = [
-            _tensor(v, next(left))
-            if type(v) is RecordedArray
-            else [_tensor(x, next(left)) if type(x) is RecordedArray else x for x in v]
-            if type(v) is list
-            else v
-            for v in self.values
-        ]
-        mode, drawing = MODE.get(), DRAWN.get()
-        plain = mode.replace(
-            grad=False, hooks=None, inference=False, dual=0, anomaly=None, recorder=None, levels=(), mutation=None,
-            ops=(), autocast=None,
-        )  # fmt: skip
-        try:
-            MODE.set(plain)
+        with using(**_PLAIN), surely(partial(DRAWN.set, DRAWN.get())):
             if self.drawn is not None:
                 DRAWN.set(Replayed(self.drawn))
-            return apply(self.op, tuple(values))
-        finally:
-            try:
-                DRAWN.set(drawing)
-            finally:
-                MODE.set(mode)
+            return apply(self.op, tuple([_filled(value, left) for value in self.values]))
+
+
+_PLAIN: dict[str, Any] = {
+    "grad": False, "hooks": None, "inference": False, "dual": 0, "anomaly": None, "recorder": None, "levels": (),
+    "mutation": None, "ops": (), "autocast": None,
+}  # fmt: skip
+
+
+def _filled(value: Any, arrays: Iterator[Any]) -> Any:
+    """Return an argument with tensors of the next arrays in the places of `RecordedArray`s."""
+    if type(value) is RecordedArray:
+        return _tensor(value, next(arrays))
+    return [_filled(v, arrays) for v in value] if type(value) is list else value
 
 
 def _none() -> None:

@@ -11,15 +11,13 @@ from typing import Any
 from weakref import WeakSet, WeakValueDictionary
 
 from ...core.tensor import Tensor
-from ..info import SavedInfo
-from ..memory_handles import DeviceMemory, Memory, RemoteMemory, described, memory_of
+from ..info import SavedInfo, described
 from ..policy import Policy, Select
-from ..storage import dense, weakly
+from ..storage import DeviceMemory, Memory, RemoteMemory, dense, memory_of, weakly
 from .background import JobQueue
 from .codec import SIGNS, CopyLimits, Stage
 from .on_device import LIMITS, CopiesInFlight, PackedDeviceStorage
-from .packed_store import PackedStorage, PackedTensor, PackingPlan
-from .prefetch_order import PrefetchOrder
+from .packed_store import PackedStorage, PackedTensor, PackingPlan, PrefetchOrder
 from .transfers import Transfers
 
 SMALL = 4  # of a view of less than 1/4 of its storage only the elements are packed
@@ -73,7 +71,8 @@ class Stored(Policy):
         data, whole = memory.data, memory.whole
         start = memory.address(data)
         key: Any = (memory.key, memory.version, steps)
-        is_base = whole.dtype == data.dtype and whole.nbytes > 0 and _is_dense(whole)
+        is_dense = whole.flags.c_contiguous or whole.flags.f_contiguous
+        is_base = whole.dtype == data.dtype and whole.nbytes > 0 and bool(is_dense)
         record = self._find(key) if is_base else None
         if record is None and is_base and info.nbytes * SMALL >= whole.nbytes:
             if not steps:
@@ -159,15 +158,20 @@ class Stored(Policy):
         return packed.tensor() if type(packed) is PackedTensor else packed
 
     def _where(self, select: Select) -> Policy:
-        return _stored(*((stage, select if old is None else old & select) for stage, old in self.steps))
+        return Stored(*((stage, select if old is None else old & select) for stage, old in self.steps))
 
     def __rshift__(self, other: Policy) -> Policy:
-        return _stored(*self.steps, *other.steps) if isinstance(other, Stored) else Policy.__rshift__(self, other)
+        return Stored(*self.steps, *other.steps) if isinstance(other, Stored) else Policy.__rshift__(self, other)
 
     @property
     def packed_bytes(self) -> int:
         """The bytes in memory of all records of this policy."""
         return sum(record.nbytes for record in self._records)
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """The bytes in use in the files of its stages."""
+        return sum(stage.bytes_on_disk for stage, _ in self.steps)
 
     def wait(self) -> None:
         """Wait until all records are packed. Errors are raised when they are unpacked."""
@@ -177,19 +181,9 @@ class Stored(Policy):
             self._flight.drain()
 
 
-def _stored(*steps: Step) -> Stored:
-    kind = next((stage.policy for stage, _ in reversed(steps) if stage.policy is not None), Stored)
-    made: Stored = kind(*steps)
-    return made
-
-
 def _shown(step: Step) -> str:
     stage, select = step
     return repr(stage) if select is None else f"{stage!r}.where({select})"
-
-
-def _is_dense(array: Any) -> bool:
-    return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
 
 def keep() -> Stored:

@@ -136,24 +136,19 @@ class DataLoader(Generic[T_co]):
 
 
 def _check_workers(workers: int, timeout: float, prefetch: int | None, persistent: bool, context: Any) -> None:
-    if workers < 0:
-        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
-    if timeout < 0:
-        raise ValueError("timeout option should be non-negative")
-    if workers == 0 and prefetch is not None:
-        raise ValueError(
-            "prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable "
-            "multiprocessing, otherwise set prefetch_factor to None."
-        )
-    if prefetch is not None and prefetch < 0:
-        raise ValueError("prefetch_factor option should be non-negative")
-    if persistent and workers == 0:
-        raise ValueError("persistent_workers option needs num_workers > 0")
-    if context is not None and workers == 0:
-        raise ValueError(
-            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
-            f"num_workers={workers}"
-        )
+    refused = {
+        "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.": workers < 0,
+        "timeout option should be non-negative": timeout < 0,
+        "prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable "
+        "multiprocessing, otherwise set prefetch_factor to None.": workers == 0 and prefetch is not None,
+        "prefetch_factor option should be non-negative": prefetch is not None and prefetch < 0,
+        "persistent_workers option needs num_workers > 0": persistent and workers == 0,
+        "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+        f"num_workers={workers}": context is not None and workers == 0,
+    }
+    for message, is_refused in refused.items():
+        if is_refused:
+            raise ValueError(message)
     global _told
     if workers and not _told:
         _told = True
