@@ -10,11 +10,11 @@ from .hook_pairs import bfloat16 as bfloat16
 from .info import SavedInfo as SavedInfo
 from .meter import Meter as Meter
 from .meter import meter as meter
-from .policies.casts import bf16 as bf16
-from .policies.casts import fp8 as fp8
-from .policies.casts import fp16 as fp16
-from .policies.lossless import lossless as lossless
-from .policies.lossless import mask as mask
+from .policies.compress import bf16 as bf16
+from .policies.compress import fp8 as fp8
+from .policies.compress import fp16 as fp16
+from .policies.compress import lossless as lossless
+from .policies.compress import mask as mask
 from .policies.offload import cpu as cpu
 from .policies.offload import disk as disk
 from .policies.quantize import quantize as quantize

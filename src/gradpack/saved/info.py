@@ -149,19 +149,6 @@ class SavedInfo(BriefInfo):
                 self.offset = address(data) - address(whole)
         self.kind = self._kind_of(tensor)
 
-    @classmethod
-    def of_foreign(
-        cls, shape: tuple[int, ...], strides: tuple[int, ...], dtype: dtype, version: int, kind: str
-    ) -> SavedInfo:
-        """Make the info of a tensor of another library, whose hooks are not told node and slot."""
-        spec = NUMPY.spec_for(dtype, CPU)
-        self = cls.__new__(cls)
-        self.shape, self.strides, self.spec, self.version = shape, strides, spec, version
-        self.nbytes = _distinct_bytes(shape, strides, dtype.itemsize)
-        self.kind = "mask" if dtype.name == "bool" else kind if dtype.category >= FLOATING else "index"
-        self.ordinal = _ordinal()
-        return self
-
     def learn(self, learned: LearnedInfo) -> None:
         """Set node, slot and kind from what an earlier step has shown."""
         self.learned = learned
@@ -296,4 +283,10 @@ def described(tensor: Any) -> SavedInfo:
     kind = "parameter" if isinstance(root, torch.nn.Parameter) else None
     kind = kind or ("input" if tensor.requires_grad else "constant")
     dtype = getattr(dtypes, str(tensor.dtype).rpartition(".")[2].replace("bool", "bool_"))
-    return SavedInfo.of_foreign(tuple(tensor.shape), tensor.stride(), dtype, tensor._version, kind)
+    info = SavedInfo.__new__(SavedInfo)  # hooks of another library are not told node and slot
+    info.shape, info.strides, info.version = tuple(tensor.shape), tensor.stride(), tensor._version
+    info.spec = NUMPY.spec_for(dtype, CPU)
+    info.nbytes = _distinct_bytes(info.shape, tensor.stride(), dtype.itemsize)
+    info.kind = "mask" if dtype.name == "bool" else kind if dtype.category >= FLOATING else "index"
+    info.ordinal = _ordinal()
+    return info

@@ -153,8 +153,7 @@ class Combined(Policy):
         self.guards_writes = all(policy.guards_writes for policy, _ in parts)
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
-        if info is None:
-            info = described(tensor)
+        info = info or described(tensor)
         for policy, select in self._parts:
             packed = policy.pack(tensor, info) if select is None or select(info) else tensor
             if packed is not tensor:

@@ -12,6 +12,7 @@ import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any, Generic, TypeVar
 from weakref import WeakMethod, WeakValueDictionary, ref
 
@@ -220,8 +221,8 @@ class Memory:
         is_far: whether the elements must be copied from a device.
     """
 
-    alive: Callable[[], Any]
     is_far = False
+    guards = True
 
     def __init__(self, tensor: Tensor) -> None:
         self.tensor, self.data = tensor, tensor._data
@@ -230,8 +231,7 @@ class Memory:
         self.version = int(self._counter[0])
         self.like: Any = (tensor._spec, tensor._shape)
         self.key = id(whole)
-        self.alive = ref(whole)
-        self.guards = True
+        self.alive: Callable[[], Any] = ref(whole)
 
     def address(self, array: Any) -> int:
         """Return the address of the first element of an array."""
@@ -297,9 +297,7 @@ class DeviceMemory(Memory):
 class RemoteMemory(Memory):
     """The memory of a tensor on a device without streams. `fetch` copies its elements to the host."""
 
-    def __init__(self, tensor: Tensor) -> None:
-        super().__init__(tensor)
-        self.guards = False
+    guards = False
 
     def fetch(self) -> Any:
         """Return a copy of the elements in host memory, as a contiguous NumPy array."""
@@ -308,6 +306,8 @@ class RemoteMemory(Memory):
 
 class _TorchMemory(Memory):
     """The memory of a CPU tensor of an installed torch."""
+
+    guards = False
 
     def __init__(self, torch: Any, tensor: Any) -> None:
         StorageWeakRef: Any = import_module("torch.multiprocessing.reductions").StorageWeakRef
@@ -327,7 +327,6 @@ class _TorchMemory(Memory):
             self.key = storage._cdata, tensor.storage_offset(), tensor.shape, tensor.stride()
         held: Any = StorageWeakRef(storage)
         self.alive = lambda: None if held.expired() else True
-        self.guards = False
 
 
 def _array(torch: Any, tensor: Any) -> Any:
@@ -353,13 +352,8 @@ def tensor_like(array: Any, like: Any, counter: list[int]) -> Any:
 
 def _writable(array: Any) -> Any:
     """Return the array, as a writable view if NumPy made it read-only, as an expanded one: torch warns of those."""
-    return array if array.flags.writeable else np.asarray(_Shown(array))
-
-
-class _Shown:
-    """An object with an `__array_interface__` from which NumPy makes a writable view of another array's memory."""
-
-    def __init__(self, array: Any) -> None:
-        self.array = array
-        interface = array.__array_interface__
-        self.__array_interface__ = {**interface, "data": (interface["data"][0], False)}
+    if array.flags.writeable:
+        return array
+    interface = array.__array_interface__
+    interface["data"] = interface["data"][0], False  # not read-only
+    return np.asarray(SimpleNamespace(__array_interface__=interface, array=array))

@@ -140,9 +140,8 @@ class TorchHooks:
     def pack(self, tensor: Any) -> Any:
         torch = self._torch
         same = tensor.detach()  # with grad_fn it would keep alive the graph that holds it
-        if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-            return _KeptAsIs(same, same._version, tensor)
-        if _dtype_of(tensor) is None:
+        is_plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
+        if not is_plain or _dtype_of(tensor) is None:
             return _KeptAsIs(same, same._version, tensor)
         info, node, seen = self._described(tensor), tensor.grad_fn, same._version
         producer = ("", 0) if node is None else (node.name(), tensor.output_nr)

@@ -89,11 +89,6 @@ def _array(name: str, member: Any) -> Any:
         raise BadFileError(f"load(): the array {name!r} is damaged: {error}") from None
 
 
-def read_npy(file: IO[bytes]) -> Any:
-    """A file of one array."""
-    return _plain("the array", _array("the array", file))
-
-
 def _plain(name: str, array: Any) -> Any:
     """Return a tensor of an array stored without metadata."""
     from ..core.tensor import wrap
@@ -206,7 +201,7 @@ def read(file: IO[bytes]) -> Any:
     if head[:4] == b"PK\x03\x04":
         return read_npz(file if start == 0 else io.BytesIO(file.read()))
     if head[:6] == b"\x93NUMPY":
-        return read_npy(file)
+        return _plain("the array", _array("the array", file))
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05":
         raise BadFileError(PYTORCH)
     if len(head) > 8 and head[8:9] == b"{":

@@ -40,12 +40,10 @@ class Encoder:
         self.arrays: dict[str, Any] = {}
         self._names: dict[int, str] = {}  # number of each piece of memory in the table, by its owner
         self._seen: dict[int, tuple[Any, int]] = {}  # tensors by id (kept alive) -> their numbers
-        self._users: dict[int, int] = {}
+        self._users: Counter[int] = Counter()  # of each piece of memory, how many tensors are in it
 
     def encode(self, obj: Any) -> Any:
-        for tensor in _tensors(obj):
-            key = _owner_key(tensor)
-            self._users[key] = self._users.get(key, 0) + 1
+        self._users = Counter(map(_owner_key, _tensors(obj)))
         return self._value(obj, "")
 
     def _value(self, obj: Any, path: str, depth: int = 0) -> Any:
@@ -101,7 +99,7 @@ class Encoder:
             facts["parameter"] = True
         array = tensor._spec.backend.to_numpy(tensor._data)
         key = _owner_key(tensor)
-        if self._users.get(key, 0) > 1 and array.size:
+        if self._users[key] > 1 and array.size:
             owner = _owner(array)
             name = self._names.get(key)
             if name is None:
@@ -143,22 +141,19 @@ def _refused(obj: Any, path: str) -> str:
     )
 
 
-def _tensors(obj: Any, depth: int = 0) -> Iterator[Tensor]:
+def _tensors(obj: Any) -> Iterator[Tensor]:
     """Every tensor in an object, each once for each time it is another object."""
     seen: set[int] = set()
     stack = [obj]
     while stack:
         item = stack.pop()
-        if isinstance(item, Tensor | list | tuple | dict | set):
-            if id(item) in seen:
-                continue
-            seen.add(id(item))
+        if id(item) in seen or not isinstance(item, Tensor | list | tuple | dict | set):
+            continue
+        seen.add(id(item))
         if isinstance(item, Tensor):
             yield item
-        elif isinstance(item, list | tuple | set):
-            stack.extend(item)
-        elif isinstance(item, dict):
-            stack.extend(item.values())
+        else:
+            stack.extend(item.values() if isinstance(item, dict) else item)
 
 
 def _owner(array: Any) -> Any:

@@ -149,12 +149,6 @@ def _matmul(a: Shape, b: Shape) -> tuple[OpOverloadPacket, Shape, Shape] | None:
     return aten.bmm, (batch, *a[-2:]), (batch, *b[-2:])
 
 
-def _of_products(found: Any, wanted: list[bool]) -> list[Part]:
-    """The backward of a product: one of the same cost for each factor."""
-    packet, a, b = found
-    return [(packet, (a, b), None) for one in wanted if one]
-
-
 def parts(op: Op, values: dict[str, Any], out: Any, wanted: dict[str, bool]) -> tuple[list[Part], list[Part]]:
     """The operations of torch's that a call of ours is made of, and those of its backward.
 
@@ -173,8 +167,8 @@ def parts(op: Op, values: dict[str, Any], out: Any, wanted: dict[str, bool]) -> 
         found = _matmul(a, b)
         if found is None:
             return [], []
-        backward = _of_products(found, [wanted[side] for side in sides])
         packet, a, b = found
+        backward: list[Part] = [(packet, (a, b), None) for side in sides if wanted[side]]  # each costs the same
         if added is None:
             return [(packet, (a, b), out)], backward
         return [(aten.addmm if packet is aten.mm else aten.baddbmm, (added, a, b), out)], backward

@@ -17,10 +17,9 @@ from ..policies.recompute_graph import RecordedArray, RecordedArrays
 from ..policy import Policy
 from ..storage import WeakIdentityMap
 from .accounting import BudgetedTensor, Method, StorageEntry, packed_bytes
-from .choices import BudgetLimits
 from .costs import CallTime
-from .explain import BudgetPlan
 from .methods import check_folder, methods_for
+from .plans import BudgetLimits, BudgetPlan
 from .residency import Residency
 from .step_profile import ProfileRow, SharedPlans, StepProfile, adopted, better, is_due, planned
 
@@ -159,8 +158,7 @@ class Budget(Policy):
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if tensor._spec.layout is not strided or is_held(tensor) or tensor._tangents is not None:
             return tensor
-        if info is None:
-            info = described(tensor)
+        info = info or described(tensor)
         if owner_of(tensor._data) in self._others:
             return tensor
         if type(info) is SavedInfo and info.kind in ("parameter", "buffer"):

@@ -8,8 +8,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
-from ..policies.casts import bf16
-from ..policies.lossless import lossless
+from ..policies.compress import bf16, lossless
 from ..policies.offload import cpu
 from ..policies.offload import disk as on_disk
 from ..policies.quantize import quantize

@@ -13,33 +13,14 @@ time, and keeps it if descending and climbing from there saves time in all.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from .assignment import Assignment, Table, Trials
-from .choices import BudgetLimits, Item, Outcome, outcome
+from .plans import BudgetLimits, ChoicePlan, Item, outcome
 
 EFFORT = 0.03  # default seconds that planning may take, approximately
-
-
-@dataclass
-class ChoicePlan:
-    """For each item the index of its choice, and the outcome.
-
-    Attributes:
-        fits: whether it is within the limits.
-    """
-
-    chosen: list[int]
-    outcome: Outcome
-    fits: bool = True
-
-    @property
-    def least(self) -> int:
-        """The lowest peak that was found if it does not fit, else 0."""
-        return 0 if self.fits else self.outcome.peak
 
 
 def plan(

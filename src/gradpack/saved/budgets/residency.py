@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from copy import copy
 from functools import partial
 from threading import RLock
 from time import perf_counter
@@ -14,11 +13,12 @@ from weakref import WeakValueDictionary, ref
 from ...backends.memory_layout import owner_of
 from ...base.sizes import shown
 from ...core.tensor import Tensor
+from ..policies.packed_store import afresh
 from ..policies.recompute import RecomputePaths, paths_to, recipe_of
 from ..policies.recompute_graph import DroppedTensor, Recipe, RecordedArray, anchor_of
 from ..storage import WeakIdentityMap
 from .accounting import Accounts, BudgetedTensor, HeldSource, Method, StorageEntry, packed_bytes
-from .choices import BudgetLimits
+from .plans import BudgetLimits
 from .step_profile import ProfileRow
 
 
@@ -326,10 +326,8 @@ def _settled(entry: StorageEntry) -> None:
     for slot in entry.living():
         record = slot.form.record
         record.settle()
-        error = None if record.job is None else record.job.error
-        if error is not None:
-            error.__traceback__ = None  # its frames would keep the data of the write alive, in a cycle
-            raise copy(error)
+        if record.error is not None:
+            raise afresh(record.error)
 
 
 def _tiny(paths: RecomputePaths) -> int:

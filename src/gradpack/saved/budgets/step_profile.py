@@ -9,10 +9,9 @@ from weakref import ref
 
 from ..info import SavedInfo
 from .accounting import Method
-from .choices import NEVER, BudgetLimits, Choice, Item, outcome
 from .costs import CallTime
-from .explain import BudgetPlan
-from .planner import ChoicePlan, plan
+from .planner import plan
+from .plans import NEVER, BudgetLimits, BudgetPlan, Choice, ChoicePlan, Item, outcome
 
 Key = tuple[Any, ...]
 _KINDS = 1000  # kinds of steps; beyond it, those without living plans are forgotten

@@ -6,6 +6,7 @@ does not block: one stream copies out, another one back. Until a copy is done, u
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from threading import RLock
 from typing import Any
@@ -120,8 +121,6 @@ class PackedDeviceStorage(PackedStorage):
 
     def flat(self) -> Any:
         """Unpack the elements to the device. Tensors that are in use at the same time share the array."""
-        if self._here is not None:
-            return self._here
         self._finish_ahead()
         super().settle()
         if self.error is not None:
@@ -194,12 +193,9 @@ class PackedDeviceStorage(PackedStorage):
             self._ahead = self._workers.add(partial(weakly(self._fetched), home), 0)
 
     def _fetched(self, home: Any = None) -> None:
-        with self._lock:
+        with self._lock, suppress(Exception):  # such as out of memory: unpacking tries again, and raises there
             if self._held is None:
-                try:
-                    self._held = self._arrival(home)
-                except Exception:  # such as out of memory: unpacking tries again, and raises there
-                    self._held = None
+                self._held = self._arrival(home)
 
 
 class CopiesInFlight:

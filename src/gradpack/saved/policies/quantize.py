@@ -67,12 +67,10 @@ class Quantize(Lossy):
         made: list[Any] = []
         extra: list[Any] = []
         for i, part in enumerate(parts):
-            if part.dtype.kind not in "fV" or part.dtype.itemsize < 2:  # V: bfloat16
-                made.append(part)
-                extra.append(None)
-                continue
-            with quiet():
-                coded = self._encode(part, [self.seed, number, i], width)
+            coded = None
+            if part.dtype.kind in "fV" and part.dtype.itemsize >= 2:  # V: bfloat16
+                with quiet():
+                    coded = self._encode(part, [self.seed, number, i], width)
             if coded is None:
                 made.append(part)
                 extra.append(None)

@@ -16,8 +16,7 @@ from ...base.modes import MODE, OpMode
 from ...core.tensor import InferenceCounter, Tensor
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Drawn
-from ..budgets.costs import CallTime
-from ..budgets.costs import call_time as took_of
+from ..budgets.costs import CallTime, call_time
 from ..info import BriefInfo, SavedInfo
 from ..policy import Policy
 from ..storage import WeakIdentityMap
@@ -90,13 +89,41 @@ class OpRecorder(OpMode):
         took = self._took.get(kind)
         if took is None:
             where = outs[0]._spec.device.type if outs else ""
-            took = self._took[kind] = CallTime() if self.steady else took_of((op.name, where, *kind[1:]))
+            took = self._took[kind] = CallTime() if self.steady else call_time((op.name, where, *kind[1:]))
         if self.steady:
             took.seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
         elif seconds is not None:
             took.seconds = min(took.seconds, seconds)
         self.spent += 0.0 if seconds is None else took.seconds
-        note(self.notes, op, args, outs, drawn, took, self.cheap)
+        self._record(op, args, outs, drawn, took)
+
+    def _record(self, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: CallTime) -> None:
+        """Note that `op` computed `outs` from `values`, unless it could not be run again with the same result."""
+        mode = MODE.get()
+        if mode.forward or mode.levels or mode.inference:
+            return
+        tensors: list[Tensor] = []
+        known = [_operand(self.notes, value, tensors) for value in values]
+        if any(value is _UNKNOWN for value in known):
+            return
+        made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
+        if made <= TINY or (self.cheap and not reads_little(made, tensors)):
+            return
+        tiny = [t._data for t in tensors if owner_of(t._data).nbytes <= TINY]
+        call = RecordedOp(op, known, drawn or None, took, tiny)
+        if call.depth > _DEEPEST:
+            return
+        for nr, out in enumerate(outs):
+            if out._spec.layout is not strided or any(t._data is out._data for t in tensors):
+                continue
+            found = self.notes.find(out)
+            if found is not None:  # noted already, as it was saved while the operation ran
+                if found.call is None:
+                    found.call, found.nr = call, nr
+                continue
+            whole = owner_of(out._data)
+            shared = next((t for t in tensors if owner_of(t._data) is whole), out)
+            self.notes.set(out._data, RecordedArray(out._data, out._spec, shared._counter, call, nr))
 
     def _affords(self, factor: Any, out: Tensor) -> bool:
         """Return whether a matrix product may be recomputed: all such are at most `_RECOMPUTED` of the work."""
@@ -121,37 +148,6 @@ class OpRecorder(OpMode):
 
 # The running operation, its arguments and the generator states drawn from; None unless it is to be noted.
 RUNNING: ContextVar[Any] = ContextVar("gradpack noted operation", default=None)
-
-
-def note(
-    notes: RecordedArrays, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: CallTime, cheap: bool
-) -> None:
-    """Note that `op` computed `outs` from `values`, unless it could not be run again with the same result."""
-    mode = MODE.get()
-    if mode.forward or mode.levels or mode.inference:
-        return
-    tensors: list[Tensor] = []
-    known = [_operand(notes, value, tensors) for value in values]
-    if any(value is _UNKNOWN for value in known):
-        return
-    made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
-    if made <= TINY or (cheap and not reads_little(made, tensors)):
-        return
-    tiny = [t._data for t in tensors if owner_of(t._data).nbytes <= TINY]
-    call = RecordedOp(op, known, drawn or None, took, tiny)
-    if call.depth > _DEEPEST:
-        return
-    for nr, out in enumerate(outs):
-        if out._spec.layout is not strided or any(t._data is out._data for t in tensors):
-            continue
-        found = notes.find(out)
-        if found is not None:  # noted already, as it was saved while the operation ran
-            if found.call is None:
-                found.call, found.nr = call, nr
-            continue
-        whole = owner_of(out._data)
-        shared = next((t for t in tensors if owner_of(t._data) is whole), out)
-        notes.set(out._data, RecordedArray(out._data, out._spec, shared._counter, call, nr))
 
 
 _UNKNOWN = object()
@@ -317,7 +313,7 @@ def _through_op(value: RecordedArray, paths: RecomputePaths, is_held: Held) -> R
 # The depth of the notes bounds the recursion.
 def _path(value: RecordedArray, paths: RecomputePaths, is_held: Held) -> RecomputePath | None:
     array = value.current()
-    if value.has_path or is_held(value, array):
+    if value.anchor() is not None or value.recipe() is not None or is_held(value, array):
         return RecomputePath(array, _FREE)
     path = _through_op(value, paths, is_held)
     if array is not None:

@@ -97,11 +97,6 @@ class RecordedArray:
         array = self._array()
         return array if array is not None and self.counter[0] == self.version else None
 
-    @property
-    def has_path(self) -> bool:
-        """Whether it has an anchor or a recipe already."""
-        return self.anchor() is not None or self.recipe() is not None
-
     def remember(self, recipe: Recipe) -> Recipe:
         self.recipe = ref(recipe)
         return recipe

@@ -50,8 +50,7 @@ class Stored(Policy):
         self._flight: CopiesInFlight | None = None  # the copies from devices, once there are any
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
-        if info is None:
-            info = described(tensor)
+        info = info or described(tensor)
         steps = self._steps_for(info)
         label = (info.node_name, info.slot)
         # Not for tensors of another library, whose label is unknown, or a guess from the last step.

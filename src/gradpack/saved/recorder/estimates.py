@@ -18,12 +18,11 @@ from ...backends.memory_layout import owner_of
 from ...core.tensor import Tensor
 from ...ops.create.ranges import linspace
 from ..info import storage_number
-from ..policies.casts import bf16
+from ..policies.compress import bf16
 from ..policies.offload import disk
 from ..policies.quantize import quantize
 from ..storage import WeakIdentityMap
-from .document import Estimates
-from .rows import Row
+from .document import Estimates, Row
 
 _SMALL, _LARGE = 1 << 10, 1 << 20  # elements
 _TRIES = 5

@@ -19,9 +19,8 @@ from ...core.tensor import Tensor
 from ..info import SavedInfo
 from ..meter import Recorder
 from ..policies.transfers import ALL, Transfers
-from .document import Totals, document, size
+from .document import Row, Totals, document, size
 from .recording_log import RecordingLog
-from .rows import Row
 
 
 class Record(Recorder):

@@ -74,12 +74,8 @@ _next_serial = itertools.count(1)
 
 def _serial(run: Any) -> int:
     """Return the id of the current backward pass or group of passes; outside of one, a new id each time."""
-    if run is None:
-        return next(_next_serial)
-    found = _serials.get(run)
-    if found is None:
-        found = _serials[run] = next(_next_serial)
-    return found
+    new = next(_next_serial)
+    return new if run is None else _serials.setdefault(run, new)
 
 
 class _Stop(BaseException):

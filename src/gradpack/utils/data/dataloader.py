@@ -182,12 +182,12 @@ class _Batches(Iterator[Any]):
         return len(self._loader)
 
     def __next__(self) -> Any:
-        batch = self._next_of_iterable() if self._loader._iterable else self._next_of_map()
-        return self._loader.collate_fn(batch)
-
-    def _next_of_map(self) -> Any:
-        loader, wanted = self._loader, next(self._indices)
-        return loader.dataset[wanted] if loader.batch_sampler is None else examples_of(loader.dataset, wanted)
+        loader = self._loader
+        if loader._iterable:
+            return loader.collate_fn(self._next_of_iterable())
+        wanted = next(self._indices)
+        found = loader.dataset[wanted] if loader.batch_sampler is None else examples_of(loader.dataset, wanted)
+        return loader.collate_fn(found)
 
     def _next_of_iterable(self) -> Any:
         loader = self._loader
