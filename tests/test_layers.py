@@ -86,7 +86,7 @@ NUMPY = {
     "saved/policies/packed_store": "shows parts of unpacked memory",
     "saved/policies/transfers": "shows pinned memory as arrays",
     "saved/storage": "shows the memory of tensors as arrays",
-    "serialization/containers": "reads and writes NumPy's files",
+    "serialization/api": "reads and writes NumPy's files",
     "serialization/tree": "files hold arrays",
     "testing/_comparison": "compares values",
     "testing/_creation": "draws values below a limit",

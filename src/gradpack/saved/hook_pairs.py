@@ -19,7 +19,7 @@ import numpy as np
 from ..base.dtypes import bfloat16 as BFLOAT16
 from ..base.dtypes import float32
 from ..core.tensor import Tensor, wrap
-from .storage import FinalizedQueue, Layout, Storages, dense, once, undense
+from .storage import FinalizedQueue, Storages, dense, once, undense
 
 _NOT_SUPPORTED = {EINVAL, ENOSYS, EOPNOTSUPP}
 
@@ -118,17 +118,21 @@ class Disk:
 
 
 class Extent:
-    """The extent of one tensor in the file, which is freed when this object dies."""
+    """The place of one array in the file, which is freed when this object dies."""
 
-    def __init__(self, file: ExtentFile, start: int, length: int, dtype: Any, layout: Layout) -> None:
-        self._file, self.start, self.length = file, start, length
-        self._dtype, self._layout = dtype, layout
-        file.lent.watch(self, (start, length))
+    checksum = b""
+
+    def __init__(self, file: ExtentFile, array: Any, layout: Any) -> None:
+        self.file, self.size, self.dtype, self.layout = file, array.nbytes, array.dtype, layout
+        length = file.padded(self.size)
+        with file._lock:
+            self.start = file._place(length)
+        file.lent.watch(self, (self.start, length))
 
     def read(self) -> Tensor:
-        elements = np.empty(self.length, np.uint8)
-        self._file.read_into(elements, self.start)
-        return wrap(undense(elements.view(self._dtype), self._layout))
+        elements = np.empty(self.size, np.uint8)
+        self.file.read_into(elements, self.start)
+        return wrap(undense(elements.view(self.dtype), self.layout))
 
 
 class ExtentFile:
@@ -158,31 +162,30 @@ class ExtentFile:
 
     def write(self, tensor: Tensor) -> Extent:
         elements, layout = dense(tensor._data)
-        contents = elements.reshape(-1).view(np.uint8)
-        with self._lock:
-            start = self._place(contents.nbytes)
-        extent = Extent(self, start, contents.nbytes, elements.dtype, layout)
-        self._write_all(contents, start, contents.nbytes)
+        extent = Extent(self, elements, layout)
+        self._write_all(elements.reshape(-1).view(np.uint8), extent.start, extent.size)
         return extent
 
+    def padded(self, size: int) -> int:
+        """Return the bytes that an array of `size` bytes takes in the file."""
+        return size
+
     def _write_all(self, contents: Any, start: int, whole: int) -> None:
-        done = 0
-        while done < contents.nbytes:  # a write may be partial
-            try:
-                count = os.pwrite(self.fd, contents[done:], start + done)
-            except OSError as error:
-                raise self._failed(error, "write", whole) from error
-            done += count
+        self._move(os.pwrite, contents, start, "write", whole)
 
     def read_into(self, elements: Any, start: int) -> None:
         if self.fd < 0:
             raise OSError("this saved tensor was on disk, and the Disk was closed before backward needed it")
+        self._move(_pread_into, elements, start, "read", elements.nbytes)
+
+    def _move(self, call: Callable[..., int], elements: Any, start: int, what: str, whole: int) -> None:
+        """Read or write all elements: one call of the system's may do a part of them."""
         done = 0
         while done < elements.nbytes:
             try:
-                count = _pread_into(self.fd, elements[done:], start + done)
+                count = call(self.fd, elements[done:], start + done)
             except OSError as error:
-                raise self._failed(error, "read", elements.nbytes) from error
+                raise self._failed(error, what, whole) from error
             if not count:
                 raise OSError(
                     f"a saved tensor of {elements.nbytes} bytes came back from {self.directory} with {done} bytes: "

@@ -5,23 +5,19 @@ from __future__ import annotations
 import sys
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 from ..backends import NUMPY
 from ..backends.memory_layout import owner_of
 from ..base import dtypes
 from ..base.callers import Where
-from ..base.devices import CPU
-from ..base.dtypes import FLOATING
+from ..base.devices import CPU, device
+from ..base.dtypes import FLOATING, dtype
 from ..core.tensor import Tensor
 from ..declare.op import Op
 from ..nn._module.calls import CALLS, Call
 from .storage import WeakIdentityMap, same_memory
-
-if TYPE_CHECKING:
-    from ..base.devices import device
-    from ..base.dtypes import dtype
 
 KINDS = ("input", "output", "parameter", "buffer", "constant", "mask", "index", "stat")
 
@@ -187,10 +183,9 @@ class SavedInfo(BriefInfo):
         """The name of the operation, such as "mul"; else of what saves it: the class of a `Function`, "checkpoint"."""
         if self.learned is not None:
             return self.learned.names[0]
-        op = self._op
-        return (
-            op.name.lstrip("_") if op is not None else self.node_name.removesuffix("Backward0").removesuffix("Backward")
-        )
+        if self._op is not None:
+            return self._op.name.lstrip("_")
+        return self.node_name.removesuffix("Backward0").removesuffix("Backward")
 
     @property
     def names(self) -> tuple[str, ...]:

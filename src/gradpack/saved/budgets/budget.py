@@ -16,9 +16,8 @@ from ..policies.recompute import OpRecorder, is_held, paths_to
 from ..policies.recompute_graph import RecordedArray, RecordedArrays
 from ..policy import Policy
 from ..storage import WeakIdentityMap
-from .accounting import BudgetedTensor, Method, StorageEntry, packed_bytes
+from .accounting import BudgetedTensor, Method, StorageEntry, check_folder, methods_for, packed_bytes
 from .costs import CallTime
-from .methods import check_folder, methods_for
 from .plans import BudgetLimits, BudgetPlan
 from .residency import Residency
 from .step_profile import ProfileRow, SharedPlans, StepProfile, adopted, better, is_due, planned

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 from weakref import ref
 
@@ -146,13 +147,9 @@ def _made(
 
 def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: BudgetLimits) -> list[int] | None:
     """Return the choices of the fastest plan that fits, by current costs; None if none fits."""
-    best: tuple[float, list[int]] | None = None
-    for known in plans:
-        chosen = known.choices_among(items)
-        found = outcome(items, chosen)
-        if found.fits(limits) and (best is None or found.seconds < best[0]):
-            best = found.seconds, chosen
-    return None if best is None else best[1]
+    tried = [known.choices_among(items) for known in plans]
+    fitting = [(found.seconds, chosen) for chosen in tried if (found := outcome(items, chosen)).fits(limits)]
+    return min(fitting, key=itemgetter(0))[1] if fitting else None
 
 
 def is_due(plan: BudgetPlan, methods: Sequence[Method]) -> bool:

@@ -132,9 +132,9 @@ class Lossy(Stage):
         )
 
 
-def arguments(**given: Any) -> str:
-    """Format keyword arguments as source text, without those that are None."""
-    return ", ".join(f"{key}={value!r}" for key, value in given.items() if value is not None)
+def arguments(usual: dict[str, Any], **given: Any) -> str:
+    """Format keyword arguments as source text, without those that have their usual values."""
+    return ", ".join(f"{key}={value!r}" for key, value in given.items() if value != usual[key])
 
 
 def check_bytes(policy: str, **given: Any) -> None:

@@ -26,7 +26,7 @@ class Cast(EachPart, Lossy):
     def __init__(self, name: str, to: Any, min_bytes: int) -> None:
         check_bytes(name, min_bytes=min_bytes)
         self.to, self.min_bytes = np.dtype(to), min_bytes
-        self.name = f"{name}({arguments(min_bytes=None if min_bytes == _LEAST else min_bytes)})"
+        self.name = f"{name}({arguments({'min_bytes': _LEAST}, min_bytes=min_bytes)})"
 
     def takes(self, info: SavedInfo) -> bool:
         return Lossy.takes(self, info) and info.dtype.itemsize > self.to.itemsize

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...base.sizes import in_bytes
-from ..hook_pairs import ExtentFile
+from ..hook_pairs import Extent, ExtentFile
 from ..info import SavedInfo
 from .codec import CopyLimits, Parts, Stage, arguments, check_bytes
 from .storage_policy import Stored
@@ -47,18 +47,19 @@ class _File(ExtentFile):
         self.reserve, self.checks = reserve, checks
         self.is_direct = is_direct and _around_cache(self.fd)
 
-    def put(self, part: Any) -> Piece:
+    def padded(self, size: int) -> int:
+        return -(-size // _ALIGN) * _ALIGN
+
+    def put(self, part: Any) -> Extent:
         contents = part.reshape(-1).view(np.uint8)
-        size = contents.nbytes
-        with self._lock:
-            start = self._place(_padded(size))
-        piece = Piece(self, start, size, part.dtype, part.shape)
+        piece = Extent(self, part, part.shape)
+        size, start = piece.size, piece.start
         block = _block()
         check = _Check() if self.checks else None
         for at in range(0, size, _BLOCK):
             count = min(_BLOCK, size - at)
             block[:count] = contents[at : at + count]
-            padded = _padded(count)
+            padded = self.padded(count)
             block[count:padded] = 0
             if check is not None:
                 check.add(block[:padded])
@@ -70,8 +71,8 @@ class _File(ExtentFile):
             piece.checksum = check.digest()
         return piece
 
-    def get(self, piece: Piece) -> Any:
-        padded = _padded(piece.size)
+    def get(self, piece: Extent) -> Any:
+        padded = self.padded(piece.size)
         memory = np.empty(padded + _ALIGN, np.uint8)
         first = -memory.ctypes.data % _ALIGN
         out = memory[first : first + padded]
@@ -88,7 +89,7 @@ class _File(ExtentFile):
             )
         if not self.is_direct and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self.fd, piece.start, piece.size, os.POSIX_FADV_DONTNEED)
-        return out[: piece.size].view(piece.dtype).reshape(piece.shape)
+        return out[: piece.size].view(piece.dtype).reshape(piece.layout)
 
     def _room(self, more: int) -> None:
         state = os.statvfs(self.directory)
@@ -99,11 +100,6 @@ class _File(ExtentFile):
                 f"no room on disk for saved tensors: {self.directory} has {free} bytes free, {more} more are needed, "
                 f"and {self.reserve} are to stay free. Free some, or name another folder: disk(directory)",
             )
-
-
-def _padded(size: int) -> int:
-    """Return `size` rounded up to a multiple of `_ALIGN`."""
-    return -(-size // _ALIGN) * _ALIGN
 
 
 class _Check:
@@ -148,15 +144,6 @@ def _around_cache(fd: int) -> bool:
     return True
 
 
-class Piece:
-    """The extent of one array in the file, which is freed when this object dies."""
-
-    def __init__(self, file: _File, start: int, size: int, dtype: Any, shape: tuple[int, ...]) -> None:
-        self.file, self.start, self.size, self.dtype, self.shape = file, start, size, dtype, shape
-        self.checksum = b""
-        file.lent.watch(self, (start, _padded(size)))
-
-
 class OnDisk(Stage):
     """A stage that writes arrays to a file and reads them back."""
 
@@ -173,7 +160,7 @@ class OnDisk(Stage):
         self._how = (directory, max(step, _ALIGN), reserve, direct, checksum)
         self._lock = threading.Lock()
         self._file = _File(*self._how)  # opened now, so that a folder that cannot be written to raises here
-        given = arguments(min_bytes=None if min_bytes == _DISK_LEAST else min_bytes)
+        given = arguments({"min_bytes": _DISK_LEAST}, min_bytes=min_bytes)
         self.name = f"disk({', '.join(filter(None, ['' if directory is None else repr(str(directory)), given]))})"
 
     @property
@@ -306,5 +293,4 @@ def cpu(
     given: dict[str, Any] = {"window": window, "ahead": ahead, "pinned": pinned}
     limits = CopyLimits(*[half_of_memory() if v is None else in_bytes("cpu", k, v) for k, v in given.items()])
     usual = {"window": _WINDOW, "ahead": _WINDOW, "pinned": None, "min_bytes": _CPU_LEAST}
-    told = {k: v for k, v in {"min_bytes": min_bytes, **given}.items() if v != usual[k]}
-    return Stored((OnHost(min_bytes, limits, f"cpu({arguments(**told)})"), None))
+    return Stored((OnHost(min_bytes, limits, f"cpu({arguments(usual, min_bytes=min_bytes, **given)})"), None))

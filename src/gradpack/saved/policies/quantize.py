@@ -47,12 +47,8 @@ class Quantize(Lossy):
         self.bits, self.group, self.stochastic, self.seed, self.min_bytes = bits, group, stochastic, seed, min_bytes
         self.top = 2**bits - 1
         self._number = count(1)
-        given = arguments(
-            group=None if group == _GROUPS[bits] else group,
-            stochastic=None if stochastic else False,
-            seed=seed or None,
-            min_bytes=None if min_bytes == LEAST else min_bytes,
-        )
+        usual = {"group": _GROUPS[bits], "stochastic": True, "seed": 0, "min_bytes": LEAST}
+        given = arguments(usual, group=group, stochastic=stochastic, seed=seed, min_bytes=min_bytes)
         self.name = f"quantize({bits}{', ' if given else ''}{given})"
 
     def takes(self, info: SavedInfo) -> bool:

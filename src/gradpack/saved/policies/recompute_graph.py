@@ -210,18 +210,15 @@ class Recipe:
 
     def held(self, tell: Callable[[Any], None]) -> list[Any]:
         """Return the arrays of all anchors that this needs; `tell` is called with arrays when they are recomputed."""
-        found: list[Any] = []
-        stack, seen = [self], {self}
+        found = dict.fromkeys([self])
+        stack = [self]
         while stack:
-            recipe = stack.pop()
+            more = [s for s in stack.pop().sources if type(s) is Recipe and s not in found]
+            found.update(dict.fromkeys(more))
+            stack += more
+        for recipe in found:
             recipe.told = tell
-            for source in recipe.sources:
-                if type(source) is Anchor:
-                    found.append(source.array)
-                elif type(source) is Recipe and source not in seen:
-                    seen.add(source)
-                    stack.append(source)
-        return found
+        return [source.array for recipe in found for source in recipe.sources if type(source) is Anchor]
 
 
 class DroppedTensor:

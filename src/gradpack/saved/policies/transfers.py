@@ -10,28 +10,19 @@ copies are slower.
 
 from __future__ import annotations
 
+import os
+from collections import OrderedDict
 from dataclasses import dataclass, fields
 from threading import RLock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
-
-from ...base.sizes import shown
-
-if TYPE_CHECKING:
-    from ...backends.streams import Streams
-
-
-import os
-from collections import OrderedDict
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ...backends.memory_layout import owner_of
+from ...backends.streams import Streams
+from ...base.sizes import shown
 from ..storage import Finalized, FinalizedQueue
-
-if TYPE_CHECKING:
-    from ...backends.streams import Streams
 
 
 class Staging:

@@ -275,16 +275,12 @@ class _Log(OpMode):
     def _clear(self) -> None:
         self.lines: list[str] = []
         self.places: list[list[str]] = []
-        self._numbers: dict[int, int] = {}
-        self._alive: list[Any] = []  # numbered objects, kept alive so that no other gets the same id
+        self._numbers: dict[int, tuple[int, Any]] = {}  # with the objects, so that no other gets the same id
 
     def _name(self, value: Any) -> str:
         if isinstance(value, Tensor):
-            found = self._numbers.get(id(value))
-            if found is None:
-                found = self._numbers[id(value)] = len(self._numbers)
-                self._alive.append(value)
-            return f"${found}"
+            number, _ = self._numbers.setdefault(id(value), (len(self._numbers), value))
+            return f"${number}"
         if isinstance(value, list | tuple):
             return "[" + ", ".join(map(self._name, value)) + "]"
         return repr(value)

@@ -48,13 +48,6 @@ class DataLoader(Generic[T_co]):
         tensor([2]) tensor([20])
     """
 
-    dataset: Any
-    sampler: Any
-    batch_sampler: Any
-    batch_size: int | None
-    drop_last: bool
-    collate_fn: Callable[[Any], Any]
-
     def __init__(
         self,
         dataset: Any,
@@ -104,13 +97,13 @@ class DataLoader(Generic[T_co]):
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         if collate_fn is None:
             collate_fn = default_convert if batch_sampler is None else default_collate
-        vars(self).update(
-            dataset=dataset, batch_size=batch_size, sampler=sampler, batch_sampler=batch_sampler,
-            num_workers=num_workers, collate_fn=collate_fn, pin_memory=pin_memory, drop_last=drop_last,
-            timeout=timeout, worker_init_fn=worker_init_fn, multiprocessing_context=multiprocessing_context,
-            generator=generator, prefetch_factor=2 if num_workers and prefetch_factor is None else prefetch_factor,
-            persistent_workers=persistent_workers, pin_memory_device=pin_memory_device, in_order=in_order,
-        )  # fmt: skip
+        self.dataset, self.sampler, self.batch_sampler = dataset, sampler, batch_sampler
+        self.batch_size, self.drop_last, self.collate_fn = batch_size, drop_last, collate_fn
+        self.generator, self.timeout, self.in_order = generator, timeout, in_order
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.num_workers, self.persistent_workers = num_workers, persistent_workers
+        self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self._length: int | None = None  # the length that an iterable dataset reported
 
     def __setattr__(self, name: str, value: Any) -> None:
