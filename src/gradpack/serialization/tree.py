@@ -92,11 +92,8 @@ class Encoder:
         if type(tensor) not in (Tensor, Parameter):
             raise TypeError(_refused(tensor, path))
         self._seen[id(tensor)] = tensor, len(self._seen)
-        facts: dict[str, Any] = {"dtype": tensor.dtype.name}
-        if tensor.requires_grad:
-            facts["requires_grad"] = True
-        if isinstance(tensor, Parameter):
-            facts["parameter"] = True
+        flags = {"requires_grad": tensor.requires_grad, "parameter": isinstance(tensor, Parameter)}
+        facts: dict[str, Any] = {"dtype": tensor.dtype.name} | {name: True for name, is_on in flags.items() if is_on}
         array = tensor._spec.backend.to_numpy(tensor._data)
         key = _owner_key(tensor)
         if self._users[key] > 1 and array.size:
@@ -247,8 +244,8 @@ class Decoder:
                 array = dense.transpose([order.index(i) for i in range(array.ndim)])
         out: Tensor = wrap(array)
         if facts.get("parameter"):
-            out = Parameter(out, bool(facts.get("requires_grad")))
-        elif facts.get("requires_grad"):
+            return Parameter(out, bool(facts.get("requires_grad")))
+        if facts.get("requires_grad"):
             out.requires_grad = True
         return out
 

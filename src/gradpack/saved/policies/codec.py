@@ -90,13 +90,8 @@ class EachPart(Stage):
     """A stage that encodes each array for itself, or keeps it as it is."""
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        made: list[Any] = []
-        extra: list[Any] = []
-        for part in parts:
-            code, how = self.encode_part(part) or (part, None)
-            made.append(code)
-            extra.append(how)
-        return tuple(made), extra
+        pairs = [self.encode_part(part) or (part, None) for part in parts]
+        return tuple([code for code, _ in pairs]), [how for _, how in pairs]
 
     def decode(self, parts: Parts, extra: Any) -> Parts:
         pairs = zip(parts, extra, strict=True)

@@ -88,11 +88,10 @@ class DataLoader(Generic[T_co]):
             batch_size = None
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
-        if sampler is None:
-            if self._iterable:
-                sampler = _Nones()
-            else:
-                sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if sampler is None and self._iterable:
+            sampler = _Nones()
+        elif sampler is None:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         if collate_fn is None:
