@@ -90,8 +90,8 @@ _TABLE = """
     profiler.schedules      profiler.profiler
     testing.comparing       testing testing._comparison
     utils.checkpoint_frame  utils._checkpoint.frame
-    utils.checkpoint_log    utils._checkpoint.log
-    utils.checkpoint_parts  utils.checkpoint utils._checkpoint.parts
+    utils.checkpoint_log    utils._checkpoint.frame
+    utils.checkpoint_parts  utils.checkpoint
     utils.data.collate      utils.data._utils.collate
     utils.flop_formulas     utils._flop_formulas
     utils.reentrant_checkpoint  utils.checkpoint
@@ -125,10 +125,15 @@ _TABLE = """
     base.symbols            compat.symbols
     backends.windows        backends.memory_layout
     cuda_streams            compat.cuda_streams
-    saved.spill             saved.extent_file
-    saved.nodes_of_torch    saved.torch_nodes
-    saved.policies.notes    saved.policies.recorded_arrays
-    saved.policies.pinned   saved.policies.pinned_pool
+    saved.codecs            saved.hook_pairs
+    saved.extent_file       saved.hook_pairs
+    saved.spill             saved.hook_pairs
+    saved.nodes_of_torch    saved.torch_graph
+    saved.policies.notes    saved.policies.recompute_graph
+    saved.policies.cpu      saved.policies.offload
+    saved.policies.disk     saved.policies.offload
+    saved.policies.masks    saved.policies.lossless
+    saved.policies.pinned   saved.policies.transfers
     ops.predicates          ops.attributes
     ops.inplace_functions   ops.attributes
 """

@@ -1,6 +1,6 @@
-"""`Disk`: pack and unpack functions for `saved_tensors_hooks` that keep saved tensors on disk.
+"""Pack and unpack functions for `saved_tensors_hooks`: `bfloat16`, in half the bits, and `Disk`, in a file.
 
-All of them are in one unlinked temporary file, so that nothing is left behind however the process
+All tensors of a `Disk` are in one unlinked temporary file, so that nothing is left behind however the process
 ends. The file grows in steps, and the extents of freed tensors are reused.
 """
 
@@ -11,13 +11,15 @@ from _thread import allocate_lock
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
 from errno import EINVAL, ENOSYS, EOPNOTSUPP
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from ..base.dtypes import bfloat16 as BFLOAT16
+from ..base.dtypes import float32
 from ..core.tensor import Tensor, wrap
-from .finalizers import FinalizedQueue
-from .storage import Layout, Storages, dense, once, undense
+from .storage import FinalizedQueue, Storages, dense, once, undense
 
 _NOT_SUPPORTED = {EINVAL, ENOSYS, EOPNOTSUPP}
 
@@ -58,10 +60,6 @@ class Disk:
         0
     """
 
-    at_least: int
-    peak: int
-    _open: Callable[[], ExtentFile]
-
     def __init__(
         self,
         directory: str | os.PathLike[str] | None = None,
@@ -76,7 +74,7 @@ class Disk:
         self.at_least = at_least
         self.peak = 0
         self._exempt = Storages(parameters)
-        self._open = lambda: ExtentFile(directory, step)
+        self._open = partial(ExtentFile, directory, step)
         self._use(self._open())
 
     def _use(self, file: ExtentFile) -> None:
@@ -120,17 +118,21 @@ class Disk:
 
 
 class Extent:
-    """The extent of one tensor in the file, which is freed when this object dies."""
+    """The place of one array in the file, which is freed when this object dies."""
 
-    def __init__(self, file: ExtentFile, start: int, length: int, dtype: Any, layout: Layout) -> None:
-        self._file, self.start, self.length = file, start, length
-        self._dtype, self._layout = dtype, layout
-        file.lent.watch(self, (start, length))
+    checksum = b""
+
+    def __init__(self, file: ExtentFile, array: Any, layout: Any) -> None:
+        self.file, self.size, self.dtype, self.layout = file, array.nbytes, array.dtype, layout
+        length = file.padded(self.size)
+        with file._lock:
+            self.start = file._place(length)
+        file.lent.watch(self, (self.start, length))
 
     def read(self) -> Tensor:
-        elements = np.empty(self.length, np.uint8)
-        self._file.read_into(elements, self.start)
-        return wrap(undense(elements.view(self._dtype), self._layout))
+        elements = np.empty(self.size, np.uint8)
+        self.file.read_into(elements, self.start)
+        return wrap(undense(elements.view(self.dtype), self.layout))
 
 
 class ExtentFile:
@@ -160,31 +162,30 @@ class ExtentFile:
 
     def write(self, tensor: Tensor) -> Extent:
         elements, layout = dense(tensor._data)
-        contents = elements.reshape(-1).view(np.uint8)
-        with self._lock:
-            start = self._place(contents.nbytes)
-        extent = Extent(self, start, contents.nbytes, elements.dtype, layout)
-        self._write_all(contents, start, contents.nbytes)
+        extent = Extent(self, elements, layout)
+        self._write_all(elements.reshape(-1).view(np.uint8), extent.start, extent.size)
         return extent
 
+    def padded(self, size: int) -> int:
+        """Return the bytes that an array of `size` bytes takes in the file."""
+        return size
+
     def _write_all(self, contents: Any, start: int, whole: int) -> None:
-        done = 0
-        while done < contents.nbytes:  # a write may be partial
-            try:
-                count = os.pwrite(self.fd, contents[done:], start + done)
-            except OSError as error:
-                raise self._failed(error, "write", whole) from error
-            done += count
+        self._move(os.pwrite, contents, start, "write", whole)
 
     def read_into(self, elements: Any, start: int) -> None:
         if self.fd < 0:
             raise OSError("this saved tensor was on disk, and the Disk was closed before backward needed it")
+        self._move(_pread_into, elements, start, "read", elements.nbytes)
+
+    def _move(self, call: Callable[..., int], elements: Any, start: int, what: str, whole: int) -> None:
+        """Read or write all elements: one call of the system's may do a part of them."""
         done = 0
         while done < elements.nbytes:
             try:
-                count = _pread_into(self.fd, elements[done:], start + done)
+                count = call(self.fd, elements[done:], start + done)
             except OSError as error:
-                raise self._failed(error, "read", elements.nbytes) from error
+                raise self._failed(error, what, whole) from error
             if not count:
                 raise OSError(
                     f"a saved tensor of {elements.nbytes} bytes came back from {self.directory} with {done} bytes: "
@@ -276,3 +277,50 @@ def _pread_into(fd: int, buffer: Any, offset: int) -> int:
     data = os.pread(fd, buffer.nbytes, offset)
     buffer[: len(data)] = np.frombuffer(data, np.uint8)
     return len(data)
+
+
+Hooks = tuple[Callable[[Tensor], Any], Callable[[Any], Tensor]]
+
+
+def bfloat16(parameters: Iterable[Tensor] = (), at_least: int = 65536) -> Hooks:
+    """Return a pack and an unpack function that keep float32 tensors as bfloat16: half the bytes.
+
+    bfloat16 has the range of float32 and 8 bits of precision: each value is rounded to the nearest,
+    with a relative error of at most 1/256. Kept as they are: other dtypes; the storages of `parameters`,
+    which stay in memory anyway, so that a copy would only add to it; and small tensors, which save
+    little and often hold one statistic per row (a mean, a logsumexp) that the whole row depends on.
+    A tensor that several operations save is packed once.
+
+    Use it around the body of a model and leave the loss outside: log-probabilities with 8 bits of
+    precision lose far more than all the rest.
+
+    Args:
+        parameters: tensors whose storages are kept as they are, also when a view of them is saved.
+        at_least: smaller tensors, in bytes, are kept as they are.
+
+    Returns:
+        `(pack, unpack)`, for `torch.autograd.graph.saved_tensors_hooks(*pair)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.saved import bfloat16
+        >>> x = torch.tensor([1.0, 1.001], requires_grad=True)
+        >>> with torch.autograd.graph.saved_tensors_hooks(*bfloat16(at_least=0)):
+        ...     y = (x * x).sum()
+        >>> y.backward()
+        >>> x.grad  # 2 * 1.001 would be 2.002
+        tensor([2., 2.])
+    """
+    exempt = Storages(parameters)
+    low = once(lambda tensor: tensor.to(BFLOAT16))
+
+    def pack(tensor: Tensor) -> Any:
+        if tensor.dtype is not float32 or tensor.nbytes < at_least or tensor._data in exempt:
+            return tensor
+        return (low(tensor),)  # the tuple marks it as packed: an unpacked tensor may be bfloat16, too
+
+    def unpack(packed: Any) -> Tensor:
+        return packed[0].to(float32) if isinstance(packed, tuple) else packed
+
+    return pack, unpack

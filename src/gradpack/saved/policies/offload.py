@@ -1,4 +1,4 @@
-"""`disk`: a policy that offloads saved tensors to an unlinked temporary file, written and read in the background.
+"""`disk` and `cpu`: policies that offload saved tensors to a file, and those of other devices to host memory.
 
 The file cannot outlive the process: it is unlinked before the first byte is written. Reads and writes
 use O_DIRECT where the system allows it, through aligned blocks of 1 MiB, so that offloaded tensors do
@@ -14,11 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from ..extent_file import ExtentFile
-from .codec import Parts, Stage, arguments, check_bytes
+from ...base.sizes import in_bytes
+from ..hook_pairs import Extent, ExtentFile
+from ..info import SavedInfo
+from .codec import CopyLimits, Parts, Stage, arguments, check_bytes
 from .storage_policy import Stored
+from .transfers import half_of_memory
 
-LEAST = 16384
+_DISK_LEAST = 16384
 _ALIGN = 4096
 _BLOCK = 1 << 20
 _COLUMNS = 1023  # 8-byte words per row of a checksum: no two pages of a block begin at the same column
@@ -44,18 +47,19 @@ class _File(ExtentFile):
         self.reserve, self.checks = reserve, checks
         self.is_direct = is_direct and _around_cache(self.fd)
 
-    def put(self, part: Any) -> Piece:
+    def padded(self, size: int) -> int:
+        return -(-size // _ALIGN) * _ALIGN
+
+    def put(self, part: Any) -> Extent:
         contents = part.reshape(-1).view(np.uint8)
-        size = contents.nbytes
-        with self._lock:
-            start = self._place(_padded(size))
-        piece = Piece(self, start, size, part.dtype, part.shape)
+        piece = Extent(self, part, part.shape)
+        size, start = piece.size, piece.start
         block = _block()
         check = _Check() if self.checks else None
         for at in range(0, size, _BLOCK):
             count = min(_BLOCK, size - at)
             block[:count] = contents[at : at + count]
-            padded = _padded(count)
+            padded = self.padded(count)
             block[count:padded] = 0
             if check is not None:
                 check.add(block[:padded])
@@ -67,8 +71,8 @@ class _File(ExtentFile):
             piece.checksum = check.digest()
         return piece
 
-    def get(self, piece: Piece) -> Any:
-        padded = _padded(piece.size)
+    def get(self, piece: Extent) -> Any:
+        padded = self.padded(piece.size)
         memory = np.empty(padded + _ALIGN, np.uint8)
         first = -memory.ctypes.data % _ALIGN
         out = memory[first : first + padded]
@@ -85,7 +89,7 @@ class _File(ExtentFile):
             )
         if not self.is_direct and hasattr(os, "posix_fadvise"):
             os.posix_fadvise(self.fd, piece.start, piece.size, os.POSIX_FADV_DONTNEED)
-        return out[: piece.size].view(piece.dtype).reshape(piece.shape)
+        return out[: piece.size].view(piece.dtype).reshape(piece.layout)
 
     def _room(self, more: int) -> None:
         state = os.statvfs(self.directory)
@@ -96,11 +100,6 @@ class _File(ExtentFile):
                 f"no room on disk for saved tensors: {self.directory} has {free} bytes free, {more} more are needed, "
                 f"and {self.reserve} are to stay free. Free some, or name another folder: disk(directory)",
             )
-
-
-def _padded(size: int) -> int:
-    """Return `size` rounded up to a multiple of `_ALIGN`."""
-    return -(-size // _ALIGN) * _ALIGN
 
 
 class _Check:
@@ -145,15 +144,6 @@ def _around_cache(fd: int) -> bool:
     return True
 
 
-class Piece:
-    """The extent of one array in the file, which is freed when this object dies."""
-
-    def __init__(self, file: _File, start: int, size: int, dtype: Any, shape: tuple[int, ...]) -> None:
-        self.file, self.start, self.size, self.dtype, self.shape = file, start, size, dtype, shape
-        self.checksum = b""
-        file.lent.watch(self, (start, _padded(size)))
-
-
 class OnDisk(Stage):
     """A stage that writes arrays to a file and reads them back."""
 
@@ -170,7 +160,7 @@ class OnDisk(Stage):
         self._how = (directory, max(step, _ALIGN), reserve, direct, checksum)
         self._lock = threading.Lock()
         self._file = _File(*self._how)  # opened now, so that a folder that cannot be written to raises here
-        given = arguments(min_bytes=None if min_bytes == LEAST else min_bytes)
+        given = arguments({"min_bytes": _DISK_LEAST}, min_bytes=min_bytes)
         self.name = f"disk({', '.join(filter(None, ['' if directory is None else repr(str(directory)), given]))})"
 
     @property
@@ -179,6 +169,10 @@ class OnDisk(Stage):
             if self._file.process != os.getpid():  # forked: the file belongs to the parent
                 self._file = _File(*self._how)
             return self._file
+
+    @property
+    def bytes_on_disk(self) -> int:
+        return self.file.in_use
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         file = self.file
@@ -192,18 +186,6 @@ class OnDisk(Stage):
         return tuple([left.pop(0) if piece is None else piece.file.get(piece) for piece in extra])
 
 
-class DiskPolicy(Stored):
-    """A `Stored` policy with a disk stage: the result of `disk`."""
-
-    @property
-    def bytes_on_disk(self) -> int:
-        """Bytes in use in the file."""
-        return sum(stage.file.in_use for stage, _ in self.steps if isinstance(stage, OnDisk))
-
-
-OnDisk.policy = DiskPolicy
-
-
 def disk(
     directory: str | os.PathLike[str] | None = None,
     *,
@@ -212,8 +194,8 @@ def disk(
     reserve: int = 64 << 20,
     direct: bool = True,
     checksum: bool = True,
-    min_bytes: int = LEAST,
-) -> DiskPolicy:
+    min_bytes: int = _DISK_LEAST,
+) -> Stored:
     """Offload saved tensors to a temporary file until backward needs them. Exact.
 
     Two background threads write, and prefetch in the order of the last backward. If backward needs a tensor before it
@@ -245,4 +227,70 @@ def disk(
         (0, 40960)
         >>> y.backward()
     """
-    return DiskPolicy((OnDisk(directory, window, step, reserve, direct, checksum, min_bytes), None))
+    return Stored((OnDisk(directory, window, step, reserve, direct, checksum, min_bytes), None))
+
+
+_CPU_LEAST = 1024
+_WINDOW = "256 MiB"
+
+
+class OnHost(Stage):
+    """A stage that does nothing: a policy copies arrays of a device to host memory before its stages see them."""
+
+    tier = "cpu"
+    looks = False
+
+    def __init__(self, min_bytes: int, limits: CopyLimits, name: str) -> None:
+        check_bytes("cpu", min_bytes=min_bytes)
+        self.min_bytes, self.limits, self.name = min_bytes, limits, name
+
+    def takes(self, info: SavedInfo) -> bool:
+        return Stage.takes(self, info) and info.device.type != "cpu"
+
+
+def cpu(
+    min_bytes: int = _CPU_LEAST,
+    *,
+    window: int | str = _WINDOW,
+    ahead: int | str = _WINDOW,
+    pinned: int | str | None = None,
+) -> Stored:
+    """Offload saved tensors of other devices to host memory until backward needs them. Exact.
+
+    Where the device has streams, copies are asynchronous. A tensor is freed on the device when its copy is done, and
+    prefetched before it is needed, in the order in which the last backward of a similar graph unpacked its saved
+    tensors, at first in the reverse order of saving. A wrong order costs time only. A tensor whose copy is not done
+    is used as it is, and an in-place write to it waits for the copy. A storage that is saved several times, or in
+    several views, is copied once. CPU tensors are kept as they are, under the usual version check.
+    `policy.transfers` counts the copies.
+
+    Args:
+        min_bytes: smaller tensors stay where they are.
+        window: bytes that may wait on the device for their copy: a number, or text such as "256 MiB". Saving more
+            waits for the oldest copy. With 0 every copy is synchronous.
+        ahead: bytes on the device for tensors that are prefetched, or held between two uses. With 0 nothing is
+            prefetched.
+        pinned: bytes of host memory that all policies together may pin, by default half of the machine's memory. It
+            is reused in every step. Beyond it copies use pageable memory, and are synchronous.
+
+    Raises:
+        ValueError: for a negative number of bytes, or text that is no size.
+        Exception: in backward, where the tensor is unpacked: the error of its copy.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> from gradpack.testing import sim
+        >>> with sim.devices(capacity="1 MiB"):
+        ...     x = torch.ones(1000, device="sim:0", requires_grad=True)
+        ...     with saved.cpu(window=0) as policy:
+        ...         y = x.exp().sin().sum()
+        ...     y.backward()
+        ...     print(policy.transfers.bytes_out, policy.transfers.bytes_back)
+        4000 4000
+    """
+    given: dict[str, Any] = {"window": window, "ahead": ahead, "pinned": pinned}
+    limits = CopyLimits(*[half_of_memory() if v is None else in_bytes("cpu", k, v) for k, v in given.items()])
+    usual = {"window": _WINDOW, "ahead": _WINDOW, "pinned": None, "min_bytes": _CPU_LEAST}
+    return Stored((OnHost(min_bytes, limits, f"cpu({arguments(usual, min_bytes=min_bytes, **given)})"), None))
