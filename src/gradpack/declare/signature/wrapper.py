@@ -53,6 +53,9 @@ _ASKS = """\
 _AXIS = """\
     if {test}: {found}_dim_of({label!r}, axis, dim, {default}, {required})
 """
+_KEEPDIMS = """\
+    if keepdims is not None: keepdim = keepdims
+"""
 _TEST = """\
     if {test}: _look({values})
 """
@@ -213,9 +216,10 @@ def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
 
 
 class _Spelled(NamedTuple):
-    """How a door takes the dimension as `axis`."""
+    """How a door takes `dim` and `keepdim` by NumPy's names, `axis` and `keepdims`."""
 
     required: list[str]  # parameters without a default that get one
+    added: list[str]  # parameters for NumPy's names
     text: str
 
 
@@ -234,7 +238,10 @@ def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
         default="_default_dim" if "dim" in defaults else "_missing",
         required="{" + ", ".join(f"{n!r}: {n}" for n in required) + "}",
     )
-    return _Spelled(required, text)
+    added = [] if itself else ["axis=None"]
+    if "keepdim" in own and "keepdims" not in own:
+        added, text = [*added, "keepdims=None"], text + _KEEPDIMS
+    return _Spelled(required, added, text)
 
 
 def _signature(parameters: Any, spelled: _Spelled | None) -> str:
@@ -247,8 +254,8 @@ def _signature(parameters: Any, spelled: _Spelled | None) -> str:
             parts.append(f"{name}=_default_{name}")
         else:
             parts.append(f"{name}=_missing" if spelled is not None and name in spelled.required else f"{star}{name}")
-    if spelled is not None and "axis" not in parameters:
-        parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
+    if spelled is not None and spelled.added:
+        parts += spelled.added if any(part.startswith("*") for part in parts) else ["*", *spelled.added]
     return ", ".join(parts)
 
 

@@ -80,7 +80,7 @@ def _cumsum_from_end(input: Array, dim: int) -> Any:
     return running_sums(input, place, True)
 
 
-def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
+def cumsum(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
     """The cumulative sum along a dimension.
 
     Args:
@@ -95,13 +95,10 @@ def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, a
         >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
         tensor([1, 3, 6])
     """
-    return _called(_cumsum, "cumsum", input, dim, dtype, out, axis)
+    return _called(_cumsum, "cumsum", input, dim, dtype, out)
 
 
-def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis: Any) -> Any:
-    dim = axis if dim is None else dim
-    if dim is None:
-        raise TypeError(f"{name}() missing 1 required positional argument: 'dim'")
+def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
     if not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
     if dtype is None and isinstance(out, Tensor) and isinstance(input, Tensor) and out.dtype is not input.dtype:
@@ -139,7 +136,7 @@ def running_products(input: Any, place: int) -> Any:
     return np.cumprod(input, axis=place)
 
 
-def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
+def cumprod(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
     """The cumulative product along a dimension. The gradient is exact where elements are zero.
 
     Args:
@@ -154,7 +151,7 @@ def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, 
         >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
         tensor([1, 2, 6])
     """
-    return _called(_cumprod, "cumprod", input, dim, dtype, out, axis)
+    return _called(_cumprod, "cumprod", input, dim, dtype, out)
 
 
 def _written(name: str, op: Any) -> Any:

@@ -247,16 +247,7 @@ def _min_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     return _extreme("min", np.argmin, smallest, input, dim, keepdim)
 
 
-def max(
-    input: Any,
-    dim: Any = None,
-    keepdim: Any = None,
-    *,
-    other: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def max(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, out: Any = None) -> Any:
     """The largest element; the largest along a dimension; or the larger of two tensors, element by element.
 
     `max(x)` is one value, whose gradient equal elements share. `max(x, dim)` is a named tuple
@@ -274,19 +265,10 @@ def max(
         >>> torch.max(x), torch.max(x, 1).indices
         (tensor(7.), tensor([1, 0]))
     """
-    return _overload("max", _max_all, _max_dim, late.maximum, input, dim, keepdim, other, out, axis, keepdims)
+    return _overload("max", _max_all, _max_dim, late.maximum, input, dim, keepdim, other, out)
 
 
-def min(
-    input: Any,
-    dim: Any = None,
-    keepdim: Any = None,
-    *,
-    other: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def min(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, out: Any = None) -> Any:
     """The smallest element; the smallest along a dimension; or the smaller of two tensors: as `max`.
 
     Example::
@@ -296,24 +278,12 @@ def min(
         >>> torch.min(x), torch.min(x, 1).values
         (tensor(1.), tensor([1., 3.]))
     """
-    return _overload("min", _min_all, _min_dim, late.minimum, input, dim, keepdim, other, out, axis, keepdims)
+    return _overload("min", _min_all, _min_dim, late.minimum, input, dim, keepdim, other, out)
 
 
 def _overload(
-    op: str,
-    of_all: Any,
-    along: Any,
-    of_two: Any,
-    input: Any,
-    dim: Any,
-    keepdim: Any,
-    other: Any,
-    out: Any,
-    axis: Any,
-    keepdims: Any,
+    op: str, of_all: Any, along: Any, of_two: Any, input: Any, dim: Any, keepdim: Any, other: Any, out: Any
 ) -> Any:
-    dim = axis if dim is None else dim
-    keepdim = keepdims if keepdim is None else keepdim
     more = {} if out is None else {"out": out}
     if isinstance(dim, Tensor) or other is not None:
         if (other is not None and dim is not None) or keepdim is not None:

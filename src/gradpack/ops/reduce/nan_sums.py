@@ -10,11 +10,10 @@ from ...base import dtypes, late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
-from ...declare.dispatch.out_argument import put
 from ...declare.dispatch.out_dtypes import check_out
 from .dimensions import axes, spread_over
 from .kernels import _array_type, add_up, float_kind
-from .reduce import in_dtype, named
+from .reduce import checked, in_dtype, written
 
 FUNCTIONS = "nansum nanmean"
 METHODS = FUNCTIONS
@@ -42,16 +41,7 @@ def _nansum(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     return add_up(numbers, over, keepdim)
 
 
-def nansum(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum of all elements or over some dimensions, NaN counting as zero.
 
     Example::
@@ -60,7 +50,7 @@ def nansum(
         >>> torch.nansum(torch.tensor([1.0, float("nan"), 2.0]))
         tensor(3.)
     """
-    dim, keepdim = named("nansum", dim, keepdim, axis, keepdims)
+    dim = checked("nansum", dim, keepdim)
     if dtype is None and out is not None:
         check_out("nansum", out, input)
         dtype = out.dtype
@@ -70,16 +60,7 @@ def nansum(
     return _nansum(input, dim, keepdim)
 
 
-def nanmean(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of those elements that are not NaN.
 
     Raises:
@@ -91,13 +72,10 @@ def nanmean(
         >>> torch.nanmean(torch.tensor([1.0, float("nan"), 2.0]))
         tensor(1.5000)
     """
-    dim, keepdim = named("nanmean", dim, keepdim, axis, keepdims)
+    dim = checked("nanmean", dim, keepdim)
     if isinstance(input, Tensor) and input._spec.dtype.category < dtypes.FLOATING:
         raise RuntimeError(
             f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}: use mean()"
         )
     made = late.true_divide(nansum(input, dim, keepdim, dtype=dtype), late.sum(late.eq(input, input), dim, keepdim))
-    if out is None:
-        return made
-    put("nansum", out, made)
-    return out
+    return written("nansum", made, out)

@@ -291,9 +291,7 @@ def _nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     return _ranked("nanmedian", _nanmedian, input, dim, keepdim)
 
 
-def median(
-    input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None, axis: Any = None, keepdims: Any = None
-) -> Any:
+def median(input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None) -> Any:
     """The median: of all elements one value, along a dimension a named tuple (values, indices).
 
     Of an even number of elements it is the lower of the two in the middle. NaN if there is any.
@@ -308,12 +306,10 @@ def median(
         >>> torch.median(torch.tensor([4.0, 1.0, 3.0, 2.0]))
         tensor(2.)
     """
-    return _either("median", _median_all, _median_dim, input, dim, keepdim, out, axis, keepdims)
+    return _either("median", _median_all, _median_dim, input, dim, keepdim, out)
 
 
-def nanmedian(
-    input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None, axis: Any = None, keepdims: Any = None
-) -> Any:
+def nanmedian(input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None) -> Any:
     """The median of the elements that are not NaN: as `median`.
 
     Example::
@@ -322,14 +318,10 @@ def nanmedian(
         >>> torch.nanmedian(torch.tensor([4.0, float("nan"), 3.0]))
         tensor(3.)
     """
-    return _either("nanmedian", _nanmedian_all, _nanmedian_dim, input, dim, keepdim, out, axis, keepdims)
+    return _either("nanmedian", _nanmedian_all, _nanmedian_dim, input, dim, keepdim, out)
 
 
-def _either(
-    op: str, of_all: Any, along: Any, input: Any, dim: Any, keepdim: Any, out: Any, axis: Any, keepdims: Any
-) -> Any:
-    dim = axis if dim is None else dim
-    keepdim = keepdims if keepdim is None else keepdim
+def _either(op: str, of_all: Any, along: Any, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
     more = {} if out is None else {"out": out}
     if dim is None:
         if keepdim is not None:

@@ -11,7 +11,7 @@ from ...declare.annotations import Array
 from ...declare.decorators import general
 from .dimensions import axis, restored
 from .kernels import _array_type, multiply_up
-from .reduce import in_dtype, named
+from .reduce import checked, in_dtype
 
 FUNCTIONS = "prod"
 METHODS = FUNCTIONS
@@ -57,16 +57,7 @@ def _others(x: Any, dim: int) -> Any:
     return before * late.flip(late.shifted(late.cumprod(late.flip(x, (dim,)), dim), dim, 1, 1), (dim,))
 
 
-def prod(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The product of all elements, or along a dimension.
 
     The gradient is exact where elements are zero, to any order.
@@ -83,7 +74,7 @@ def prod(
         >>> x.grad
         tensor([0., 6., 0.])
     """
-    dim, keepdim = named("prod", dim, keepdim, axis, keepdims)
+    dim = checked("prod", dim, keepdim)
     if dim is not None and not hasattr(dim, "__index__"):
         raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
     dtype = out.dtype if dtype is None and out is not None else dtype

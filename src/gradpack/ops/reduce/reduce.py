@@ -14,6 +14,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Sizes
 from ...declare.decorators import linear
 from ...declare.dispatch.out_argument import put
+from ...declare.inplace.write_checks import refuse_grad
 from ..shape.shape import _ints
 from .dimensions import axes, check_bool, check_floating, count, spread, spread_over
 from .kernels import _add, _array_type, add_up, float_kind
@@ -54,16 +55,7 @@ def _sum_dim(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     return add_up(input, axes(dim, len(input.shape)), keepdim)
 
 
-def sum(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum of all elements, or over one or several dimensions.
 
     Args:
@@ -81,9 +73,9 @@ def sum(
         >>> torch.sum(x), torch.sum(x, 1), torch.sum(x, 0, keepdim=True)
         (tensor(10.), tensor([3., 7.]), tensor([[4., 6.]]))
     """
-    if dim is None and keepdim is False and dtype is None and out is None and axis is None and keepdims is None:
+    if dim is None and keepdim is False and dtype is None and out is None:
         return _sum(input)
-    dim, keepdim = named("sum", dim, keepdim, axis, keepdims)
+    dim = checked("sum", dim, keepdim)
     if dtype is None:
         if out is None:
             return _sum(input) if dim is None and not keepdim else _sum_dim(input, dim, keepdim)
@@ -91,17 +83,11 @@ def sum(
     return in_dtype(sum, "sum", input, dtype, out, dim, keepdim)
 
 
-def named(op: str, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tuple[Any, bool]:
-    """Resolve `dim` and `keepdim`, which may be given as NumPy's `axis` and `keepdims`."""
-    if axis is not None:
-        if dim is not None:
-            raise TypeError(f"{op}() got an unexpected keyword argument 'axis': it means dim, which is given too")
-        dim = axis
-    if keepdims is not None:
-        keepdim = keepdims
+def checked(op: str, dim: Any, keepdim: Any) -> Any:
+    """Return `dim`, a list of dimensions as a tuple. Raises unless `keepdim` is a bool."""
     if type(keepdim) is not bool:
         check_bool(op, keepdim)
-    return tuple(dim) if type(dim) is list else dim, keepdim
+    return tuple(dim) if type(dim) is list else dim
 
 
 def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, keepdim: bool) -> Any:
@@ -114,11 +100,7 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
     if dtype.category < dtypes.FLOATING and isinstance(input, Tensor) and input.requires_grad and MODE.get().grad:
         raise RuntimeError(f"Autograd not support dtype: {scalar_type(dtype)}")
     result = converted(call(converted(input, dtype), dim, keepdim), dtype)
-    if out is None:
-        return result
-    refuse_grad(op, input, out)
-    put(op, out, result)
-    return out
+    return written(op, result, out, input)
 
 
 def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
@@ -128,16 +110,6 @@ def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
     refuse_grad(op, *inputs, out)
     put(op, out, made)
     return out
-
-
-def refuse_grad(op: str, *tensors: Any) -> None:
-    from ...base.modes import MODE
-
-    if MODE.get().grad and builtins.any(t.requires_grad for t in tensors):
-        raise RuntimeError(
-            f"{op}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
 
 
 @linear(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
@@ -212,16 +184,7 @@ def _mean_dim(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     return add_up(input, axes(dim, len(input.shape)), keepdim) / count(input.shape, dim)
 
 
-def mean(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or over one or several dimensions. NaN where there are none.
 
     Args:
@@ -240,9 +203,9 @@ def mean(
         >>> torch.mean(x), torch.mean(x, 1)
         (tensor(2.5000), tensor([1.5000, 3.5000]))
     """
-    if dim is None and keepdim is False and dtype is None and out is None and axis is None and keepdims is None:
+    if dim is None and keepdim is False and dtype is None and out is None:
         return _mean(input)
-    dim, keepdim = named("mean", dim, keepdim, axis, keepdims)
+    dim = checked("mean", dim, keepdim)
     if dtype is None:
         if out is None:
             return _mean(input) if dim is None and not keepdim else _mean_dim(input, dim, keepdim)

@@ -177,7 +177,7 @@ def log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
     return np.subtract(g, slope, out=slope)
 
 
-def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None, axis: Any = None) -> Any:
+def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1.
 
     Args:
@@ -193,10 +193,10 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None, 
         >>> torch.softmax(torch.tensor([0.0, 0.0, 0.0, 0.0]), 0)
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
-    return _called(_softmax, "softmax", input, dim, dtype, out, axis)
+    return _called(_softmax, "softmax", input, dim, dtype, out)
 
 
-def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None, axis: Any = None) -> Any:
+def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost.
 
     Args:
@@ -212,12 +212,10 @@ def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = No
         >>> torch.log_softmax(torch.tensor([0.0, 0.0, 0.0, 0.0]), 0)
         tensor([-1.3863, -1.3863, -1.3863, -1.3863])
     """
-    return _called(_log_softmax, "log_softmax", input, dim, dtype, out, axis)
+    return _called(_log_softmax, "log_softmax", input, dim, dtype, out)
 
 
-def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis: Any) -> Any:
-    if dim is None:
-        dim = axis
+def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
     if not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
     if dtype is not None:

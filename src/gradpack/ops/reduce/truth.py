@@ -13,7 +13,7 @@ from ...declare.annotations import Array, Dim
 from ...declare.decorators import nondifferentiable
 from .dimensions import axes, numpy_names
 from .kernels import _array_type
-from .reduce import named
+from .reduce import checked
 
 FUNCTIONS = "any all count_nonzero"
 METHODS = FUNCTIONS
@@ -44,9 +44,7 @@ def _all(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     return np.all(input, axis=over, keepdims=keepdim)
 
 
-def any(
-    input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, axis: Any = None, keepdims: Any = None
-) -> Any:
+def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether any element is not zero: of all, or over some dimensions. NaN is not zero.
 
     The result is bool, and uint8 for uint8. `dim=()` reduces nothing.
@@ -57,12 +55,10 @@ def any(
         >>> torch.any(torch.tensor([[0, 1], [0, 0]]), 1)
         tensor([ True, False])
     """
-    return _truth(_any, input, dim, keepdim, out, axis, keepdims)
+    return _truth(_any, input, dim, keepdim, out)
 
 
-def all(
-    input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None, axis: Any = None, keepdims: Any = None
-) -> Any:
+def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) -> Any:
     """Whether all elements are not zero: of all, or over some dimensions. True where there are none.
 
     The result is bool, and uint8 for uint8. `dim=()` reduces nothing.
@@ -73,11 +69,11 @@ def all(
         >>> torch.all(torch.tensor([[0, 1], [1, 1]]), 1)
         tensor([False,  True])
     """
-    return _truth(_all, input, dim, keepdim, out, axis, keepdims)
+    return _truth(_all, input, dim, keepdim, out)
 
 
-def _truth(call: Any, input: Any, dim: Any, keepdim: Any, out: Any, axis: Any, keepdims: Any) -> Any:
-    dim, keepdim = named(call.op.name, dim, keepdim, axis, keepdims)
+def _truth(call: Any, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
+    dim = checked(call.op.name, dim, keepdim)
     if out is not None:
         return call(input, dim, keepdim, out=out)
     found = call(input, dim, keepdim)

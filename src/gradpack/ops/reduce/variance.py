@@ -15,7 +15,7 @@ from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
 from .kernels import SMALL, _add, _array_type, add_up, averaging, float_kind, reshaped, square_sum
-from .reduce import named
+from .reduce import checked
 
 FUNCTIONS = "var std var_mean std_mean"
 METHODS = "var std"
@@ -139,15 +139,13 @@ def _both_slopes(g: Any, mean_g: Any, input: Any, dim: Any, correction: Any, kee
     return from_mean if total is None else total + from_mean
 
 
-def _arguments(
-    op: str, input: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any, axis: Any, keepdims: Any
-) -> tuple[Any, Any, bool]:
-    """Resolve `dim`, `correction` and `keepdim` from the call forms `var(False)`, `var(0, True)`, and keywords."""
+def _arguments(op: str, input: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any) -> tuple[Any, Any]:
+    """Resolve `dim` and `correction` from the call forms `var(False)`, `var(0, True)`, and keywords."""
     if type(dim) is bool:
         if unbiased is not None:
             raise TypeError(f"{op}(): argument 'dim' must be an int or a tuple of ints, not bool")
         dim, unbiased = None, dim
-    dim, keepdim = named(op, dim, keepdim, axis, keepdims)
+    dim = checked(op, dim, keepdim)
     if unbiased is not None:
         if correction is not None:
             raise TypeError(f"{op}(): give either correction or unbiased, which means correction=1, not both")
@@ -165,19 +163,11 @@ def _arguments(
                 UserWarning,
                 stacklevel=depth_of_user(),
             )
-    return dim, correction, keepdim
+    return dim, correction
 
 
 def var(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The variance: squared distances from the mean, summed and divided by `n - correction`.
 
@@ -198,19 +188,11 @@ def var(
         >>> torch.var(x, 1), torch.var(x, correction=0)
         (tensor([2., 8.]), tensor(3.5000))
     """
-    return _call(_var, "var", input, dim, unbiased, keepdim, correction, out, axis, keepdims)
+    return _call(_var, "var", input, dim, unbiased, keepdim, correction, out)
 
 
 def std(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The standard deviation: the root of `var`, with the same arguments. Its gradient is 0 where it is 0.
 
@@ -220,19 +202,11 @@ def std(
         >>> torch.std(torch.tensor([1.0, 3.0, 5.0]))
         tensor(2.)
     """
-    return _call(_std, "std", input, dim, unbiased, keepdim, correction, out, axis, keepdims)
+    return _call(_std, "std", input, dim, unbiased, keepdim, correction, out)
 
 
 def var_mean(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The variance and the mean, as a tuple. Arguments as for `var`.
 
@@ -242,19 +216,11 @@ def var_mean(
         >>> torch.var_mean(torch.tensor([1.0, 3.0, 5.0]))
         (tensor(4.), tensor(3.))
     """
-    return _call(_var_mean, "var_mean", input, dim, unbiased, keepdim, correction, out, axis, keepdims)
+    return _call(_var_mean, "var_mean", input, dim, unbiased, keepdim, correction, out)
 
 
 def std_mean(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The standard deviation and the mean, as a tuple. Arguments as for `var`.
 
@@ -264,20 +230,9 @@ def std_mean(
         >>> torch.std_mean(torch.tensor([1.0, 3.0, 5.0]))
         (tensor(2.), tensor(3.))
     """
-    return _call(_std_mean, "std_mean", input, dim, unbiased, keepdim, correction, out, axis, keepdims)
+    return _call(_std_mean, "std_mean", input, dim, unbiased, keepdim, correction, out)
 
 
-def _call(
-    op: Any,
-    name: str,
-    input: Any,
-    dim: Any,
-    unbiased: Any,
-    keepdim: Any,
-    correction: Any,
-    out: Any,
-    axis: Any,
-    keepdims: Any,
-) -> Any:
-    dim, correction, keepdim = _arguments(name, input, dim, unbiased, keepdim, correction, axis, keepdims)
+def _call(op: Any, name: str, input: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any, out: Any) -> Any:
+    dim, correction = _arguments(name, input, dim, unbiased, keepdim, correction)
     return op(input, dim, correction, keepdim) if out is None else op(input, dim, correction, keepdim, out=out)
