@@ -84,12 +84,11 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1
     return _plus(input, np.matmul(mat, vec), beta, alpha)
 
 
-@general(
-    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+@_added(
     vec1=lambda g, vec2, alpha: matmul(g, vec2) * alpha,
     vec2=lambda g, vec1, alpha: matmul(vec1, g) * alpha,
-    refuses="unsigned complex32",
-    legacy="beta",
+    uniform=False,
+    dtypes="bifc",
     saved_as="alpha beta vec1 vec2",
 )
 def addr(input: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -115,12 +114,15 @@ def _check_batches(name: str, batch1: Any, batch2: Any) -> None:
     _check_dims(name, ("batch1", batch1, 3), ("batch2", batch2, 3))
 
 
-@_added(
+_batched = partial(
+    _added,
     batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
     batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
     autocast="lower",
-    saved_as="alpha beta batch1 batch2",
 )
+
+
+@_batched(saved_as="alpha beta batch1 batch2")
 def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (batch1 @ batch2)` for batches of matrices.
 
@@ -139,12 +141,9 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha:
     return _plus(input, np.matmul(batch1, batch2), beta, alpha)
 
 
-@_added(
-    batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
-    batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
-    autocast="lower",
+@_batched(
     saved_as="alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] batch2 "
-    "batch2_sym_argsize_2=batch2.shape[2]",
+    "batch2_sym_argsize_2=batch2.shape[2]"
 )
 def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * sum of (batch1 @ batch2)` over the batch.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -263,8 +264,8 @@ def running_extremes(input: Any, place: int, smallest: bool) -> tuple[Any, Any]:
     return values, np.astype(indices, np.int64)
 
 
-@numpy_names
-@general(
+_extremal = partial(
+    general,
     input=lambda g, indices, input_shape, dim: late._gather_backward(g, indices, input_shape, dim),
     jvp=lambda input_t, indices, dim: late.gather(input_t, dim, indices),
     results=("values", "indices"),
@@ -273,6 +274,10 @@ def running_extremes(input: Any, place: int, smallest: bool) -> tuple[Any, Any]:
     contiguous=True,
     refuses="unsigned",
 )
+
+
+@numpy_names
+@_extremal()
 def cummax(input: Array, dim: int) -> Any:
     """The cumulative maximum and its index, the last of equal ones, as a named tuple (values, indices).
 
@@ -290,15 +295,7 @@ def cummax(input: Array, dim: int) -> Any:
 
 
 @numpy_names
-@general(
-    input=lambda g, indices, input_shape, dim: late._gather_backward(g, indices, input_shape, dim),
-    jvp=lambda input_t, indices, dim: late.gather(input_t, dim, indices),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="bif",
-    contiguous=True,
-    refuses="unsigned",
-)
+@_extremal()
 def cummin(input: Array, dim: int) -> Any:
     """The cumulative minimum and its index: as `cummax`.
 

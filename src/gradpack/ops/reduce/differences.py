@@ -6,13 +6,12 @@ from typing import Any
 
 from ...base import dtypes
 from ...core.tensor import Tensor
-from ...declare.dispatch.out_argument import put
-from ...declare.inplace.write_checks import refuse_grad
 from ..index.index import narrow
 from ..pointwise.arithmetic import sub
 from ..pointwise.compare import ne
 from ..shape.join import cat
 from ..shape.shape import clone, wrap_dim
+from .reduce import written
 
 FUNCTIONS = "diff"
 METHODS = FUNCTIONS
@@ -61,11 +60,7 @@ def diff(
         size = result._shape[d] - 1
         after, before = narrow(result, d, 1, size), narrow(result, d, 0, size)
         result = ne(after, before) if result.dtype is dtypes.bool_ else sub(after, before)
-    if out is not None:
-        refuse_grad("diff", input, out)
-        put("diff", out, result)
-        result = out
-    return result
+    return written("diff", result, out, input)
 
 
 def _check_joined(input: Tensor, more: Tensor, d: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -57,37 +58,26 @@ def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:
 
 # -- of all elements --
 
+# Operations whose result is one of the elements.
+of_all = partial(general, input=lambda g, input, out: _evenly_or_nan(g, input, out), refuses="unsigned", compares=True)
 
-@general(
-    input=lambda g, input, out: _evenly_or_nan(g, input, out),
-    dtypes="bif",
-    node="MaxBackward1",
-    refuses="unsigned",
-    compares=True,
-    int64=True,
-)
+
+@of_all(dtypes="bif", node="MaxBackward1", int64=True)
 def _max_all(input: Array) -> Any:
     """The largest element."""
     check_not_empty("max", input.shape, None)
     return largest(input)
 
 
-@general(
-    input=lambda g, input, out: _evenly_or_nan(g, input, out),
-    dtypes="bif",
-    node="MinBackward1",
-    refuses="unsigned",
-    compares=True,
-    int64=True,
-)
+@of_all(dtypes="bif", node="MinBackward1", int64=True)
 def _min_all(input: Array) -> Any:
     """The smallest element."""
     check_not_empty("min", input.shape, None)
     return smallest(input)
 
 
-@numpy_names
-@general(
+_over_dims = partial(
+    general,
     input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim),
     dtypes="bif",
     contiguous=True,
@@ -96,6 +86,10 @@ def _min_all(input: Array) -> Any:
     overlap="read_first",
     saved_as="dim=(dim) keepdim result self",
 )
+
+
+@numpy_names
+@_over_dims()
 def amax(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The maxima over some dimensions, or all. Equal ones share the gradient; NaN where there is any.
 
@@ -119,15 +113,7 @@ def amax(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
 
 
 @numpy_names
-@general(
-    input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim),
-    dtypes="bif",
-    contiguous=True,
-    refuses="unsigned",
-    compares=True,
-    overlap="read_first",
-    saved_as="dim=(dim) keepdim result self",
-)
+@_over_dims()
 def amin(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The minima over some dimensions, or all: as `amax`.
 
@@ -203,48 +189,47 @@ def picked(input: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     return late.squeeze(late.gather(input, dim, late.unsqueeze(indices, dim)), dim)
 
 
-def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    check_bool(name, keepdim)
+# Operations that pick elements along a dimension: their gradients go back to the indices.
+picking = partial(
+    general,
+    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
+    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
+    results=("values", "indices"),
+    differentiable=1,
+    refuses="unsigned",
+)
+
+
+def pick(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Call `find(input, place)` after the checks of `dim` and `keepdim`; handles 0-dim and empty input."""
+    check_bool(op, keepdim)
     place = axis(dim, len(input.shape))
-    check_not_empty(name, input.shape, dim)
+    check_not_empty(op, input.shape, dim)
     if not len(input.shape):
         return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
     if not input.size:
-        short = _empty(input, dim, keepdim)
-        return short, np.zeros(short.shape, dtype=np.int64)
-    indices = as_int64(find(input, axis=place, keepdims=True))
-    values = value(input, place, True) if input.size < 256 else take_along(input, indices, place)
+        values = _empty(input, dim, True)
+        indices = np.zeros(values.shape, dtype=np.int64)
+    else:
+        values, indices = find(input, place)
     return (values, indices) if keepdim else (np.squeeze(values, place), np.squeeze(indices, place))
 
 
-@general(
-    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
-    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="bif",
-    name="max",
-    contiguous=True,
-    refuses="unsigned",
-)
+def _extreme(find: Any, value: Any, input: Any, place: int) -> tuple[Any, Any]:
+    indices = as_int64(find(input, axis=place, keepdims=True))
+    return value(input, place, True) if input.size < 256 else take_along(input, indices, place), indices
+
+
+@picking(dtypes="bif", name="max", contiguous=True)
 def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Maxima along a dimension, and their indices."""
-    return _extreme("max", np.argmax, largest, input, dim, keepdim)
+    return pick("max", lambda x, d: _extreme(np.argmax, largest, x, d), input, dim, keepdim)
 
 
-@general(
-    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
-    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="bif",
-    name="min",
-    contiguous=True,
-    refuses="unsigned",
-)
+@picking(dtypes="bif", name="min", contiguous=True)
 def _min_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Minima along a dimension, and their indices."""
-    return _extreme("min", np.argmin, smallest, input, dim, keepdim)
+    return pick("min", lambda x, d: _extreme(np.argmin, smallest, x, d), input, dim, keepdim)
 
 
 def max(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, out: Any = None) -> Any:

@@ -39,8 +39,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
     """
     if mode:
         raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
-    made: Tensor = _hash(input, dim, keepdim, out=out)
-    return made
+    return _hash(input, dim, keepdim, out=out)
 
 
 @nondifferentiable(

@@ -73,8 +73,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     if not y._shape[d]:
         return late.zeros(y._shape[:d] + y._shape[d + 1 :], dtype=y._spec.dtype, device=y.device)
     if not isinstance(steps, Tensor):
-        out: Tensor = (late.sum(y, d) - (late.select(y, d, 0) + late.select(y, d, -1)) * 0.5) * steps
-        return out
+        return (late.sum(y, d) - (late.select(y, d, 0) + late.select(y, d, -1)) * 0.5) * steps
     return late.sum((_part(y, d, None, -1) + _part(y, d, 1, None)) * steps, d) / 2.0
 
 

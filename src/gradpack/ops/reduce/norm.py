@@ -156,5 +156,4 @@ def _check_dtype(input: Any, d: Any) -> None:
 
 def _method_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """The norm of all elements as a vector, or of the vectors along dimensions: see `gradpack.norm`."""
-    result: Tensor = norm(self, p, dim, keepdim, None, dtype)
-    return result
+    return norm(self, p, dim, keepdim, None, dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,29 +18,19 @@ FUNCTIONS = "prod"
 METHODS = FUNCTIONS
 
 
-@general(
-    input=lambda g, input: g * late.reshape(_others(late.reshape(input, (-1,)), 0), input.shape),
-    result="sum",
-    name="prod",
-    autocast="float32",
-    refuses="complex32",
-    compares=True,
-    overlap="read_first",
-)
+_product = partial(general, result="sum", autocast="float32", refuses="complex32", compares=True, overlap="read_first")
+
+
+@_product(input=lambda g, input: g * late.reshape(_others(late.reshape(input, (-1,)), 0), input.shape), name="prod")
 def _prod(input: Array) -> Any:
     """The product of all elements."""
     return multiply_up(input)
 
 
-@general(
+@_product(
     input=lambda g, input, dim, keepdim: restored(g, input.shape, dim, keepdim) * _others(input, dim),
-    result="sum",
     node="ProdBackward1",
     contiguous=True,
-    autocast="float32",
-    refuses="complex32",
-    compares=True,
-    overlap="read_first",
 )
 def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """The products along a dimension."""

@@ -6,10 +6,10 @@ from typing import Any
 
 from ...base import dtypes, late
 from ...core.tensor import Tensor
-from ...declare.dispatch.out_argument import put
-from ...declare.inplace.write_checks import refuse_grad
+from ...declare.annotations import Dim
 from ..shape.shape import wrap_dim
 from .dimensions import numpy_names
+from .reduce import written
 
 FUNCTIONS = "quantile nanquantile"
 METHODS = FUNCTIONS
@@ -19,13 +19,7 @@ _WAYS = ("linear", "lower", "higher", "midpoint", "nearest")
 
 @numpy_names
 def quantile(
-    input: Tensor,
-    q: Any,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    out: Any = None,
+    input: Tensor, q: Any, dim: Dim = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Tensor:
     """The quantiles of all elements, or along a dimension; NaN where there is any.
 
@@ -50,13 +44,7 @@ def quantile(
 
 @numpy_names
 def nanquantile(
-    input: Tensor,
-    q: Any,
-    dim: int | None = None,
-    keepdim: bool = False,
-    *,
-    interpolation: str = "linear",
-    out: Any = None,
+    input: Tensor, q: Any, dim: Dim = None, keepdim: bool = False, *, interpolation: str = "linear", out: Any = None
 ) -> Tensor:
     """The quantiles of the elements that are not NaN: as `quantile`. NaN where all are NaN.
 
@@ -128,9 +116,4 @@ def _quantile(
         weight = 0.5 if interpolation == "midpoint" else rank - below
         found = late.lerp(late.gather(rows, -1, below), late.gather(rows, -1, above), weight)
     made = late.reshape(late.movedim(found, -1, 0), (points._shape[0], *shape) if q.ndim else shape)
-    if out is None:
-        return made
-    refuse_grad(op, input, q, out)
-    put(op, out, made)
-    result: Tensor = out
-    return result
+    return written(op, made, out, input, q)

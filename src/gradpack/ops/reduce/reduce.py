@@ -13,8 +13,8 @@ from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Sizes
 from ...declare.decorators import linear
-from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
+from ..create.making import _into_out
 from ..shape.shape import _ints
 from .dimensions import axes, check_bool, check_floating, count, spread, spread_over
 from .kernels import _add, _array_type, add_up, float_kind
@@ -105,11 +105,9 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
 
 def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
     """Return `made`, or write it into `out` and return that; raises if `out` or an input requires grad."""
-    if out is None:
-        return made
-    refuse_grad(op, *inputs, out)
-    put(op, out, made)
-    return out
+    if out is not None:
+        refuse_grad(op, *inputs, out)
+    return _into_out(out, made, op)
 
 
 @linear(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
@@ -142,8 +140,7 @@ def _method_sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     if shape == self._shape and shape:
         return self
     integral = self._spec.dtype.category < dtypes.FLOATING
-    result: Tensor = sum_to_size(late._to_copy(self, dtypes.int64) if integral else self, shape)
-    return result
+    return sum_to_size(late._to_copy(self, dtypes.int64) if integral else self, shape)
 
 
 # -- mean --

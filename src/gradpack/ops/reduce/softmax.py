@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -64,15 +65,10 @@ def _place(input: Any, dim: Any) -> Any:
     return place if len(input.shape) else None
 
 
-@general(
-    input=lambda g, out, dim: _softmax_slope(g, out, dim),
-    node="SoftmaxBackward0",
-    dtypes="f",
-    name="softmax",
-    contiguous=True,
-    cost="cheap",
-    overlap="read_first",
-)
+_normalization = partial(general, dtypes="f", contiguous=True, cost="cheap", overlap="read_first")
+
+
+@_normalization(input=lambda g, out, dim: _softmax_slope(g, out, dim), name="softmax", node="SoftmaxBackward0")
 def _softmax(input: Array, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
     if _is_short(input):
@@ -120,14 +116,8 @@ def softmax_slope(g: Any, out: Any, dim: int) -> Any:
     return slope
 
 
-@general(
-    input=lambda g, out, dim: _log_softmax_slope(g, out, dim),
-    node="LogSoftmaxBackward0",
-    dtypes="f",
-    name="log_softmax",
-    contiguous=True,
-    cost="cheap",
-    overlap="read_first",
+@_normalization(
+    input=lambda g, out, dim: _log_softmax_slope(g, out, dim), name="log_softmax", node="LogSoftmaxBackward0"
 )
 def _log_softmax(input: Array, dim: int) -> Any:
     """`input - log(sum(exp(input)))` along a dimension."""

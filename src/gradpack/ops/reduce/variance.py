@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,13 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
     return total / max(n - correction, 0), center
 
 
-@general(
+_deviation = partial(general, result="real", holomorphic=False, contiguous=True, overlap="read_first")
+_with_mean = partial(general, result=None, holomorphic=False, contiguous=True, many=True)
+
+
+@_deviation(
     input=lambda g, input, dim, correction, keepdim: _slope(g, input, dim, correction, keepdim),
-    result="real",
-    holomorphic=False,
     name="var",
-    contiguous=True,
-    overlap="read_first",
     saved_as="correction dim=(dim) keepdim self",
 )
 def _var(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
@@ -63,15 +64,11 @@ def _var(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = Fal
     return _moments("std and var", input, dim, correction, keepdim)[0]
 
 
-@general(
+@_deviation(
     input=lambda g, input, out, dim, correction, keepdim: _slope(
         _through_root(g, out), input, dim, correction, keepdim
     ),
-    result="real",
-    holomorphic=False,
     name="std",
-    contiguous=True,
-    overlap="read_first",
     saved_as="correction dim=(dim) keepdim result self",
 )
 def _std(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
@@ -79,13 +76,9 @@ def _std(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = Fal
     return np.sqrt(_moments("std and var", input, dim, correction, keepdim)[0])
 
 
-@general(
+@_with_mean(
     input=lambda g, input, dim, correction, keepdim: _both_slopes(g[0], g[1], input, dim, correction, keepdim),
-    result=None,
-    holomorphic=False,
-    many=True,
     name="var_mean",
-    contiguous=True,
     saved_as="correction dim=(dim) keepdim self",
 )
 def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
@@ -93,15 +86,11 @@ def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool 
     return _shaped(*_moments("var_mean", input, dim, correction, True), input.shape, dim, keepdim)
 
 
-@general(
+@_with_mean(
     input=lambda g, input, out, dim, correction, keepdim: _both_slopes(
         None if g[0] is None else _through_root(g[0], out), g[1], input, dim, correction, keepdim
     ),
-    result=None,
-    holomorphic=False,
-    many=True,
     name="std_mean",
-    contiguous=True,
     saved_as="correction dim=(dim) keepdim result0=out self",
 )
 def _std_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:

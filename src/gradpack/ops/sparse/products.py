@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,14 +25,13 @@ METHODS = "smm sspaddmm"
 # -- products --
 
 
-@of_sparse(
-    bilinear,
+_product = partial(of_sparse, bilinear, uniform=True, broadcasts=False, scalars=False)
+
+
+@_product(
     mat1=lambda g, mat1, mat2: _sampled(mat1, g, mat2),
     mat2=lambda g, mat1: _spmm(_transposed(mat1), g),
     node="SparseAddmmBackward0",
-    uniform=True,
-    broadcasts=False,
-    scalars=False,
 )
 def _spmm(mat1: Array, mat2: Array) -> Any:
     """A sparse matrix times a dense one."""
@@ -56,28 +56,14 @@ def _sampled(like: Array, left: Array, right: Array) -> Any:
     return like.with_values(np.einsum("ij,ij->i", left[rows], right[columns]))
 
 
-@of_sparse(
-    bilinear,
-    mat1=lambda g, mat1, mat2: _as_left(g, mat1, mat2),
-    mat2=lambda g, mat1, mat2: _as_right(g, mat1, mat2),
+@_product(  # each factor gets its gradient where it has entries
+    mat1=lambda g, mat1, mat2: _masked_like(_spspmm(g, _transposed(mat2)), mat1),
+    mat2=lambda g, mat1, mat2: _masked_like(_spspmm(_transposed(mat1), g), mat2),
     node="SparseSparseMatmulBackward0",
-    uniform=True,
-    broadcasts=False,
-    scalars=False,
 )
 def _spspmm(mat1: Array, mat2: Array) -> Any:
     """A sparse matrix times a sparse one."""
     return mat1 @ mat2
-
-
-def _as_left(g: Any, mat1: Any, mat2: Any) -> Any:
-    """The gradient of the left factor, where it has entries."""
-    return _masked_like(_spspmm(g, _transposed(mat2)), mat1)
-
-
-def _as_right(g: Any, mat1: Any, mat2: Any) -> Any:
-    """The gradient of the right factor, where it has entries."""
-    return _masked_like(_spspmm(_transposed(mat1), g), mat2)
 
 
 def _check_matrices(name: str, mat1: Tensor, mat2: Tensor) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,27 +17,23 @@ from .bodies import of_sparse
 from .conversions import _masked_like
 from .coordinates import is_sparse
 
+_normalization = partial(of_sparse, general, cost="cheap", overlap="read_first")
 
-@of_sparse(
-    general,
+
+@_normalization(
     input=lambda g, out, dim: _softmax_slope(g, out, dim),
     jvp=lambda input_t, out, dim: _softmax_slope(input_t, out, dim),
     node="SparseSoftmaxBackward0",
-    cost="cheap",
-    overlap="read_first",
 )
 def _softmax(input: Array, dim: int) -> Any:
     """Softmax over the entries of each line."""
     return _of_lines(input, dim, False)
 
 
-@of_sparse(
-    general,
+@_normalization(
     input=lambda g, out, dim: _log_softmax_slope(g, out, dim),
-    node="SparseLogSoftmaxBackward0",
     jvp=lambda input_t, out, dim: input_t - _lines(input_t * _exp(out), dim),
-    cost="cheap",
-    overlap="read_first",
+    node="SparseLogSoftmaxBackward0",
 )
 def _log_softmax(input: Array, dim: int) -> Any:
     """Logarithms of the softmax over the entries of each line."""
