@@ -70,10 +70,6 @@ def modf(x: Tensor) -> tuple[Tensor, Tensor]:
 # -- reductions --
 
 
-def _axes(axis: Any) -> dict[str, Any]:
-    return {} if axis is None else {"dim": axis}
-
-
 def mean(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     return ours("mean", a if dtype is not None else floating(a), axis, keepdims, dtype=dtype)
 
@@ -88,7 +84,7 @@ def prod(a: Tensor, dim: Any = None, dtype: Any = None, keepdim: bool = False) -
 
 
 def ptp(a: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    return ours("amax", a, **_axes(axis), keepdim=keepdims) - ours("amin", a, **_axes(axis), keepdim=keepdims)
+    return ours("amax", a, axis, keepdims) - ours("amin", a, axis, keepdims)
 
 
 def _deviation(name: str) -> Any:
@@ -143,16 +139,17 @@ def average(a: Tensor, axis: Any = None, weights: Any = None) -> Tensor:
     return ours("sum", a * weights, axis) / ours("sum", weights, axis)
 
 
-def _flat_first(name: str, a: Tensor, axis: Any, dtype: Any) -> Tensor:
-    return ours(name, ours("reshape", a, (-1,)) if axis is None else a, 0 if axis is None else axis, dtype=dtype)
+def _flat_first(a: Tensor, axis: Any) -> tuple[Tensor, Any]:
+    """The operand and the axis; all elements as a vector if there is none."""
+    return (ours("reshape", a, (-1,)), 0) if axis is None else (a, axis)
 
 
 def cumsum(a: Tensor, axis: Any = None, dtype: Any = None) -> Tensor:
-    return _flat_first("cumsum", a, axis, dtype)
+    return ours("cumsum", *_flat_first(a, axis), dtype=dtype)
 
 
 def cumprod(a: Tensor, axis: Any = None, dtype: Any = None) -> Tensor:
-    return _flat_first("cumprod", a, axis, dtype)
+    return ours("cumprod", *_flat_first(a, axis), dtype=dtype)
 
 
 def running_max(a: Tensor, dim: int) -> Tensor:
@@ -242,8 +239,7 @@ def flip(m: Tensor, axis: Any = None) -> Tensor:
 
 
 def take(a: Tensor, indices: Any, axis: Any = None) -> Tensor:
-    if axis is None:
-        a, axis = ours("reshape", a, (-1,)), 0
+    a, axis = _flat_first(a, axis)
     if not isinstance(indices, Tensor):
         indices = ours("as_tensor", indices)
     axis %= a.ndim
@@ -262,11 +258,11 @@ def clip(a: Tensor, a_min: Any = None, a_max: Any = None, min: Any = None, max: 
 
 
 def sort(a: Tensor, axis: Any = -1) -> Tensor:
-    return ours("sort", a if axis is not None else ours("reshape", a, (-1,)), -1 if axis is None else axis).values
+    return ours("sort", *_flat_first(a, axis)).values
 
 
 def argsort(a: Tensor, axis: Any = -1) -> Tensor:
-    return ours("argsort", a if axis is not None else ours("reshape", a, (-1,)), -1 if axis is None else axis)
+    return ours("argsort", *_flat_first(a, axis))
 
 
 def nonzero(a: Tensor) -> Any:
