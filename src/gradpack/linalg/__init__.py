@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from ..base.errors import LinAlgError
 from ..declare.signature.wrapper import open_doors as _open_doors
-from ..ops.linalg.det import linalg_det as det
-from ..ops.linalg.det import linalg_slogdet as slogdet
 from ..ops.linalg.factor import linalg_cholesky as cholesky
 from ..ops.linalg.factor import linalg_cholesky_ex as cholesky_ex
 from ..ops.linalg.factor import linalg_qr as qr
@@ -22,8 +20,10 @@ from ..ops.linalg.matrix_functions import linalg_matrix_power as matrix_power
 from ..ops.linalg.matrix_functions import multi_dot
 from ..ops.linalg.norm import cond, matrix_norm, matrix_rank, norm, vector_norm
 from ..ops.linalg.products import matmul
+from ..ops.linalg.solve import linalg_det as det
 from ..ops.linalg.solve import linalg_inv as inv
 from ..ops.linalg.solve import linalg_inv_ex as inv_ex
+from ..ops.linalg.solve import linalg_slogdet as slogdet
 from ..ops.linalg.solve import linalg_solve as solve
 from ..ops.linalg.solve import linalg_solve_ex as solve_ex
 from ..ops.linalg.solve import linalg_tensorinv as tensorinv

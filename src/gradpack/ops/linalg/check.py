@@ -1,26 +1,22 @@
-"""Helpers of the linear algebra modules: checks of operands, named tuples of results, `out=`, and transposes."""
+"""Helpers of the linear algebra modules: kinds of operations, checks of operands, named tuples of results, `out=`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, reduce
-from operator import add
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import LinAlgError, scalar_type
 from ...base.modes import MODE
 from ...base.return_types import return_type
 from ...core.tensor import Tensor
-from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
-from ..create.making import beside
-from ..pointwise.operands import is_complex
+from .matrix_parts import array_of
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _FEW = 64  # numbers, of which Python finds those that are not zero before NumPy does
@@ -107,46 +103,6 @@ def raise_if_bad(info: Any, sentence: str, error: type[Exception] = LinAlgError)
     found = first_bad(array_of(info))
     if found is not None:
         raise error(sentence.format(place=found[0], info=found[1]))
-
-
-def array_of(value: Any) -> Any:
-    """Return the array of a tensor (of all examples if batched); an array as it is."""
-    while is_batched(value):  # to look at values of all examples
-        value = value._data.value
-    return value._data if isinstance(value, Tensor) else value
-
-
-# -- transposes, for arrays and tensors --
-
-
-def adjoint_of(x: Any) -> Any:
-    """The conjugate transpose of matrices."""
-    return late.conj(x).mT
-
-
-def diagonal_of(x: Any) -> Any:
-    """The main diagonals of matrices."""
-    return late.diagonal(x, 0, -2, -1)
-
-
-def identity(n: int, like: Any, columns: int | None = None) -> Any:
-    """Return an identity matrix with the type and dtype of `like`."""
-    if isinstance(like, Tensor):
-        return beside(np.eye(n, columns, dtype=like._spec.native), like)
-    return np.eye(n, columns, dtype=like.dtype)
-
-
-def as_like(x: Any, other: Any) -> Any:
-    """Convert real `x` to complex if `other` is complex."""
-    if is_complex(other) and not is_complex(x):
-        return x * (1 + 0j)
-    return x
-
-
-def sum_of(*terms: Any) -> Any:
-    """The sum of those terms that are not None; None of none."""
-    there = [t for t in terms if t is not None]
-    return reduce(add, there) if there else None
 
 
 # -- results --

@@ -16,20 +16,9 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..reduce.kernels import _add, _array_type
-from .check import (
-    adjoint_of,
-    as_like,
-    conjugating_op,
-    diagonal_of,
-    floats,
-    matrices,
-    raise_if_bad,
-    result_type,
-    square,
-    sum_of,
-    with_out,
-)
+from .check import conjugating_op, floats, matrices, raise_if_bad, result_type, square, with_out
 from .lapack import stacked
+from .matrix_parts import adjoint_of, as_like, cat_of, diagonal_of, sum_of
 
 FUNCTIONS = METHODS = "cholesky qr"
 
@@ -209,11 +198,6 @@ def _qr_tall(g_q: Any, g_r: Any, Q: Any, R: Any) -> Any:
     both = lower + adjoint_of(lower) + late.diag_embed(as_like(late.real(diagonal_of(upper)), Q))
     whole = sum_of(Q @ both, g_q)
     return late._solve_triangular(adjoint_of(R), whole, False, False)
-
-
-def cat_of(parts: list[Any]) -> Any:
-    """Matrices side by side."""
-    return late._cat(parts, -1)
 
 
 @conjugating_op(

@@ -14,7 +14,8 @@ from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ..pointwise.operands import not_implemented
-from .check import adjoint_of, conjugating_op, diagonal_of, floats, identity, matrices, matrix_op, with_out
+from .check import conjugating_op, floats, matrices, matrix_op, with_out
+from .matrix_parts import adjoint_of, diagonal_of, identity
 
 FUNCTIONS = "geqrf orgqr ormqr"
 METHODS = "geqrf orgqr ormqr"

@@ -11,8 +11,9 @@ from ...base.dtypes import FLOATING
 from ...base.errors import LinAlgError, scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import adjoint_of, conjugating_op, floats, square, sum_of, with_out
+from .check import conjugating_op, floats, square, with_out
 from .lapack import solve_triangle
+from .matrix_parts import adjoint_of, sum_of
 from .norm import tolerances
 from .svd import decompose
 

@@ -12,21 +12,8 @@ from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.dispatch.out_argument import put
 from . import lapack
-from .check import (
-    adjoint_of,
-    array_of,
-    conjugating_op,
-    floats,
-    identity,
-    matrices,
-    matrix_op,
-    raise_if_bad,
-    result_type,
-    square,
-    sum_of,
-    with_out,
-)
-from .factor import cat_of
+from .check import conjugating_op, floats, matrices, matrix_op, raise_if_bad, result_type, square, with_out
+from .matrix_parts import adjoint_of, array_of, cat_of, identity, sum_of
 
 FUNCTIONS = "lu lu_unpack lu_solve"
 METHODS = "lu lu_solve"

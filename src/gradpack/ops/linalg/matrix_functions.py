@@ -12,7 +12,8 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ..reduce.kernels import _array_type, add_up
-from .check import floats, identity, matrix_op, square, with_out
+from .check import floats, matrix_op, square, with_out
+from .matrix_parts import identity
 from .solve import linalg_inv
 
 FUNCTIONS = "matrix_exp matrix_power trace kron chain_matmul"

@@ -15,7 +15,8 @@ from ..reduce.dimensions import numpy_names
 from ..reduce.norm import _check_dtype, abs_of
 from ..reduce.reduce import converted
 from ..shape.shape import wrap_dim
-from .check import array_of, first_bad, refuse_dtype, square, with_out
+from .check import first_bad, refuse_dtype, square, with_out
+from .matrix_parts import array_of
 from .spectral import linalg_eigvalsh
 from .svd import linalg_svdvals
 

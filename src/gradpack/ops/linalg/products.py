@@ -17,7 +17,7 @@ from ...declare.dispatch.autocast import as_given
 from ..create.making import _into_out
 from ..nn.dropped import light
 from ..reduce.kernels import _array_type, reshaped
-from .check import sum_of
+from .matrix_parts import sum_of
 
 FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger tensordot"
 METHODS = "matmul mm bmm mv dot vdot inner outer ger"

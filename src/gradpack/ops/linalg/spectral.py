@@ -17,18 +17,8 @@ from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..pointwise.operands import is_complex
-from .check import (
-    adjoint_of,
-    array_of,
-    as_like,
-    conjugating_op,
-    diagonal_of,
-    floats,
-    followed,
-    matrix_op,
-    square,
-    with_out,
-)
+from .check import conjugating_op, floats, followed, matrix_op, square, with_out
+from .matrix_parts import adjoint_of, array_of, as_like, diagonal_of
 
 
 def no_phase(name: str, what: str, ending: str, phase: Any) -> None:

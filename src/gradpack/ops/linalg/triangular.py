@@ -9,19 +9,9 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import (
-    adjoint_of,
-    conjugating_op,
-    floats,
-    matrices,
-    matrix_op,
-    raise_if_bad,
-    same_dtype,
-    square,
-    sum_of,
-    with_out,
-)
+from .check import conjugating_op, floats, matrices, matrix_op, raise_if_bad, same_dtype, square, with_out
 from .lapack import solve_triangle
+from .matrix_parts import adjoint_of, sum_of
 from .solve import SINGULAR
 
 FUNCTIONS = "triangular_solve cholesky_solve cholesky_inverse"

@@ -1,4 +1,4 @@
-"""Integrals and derivatives of sampled functions: the trapezoid rule, and finite differences."""
+"""Differences of neighbouring elements; integrals and derivatives of sampled functions."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from ...base import dtypes, late
 from ...core.tensor import Tensor
 from ..shape.shape import wrap_dim, wrap_dims
 from .dimensions import numpy_names
+from .reduce import written
 
-FUNCTIONS = "trapezoid trapz cumulative_trapezoid gradient"
+FUNCTIONS = "trapezoid trapz cumulative_trapezoid gradient diff"
+METHODS = "diff"
 
 
 def _part(x: Tensor, dim: int, start: int | None, stop: int | None) -> Tensor:
@@ -210,3 +212,66 @@ def _slopes_at(x: Tensor, d: int, places: Tensor, order: int) -> list[Tensor]:
     a, b = h[-2:-1], h[-1:]
     last = at(-3) * (b / (a * (a + b))) - at(-2) * ((a + b) / (a * b)) + at(-1) * ((a + b * 2) / (b * (a + b)))
     return [first, middle, last]
+
+
+# -- differences --
+
+
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: Any = None,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Any = None,
+    axis: Any = None,
+) -> Tensor:
+    """Each element minus the one before it, along a dimension, `n` times over. For bool, whether they differ.
+
+    Args:
+        dim: -1 by default.
+        prepend: joined in front of `input` along `dim` first; of the same shape in all other dimensions.
+        append: likewise, behind it.
+
+    Raises:
+        RuntimeError: for a 0-dim tensor, a negative `n`, and shapes that do not fit.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.diff(torch.tensor([1, 3, 2]))
+        tensor([ 2, -1])
+    """
+    place = -1 if dim is None and axis is None else axis if dim is None else dim
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    d = wrap_dim(place, input.ndim)
+    for more in (prepend, append):
+        if more is not None:
+            _check_joined(input, more, d)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}: diff() takes differences n times")
+    joined = [x for x in (prepend, input, append) if x is not None]
+    if not n:
+        return written("diff", late.clone(input), out, input)
+    result = late.cat(joined, d) if len(joined) > 1 else input
+    for _ in range(min(n, result._shape[d])):
+        size = result._shape[d] - 1
+        after, before = late.narrow(result, d, 1, size), late.narrow(result, d, 0, size)
+        result = late.ne(after, before) if result.dtype is dtypes.bool_ else late.sub(after, before)
+    return written("diff", result, out, input)
+
+
+def _check_joined(input: Tensor, more: Tensor, d: int) -> None:
+    if more.ndim != input.ndim:
+        raise RuntimeError(
+            "diff expects prepend or append to be the same dimension as input: "
+            f"got {more.ndim} dimensions for {input.ndim}"
+        )
+    for i, (m, size) in enumerate(zip(more._shape, input._shape, strict=True)):
+        if i != d and m != size:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({i}) = {size}, but got tensor.size({i}) = {m}"
+            )

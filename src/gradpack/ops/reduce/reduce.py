@@ -1,8 +1,9 @@
-"""Sums and means. Other reductions stand in files of their own."""
+"""Sums, products and means."""
 
 from __future__ import annotations
 
 import builtins
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,16 @@ from ...base.errors import cpp_name, scalar_type
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Sizes
-from ...declare.decorators import linear
+from ...declare.decorators import general, linear
+from ...declare.dispatch.out_dtypes import check_out
 from ...declare.inplace.write_checks import refuse_grad
 from ..create.making import _into_out
 from ..shape.shape import _ints
-from .dimensions import axes, check_bool, check_floating, count, spread, spread_over
-from .kernels import _add, _array_type, add_up, float_kind
+from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
+from .kernels import _add, _array_type, add_up, float_kind, multiply_up
 
-FUNCTIONS = "sum mean"
-METHODS = "sum sum_to_size mean"
+FUNCTIONS = "sum nansum mean nanmean prod"
+METHODS = "sum sum_to_size nansum mean nanmean prod"
 
 
 # -- dtype= --
@@ -214,3 +216,131 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
             f"Got: {scalar_type(dtype)}"
         )
     return in_dtype(mean, "mean", input, dtype, out, dim, keepdim)
+
+
+# -- ignoring NaN --
+
+
+@general(
+    input=lambda g, input, dim, keepdim: late.where(
+        late.eq(input, input), spread_over(g, input.shape, dim, keepdim), 0.0
+    ),
+    jvp=lambda input_t, input, dim, keepdim: _nansum(late.where(late.eq(input, input), input_t, 0.0), dim, keepdim),
+    result="sum",
+    dtypes="bif",
+    name="nansum",
+    contiguous=True,
+    saved_as="self dim=(dim) keepdim",
+)
+def _nansum(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+    """The sum, NaN counting as zero."""
+    over = axes(dim, len(input.shape))
+    if type(input) is _array_type and float_kind(input):
+        total = add_up(input, over, keepdim)
+        if not np.isnan(total).any():  # most arrays have no NaN
+            return total
+    numbers = np.where(input == input, input, np.zeros_like(input)) if float_kind(input) else input  # noqa: PLR0124
+    return add_up(numbers, over, keepdim)
+
+
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The sum of all elements or over some dimensions, NaN counting as zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nansum(torch.tensor([1.0, float("nan"), 2.0]))
+        tensor(3.)
+    """
+    dim = checked("nansum", dim, keepdim)
+    if dtype is None and out is not None:
+        check_out("nansum", out, input)
+        dtype = out.dtype
+    if dtype is not None and not input.dtype.is_complex:
+        whole = input.dtype.category < dtypes.FLOATING  # integers have no NaN
+        return in_dtype(sum if whole else nansum, "nansum", input, dtype, out, dim, keepdim)
+    return _nansum(input, dim, keepdim)
+
+
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The mean of those elements that are not NaN.
+
+    Raises:
+        RuntimeError: for integers and bool.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nanmean(torch.tensor([1.0, float("nan"), 2.0]))
+        tensor(1.5000)
+    """
+    dim = checked("nanmean", dim, keepdim)
+    if isinstance(input, Tensor) and input._spec.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}: use mean()"
+        )
+    made = late.true_divide(nansum(input, dim, keepdim, dtype=dtype), sum(late.eq(input, input), dim, keepdim))
+    return written("nansum", made, out)
+
+
+# -- products, whose gradients are exact where elements are zero --
+
+
+_product = partial(general, result="sum", autocast="float32", refuses="complex32", compares=True, overlap="read_first")
+
+
+@_product(input=lambda g, input: g * late.reshape(_others(late.reshape(input, (-1,)), 0), input.shape), name="prod")
+def _prod(input: Array) -> Any:
+    """The product of all elements."""
+    return multiply_up(input)
+
+
+@_product(
+    input=lambda g, input, dim, keepdim: restored(g, input.shape, dim, keepdim) * _others(input, dim),
+    node="ProdBackward1",
+    contiguous=True,
+)
+def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
+    """The products along a dimension."""
+    place = axis(dim, len(input.shape))
+    return multiply_up(input, place if len(input.shape) else None, keepdim)
+
+
+def _others(x: Any, dim: int) -> Any:
+    """For each element, the product of all others along a dimension. By division if there is no zero."""
+    if type(x) is _array_type and x.ndim and x.size:
+        product = multiply_up(x, axis(dim, x.ndim), True)
+        if np.all(np.abs(product) >= np.finfo(x.dtype).tiny) and np.all(np.isfinite(product)):
+            return product / x
+    before = late.shifted(late.cumprod(x, dim), dim, 1, 1)
+    return before * late.flip(late.shifted(late.cumprod(late.flip(x, (dim,)), dim), dim, 1, 1), (dim,))
+
+
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The product of all elements, or along a dimension.
+
+    The gradient is exact where elements are zero, to any order.
+
+    Args:
+        dim: an int.
+        dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([2.0, 0.0, 3.0], requires_grad=True)
+        >>> torch.prod(x).backward()
+        >>> x.grad
+        tensor([0., 6., 0.])
+    """
+    dim = checked("prod", dim, keepdim)
+    if dim is not None and not hasattr(dim, "__index__"):
+        raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
+    dtype = out.dtype if dtype is None and out is not None else dtype
+    if dtype is not None:
+        return in_dtype(prod, "prod", input, dtype, out, dim, keepdim)
+    if dim is not None:
+        return _prod_dim(input, dim, keepdim)
+    if keepdim:
+        raise TypeError("prod(): keepdim needs a dim")
+    return _prod(input)

@@ -1,4 +1,4 @@
-"""Questions about all elements: any, all, how many."""
+"""Logical reductions: any, all, how many; and the exclusive or of all bits."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ...backends import spec_of
 from ...backends.numpy import as_int64
 from ...base import dtypes, late
+from ...base.errors import refuse
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import nondifferentiable
@@ -15,7 +17,7 @@ from .dimensions import axes, numpy_names
 from .kernels import _array_type
 from .reduce import checked
 
-FUNCTIONS = "any all count_nonzero"
+FUNCTIONS = "any all count_nonzero hash_tensor"
 METHODS = FUNCTIONS
 
 _and: Any = np.logical_and.reduce
@@ -92,3 +94,53 @@ def count_nonzero(input: Array, dim: Dim = None) -> Any:
         tensor([1, 2])
     """
     return as_int64(np.count_nonzero(input, axis=axes(dim, len(input.shape))))
+
+
+# -- bits --
+
+
+@numpy_names
+def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0, out: Any = None) -> Tensor:
+    """The bits of all elements, or of those along dimensions, combined by exclusive or: a tensor of uint64.
+
+    Elements are widened to float64 or int64 first.
+
+    Args:
+        mode: 0, the only one there is.
+
+    Raises:
+        RuntimeError: for another mode, or for a tensor without elements and no dimension.
+        IndexError: for a dimension out of range, or without elements.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.hash_tensor(torch.tensor([[1, 2, 3], [4, 5, 6]]), 1)
+        tensor([0, 7], dtype=gradpack.uint64)
+    """
+    if mode:
+        raise RuntimeError(f"Unknown hash_tensor mode: {mode}")
+    return _hash(input, dim, keepdim, out=out)
+
+
+@nondifferentiable(
+    promote=("input",), dtypes="bif", result=None, structural=True, name="hash_tensor", refuses="unsigned"
+)
+def _hash(input: Array, dim: Any = (), keepdim: bool = False) -> Any:
+    """The bits of all elements, or of those along dimensions, combined by exclusive or."""
+    d = spec_of(input).dtype
+    refuse("hash_tensor", d, "c")
+    over: Any = axes(dim, input.ndim)
+    if not input.size:
+        if over is None:
+            raise RuntimeError(
+                "hash_tensor: Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim "
+                "with the 'dim' argument."
+            )
+        for place in over if isinstance(over, tuple) else (over,):
+            if not input.shape[place]:
+                raise IndexError(f"hash_tensor: Expected reduction dim {place} to have non-zero size.")
+    wide = np.float64 if d.category == dtypes.FLOATING else np.int64
+    words: Any = np.ascontiguousarray(np.astype(input, wide)).view(np.uint64).reshape(input.shape)
+    reduce: Any = np.bitwise_xor.reduce
+    return reduce(words, axis=over, keepdims=keepdim)
