@@ -14,8 +14,7 @@ from ..reduce.reduce import sum_to_size
 from ..shape.shape import squeeze, unsqueeze
 from .products import _check_dims, _shapes_for_product, matmul
 
-FUNCTIONS = "addmm addmv addr addbmm baddbmm"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "addmm addmv addr addbmm baddbmm"
 INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
 
 
@@ -114,15 +113,12 @@ def _check_batches(name: str, batch1: Any, batch2: Any) -> None:
     _check_dims(name, ("batch1", batch1, 3), ("batch2", batch2, 3))
 
 
-_batched = partial(
-    _added,
+@_added(
     batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
     batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
     autocast="lower",
+    saved_as="alpha beta batch1 batch2",
 )
-
-
-@_batched(saved_as="alpha beta batch1 batch2")
 def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * (batch1 @ batch2)` for batches of matrices.
 
@@ -141,9 +137,12 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha:
     return _plus(input, np.matmul(batch1, batch2), beta, alpha)
 
 
-@_batched(
+@_added(
+    batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
+    batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
+    autocast="lower",
     saved_as="alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] batch2 "
-    "batch2_sym_argsize_2=batch2.shape[2]"
+    "batch2_sym_argsize_2=batch2.shape[2]",
 )
 def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
     """`beta * input + alpha * sum of (batch1 @ batch2)` over the batch.

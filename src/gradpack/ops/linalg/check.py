@@ -46,19 +46,25 @@ def square(name: str, input: Any, label: str = "A") -> None:
         )
 
 
-def floats(name: str, kernel: str = "", whole: str = "") -> Callable[[Any, Any, Any], None]:
+def floats(
+    name: str, kernel: str = "", whole: str = "", low: bool = False, same: bool = False
+) -> Callable[[Any, Any, Any], None]:
     """Make the `check=` of an operation that takes float32, float64, complex64 and complex128 only.
 
     Args:
         name: what the message for integers begins with.
         kernel: what torch calls the kernel that low precision has none of; without it, the message is that of `name`.
         whole: the same for integers.
+        low: it takes low precision too.
+        same: its first two operands must have one dtype.
     """
 
     def check(op: Any, values: Any, common: Any) -> None:
+        if same:
+            same_dtype(name, values[0], values[1])
         for value in values:
             if isinstance(value, Tensor):
-                refuse_dtype(name, value._spec.dtype, kernel, whole)
+                refuse_dtype(name, value._spec.dtype, kernel, whole, low)
                 return
 
     return check
@@ -96,6 +102,22 @@ def first_bad(info: Any) -> tuple[str, int] | None:
         return None
     place = f"(Batch element {int(bad[0])}): " if len(info.shape) else ""
     return place, int(flat[bad[0]])
+
+
+def checked(result: Any, wanted: bool, sentence: str, error: type[Exception] = LinAlgError) -> Any:
+    """Return the results of an operation; raises as `raise_if_bad` for their `info` if that is wanted."""
+    if wanted:
+        raise_if_bad(result.info, sentence, error)
+    return result
+
+
+def same_sizes(name: str, A: Any, B: Any, left: bool) -> None:
+    """Raise unless the shapes of matrices fit the equation `A @ X = B`, or `X @ A = B` if not `left`."""
+    if A[-1] != B[-2 if left else -1]:
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+            f"({A[-2]}x{A[-1]} and {B[-2]}x{B[-1]})"
+        )
 
 
 def raise_if_bad(info: Any, sentence: str, error: type[Exception] = LinAlgError) -> None:

@@ -16,9 +16,9 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..reduce.kernels import _add, _array_type
-from .check import conjugating_op, floats, matrices, raise_if_bad, result_type, square, with_out
+from .check import checked, conjugating_op, floats, matrices, result_type, square, with_out
 from .lapack import stacked
-from .matrix_parts import adjoint_of, as_like, cat_of, diagonal_of, sum_of
+from .matrix_parts import adjoint_of, as_like, cat_of, diagonal_of, padded, sum_of
 
 FUNCTIONS = METHODS = "cholesky qr"
 
@@ -131,9 +131,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Any:
         tensor([[2., 0.],
                 [1., 2.]])
     """
-    result = _cholesky_ex(input, upper)
-    raise_if_bad(result.info, "linalg.cholesky" + _NOT_POSITIVE)
-    return result.L
+    return checked(_cholesky_ex(input, upper), True, "linalg.cholesky" + _NOT_POSITIVE).L
 
 
 @with_out
@@ -146,10 +144,7 @@ def linalg_cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool
         >>> torch.linalg.cholesky_ex(-torch.eye(2)).info
         tensor(1, dtype=gradpack.int32)
     """
-    result = _cholesky_ex(input, upper)
-    if check_errors:
-        raise_if_bad(result.info, "torch.linalg.cholesky_ex" + _NOT_POSITIVE)
-    return result
+    return checked(_cholesky_ex(input, upper), check_errors, "torch.linalg.cholesky_ex" + _NOT_POSITIVE)
 
 
 @with_out
@@ -162,9 +157,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Any:
         >>> torch.cholesky(torch.tensor([[4.0]]))
         tensor([[2.]])
     """
-    result = _cholesky(input, upper)
-    raise_if_bad(result.info, "cholesky" + _NOT_POSITIVE)
-    return result.L
+    return checked(_cholesky(input, upper), True, "cholesky" + _NOT_POSITIVE).L
 
 
 # -- QR --
@@ -187,8 +180,7 @@ def _qr_gradient(g: Any, Q: Any, R: Any, A_shape: Any, mode: str) -> Any:
     if wide is not None:
         g_q = sum_of(g_q, Q @ (R[..., m:] @ adjoint_of(wide)))
     left = _qr_tall(g_q, None if g_r is None else g_r[..., :m], Q, R[..., :m])
-    right = late.zeros_as(left, (*left.shape[:-1], n - m)) if wide is None else Q @ wide
-    return cat_of([left, right])
+    return padded(left, columns=n - m) if wide is None else cat_of([left, Q @ wide])
 
 
 def _qr_tall(g_q: Any, g_r: Any, Q: Any, R: Any) -> Any:

@@ -15,10 +15,9 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ..pointwise.operands import not_implemented
 from .check import conjugating_op, floats, matrices, matrix_op, with_out
-from .matrix_parts import adjoint_of, diagonal_of, identity
+from .matrix_parts import adjoint_of, diagonal_of, identity, padded
 
-FUNCTIONS = "geqrf orgqr ormqr"
-METHODS = "geqrf orgqr ormqr"
+FUNCTIONS = METHODS = "geqrf orgqr ormqr"
 
 
 @matrix_op(
@@ -116,11 +115,8 @@ def _reflected_back(g: Any, input: Any, tau: Any) -> tuple[Any, Any]:
     left, right = V @ T, adjoint_of(top)
     g_v, g_top = -(g @ adjoint_of(T @ right)), -(adjoint_of(g) @ left)
     more_v, g_tau = _kernel_back(-(adjoint_of(V) @ g @ top), V, tau, T)
-    g_v = g_v + more_v + _below(g_top, input.shape[-2] - n)
-    whole = late.tril(g_v, -1)
-    if k < n:
-        whole = late._cat([whole, input[..., k:] * 0], -1)
-    return whole, g_tau
+    g_v = g_v + more_v + padded(g_top, rows=input.shape[-2] - n)
+    return padded(late.tril(g_v, -1), columns=n - k), g_tau
 
 
 def _kernel_back(g: Any, V: Any, tau: Any, T: Any) -> tuple[Any, Any]:
@@ -132,13 +128,6 @@ def _kernel_back(g: Any, V: Any, tau: Any, T: Any) -> tuple[Any, Any]:
     g_tau = diagonal_of(g_right) + late._sum_dim(g_system * late.conj(inner), -1)
     g_inner = g_system * late.conj(tau)[..., None]
     return V @ (g_inner + adjoint_of(g_inner)), g_tau
-
-
-def _below(top: Any, rows: int) -> Any:
-    """A matrix with as many rows of zeros below."""
-    if not rows:
-        return top
-    return late._cat([top, late.zeros_as(top, (*top.shape[:-2], rows, top.shape[-1]))], -2)
 
 
 @with_out

@@ -10,7 +10,7 @@ from ...base.errors import missing_extra
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ..pointwise.operands import no_gradient
-from .check import floats, matrices, matrix_op, raise_if_bad, result_type, square, with_out
+from .check import checked, floats, matrices, matrix_op, result_type, square, with_out
 from .lapack import stacked
 
 
@@ -62,9 +62,7 @@ def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool 
         tensor(0, dtype=gradpack.int32)
     """
     result = _ldl_factor(input, hermitian)
-    if check_errors:
-        raise_if_bad(result.info, "torch.linalg.ldl_factor_ex" + _ZERO_BLOCK, RuntimeError)
-    return result
+    return checked(result, check_errors, "torch.linalg.ldl_factor_ex" + _ZERO_BLOCK, RuntimeError)
 
 
 _ZERO_BLOCK = (
@@ -90,9 +88,8 @@ def ldl_factor(input: Tensor, *, hermitian: bool = False) -> Any:
         tensor([[4.0000, 0.0000],
                 [0.5000, 4.0000]])
     """
-    LD, pivots, info = _ldl_factor(input, hermitian)
-    raise_if_bad(info, "torch.linalg.ldl_factor" + _ZERO_BLOCK, RuntimeError)
-    return _LDLFactor(LD, pivots)
+    found = checked(_ldl_factor(input, hermitian), True, "torch.linalg.ldl_factor" + _ZERO_BLOCK, RuntimeError)
+    return _LDLFactor(*found[:2])
 
 
 @matrix_op(

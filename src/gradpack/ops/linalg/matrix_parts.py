@@ -52,6 +52,13 @@ def sum_of(*terms: Any) -> Any:
     return reduce(add, there) if there else None
 
 
+def padded(x: Any, rows: int = 0, columns: int = 0) -> Any:
+    """Matrices with as many rows of zeros below, and columns of zeros on the right."""
+    if rows:
+        x = late._cat([x, late.zeros_as(x, (*x.shape[:-2], rows, x.shape[-1]))], -2)
+    return late._cat([x, late.zeros_as(x, (*x.shape[:-1], columns))], -1) if columns else x
+
+
 def cat_of(parts: list[Any]) -> Any:
     """Matrices side by side."""
     return late._cat(parts, -1)

@@ -15,7 +15,7 @@ from ..reduce.dimensions import numpy_names
 from ..reduce.norm import _check_dtype, abs_of
 from ..reduce.reduce import converted
 from ..shape.shape import wrap_dim
-from .check import first_bad, refuse_dtype, square, with_out
+from .check import first_bad, matrices, refuse_dtype, square, with_out
 from .matrix_parts import array_of
 from .spectral import linalg_eigvalsh
 from .svd import linalg_svdvals
@@ -93,8 +93,7 @@ def matrix_norm(
     size: Any = ord if isinstance(ord, str) else abs_of(ord)
     if size not in ("fro", "nuc", 1, 2, math.inf):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
-    if input.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    matrices(name, input)
     if len(dim) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     rows, columns = (wrap_dim(d, input.ndim) for d in dim)
@@ -255,8 +254,7 @@ def matrix_rank(input: Tensor, tol: Any = None, hermitian: bool = False, *, atol
         >>> torch.linalg.matrix_rank(torch.ones(2, 2))
         tensor(1)
     """
-    if input.ndim < 2:
-        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    matrices("torch.linalg.matrix_rank", input, "input")
     dtype = input._spec.dtype
     if dtype.category < FLOATING or dtype.low:
         raise RuntimeError("This function doesn't handle types other than float and double")

@@ -11,7 +11,7 @@ from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ..pointwise.operands import is_complex
-from .check import conjugating_op, floats, matrix_op, raise_if_bad, result_type, same_dtype, square, with_out
+from .check import checked, conjugating_op, floats, matrix_op, result_type, same_dtype, same_sizes, square, with_out
 from .lapack import solve as solve_rows
 from .matrix_parts import adjoint_of, array_of, as_like
 
@@ -59,10 +59,7 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
         >>> torch.linalg.inv_ex(torch.eye(2)).info
         tensor(0, dtype=gradpack.int32)
     """
-    result = _inv(A)
-    if check_errors:
-        raise_if_bad(result.info, "torch.linalg.inv_ex" + SINGULAR)
-    return result
+    return checked(_inv(A), check_errors, "torch.linalg.inv_ex" + SINGULAR)
 
 
 @with_out
@@ -82,9 +79,7 @@ def linalg_inv(A: Tensor) -> Any:
         tensor([[0.5000, 0.0000],
                 [0.0000, 0.2500]])
     """
-    result = _inv(A)
-    raise_if_bad(result.info, "linalg.inv" + SINGULAR)
-    return result.inverse
+    return checked(_inv(A), True, "linalg.inv" + SINGULAR).inverse
 
 
 @with_out
@@ -103,22 +98,20 @@ def inverse(input: Tensor) -> Any:
 # -- general systems --
 
 
-def _vector(a: Any, b: Any) -> bool:
+def is_vector(a: Any, b: Any) -> bool:
     """Whether `b` is a batch of vectors: torch's rule."""
     return len(b) == 1 or (len(a) - 1 == len(b) and tuple(a[:-1]) == tuple(b))
 
 
 def _solve_gradient(g: Any, A: Any, shape: Any, left: bool) -> Any:
-    return _solve_ex(A.mT, g, left)[0] if not _vector(A.shape, shape) else _column_solve(A.mT, g, left)
-
-
-def _column_solve(A: Any, b: Any, left: bool) -> Any:
-    return late.squeeze(_solve_ex(A, late.unsqueeze(b, -1), True)[0], -1)
+    if is_vector(A.shape, shape):
+        return late.squeeze(_solve_ex(A.mT, late.unsqueeze(g, -1), True)[0], -1)
+    return _solve_ex(A.mT, g, left)[0]
 
 
 def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any:
     other = _solve_gradient(g, A, shape, left)
-    if _vector(A.shape, shape):
+    if is_vector(A.shape, shape):
         return -(late.unsqueeze(other, -1) * late.unsqueeze(result, -2))
     return -(other @ result.mT) if left else -(result.mT @ other)
 
@@ -129,21 +122,17 @@ def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any
     results=("result", "info"),
     differentiable=1,
     broadcasts=True,
-    check=lambda op, values, common: _check_solve(values, common),
+    check=floats("linalg.solve", kernel="lu_cpu", same=True),
     name="linalg_solve_ex",
 )
 def _solve_ex(A: Array, B: Array, left: bool = True) -> Any:
     """Solutions, and 0 for each or where the first zero on the diagonal of U stands."""
     square("linalg.solve", A)
-    vector = _vector(A.shape, B.shape)
+    vector = is_vector(A.shape, B.shape)
     if vector and not left:
         raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. ")
     rows = B[..., None] if vector else B
-    if A.shape[-1] != rows.shape[-2 if left else -1]:
-        raise RuntimeError(
-            "linalg.solve: Incompatible shapes of A and B for the equation "
-            f"{'AX = B' if left else 'XA = B'} ({A.shape[-2]}x{A.shape[-1]} and {rows.shape[-2]}x{rows.shape[-1]})"
-        )
+    same_sizes("linalg.solve", A.shape, rows.shape, left)
     if left:
         x, info = solve_rows(A, rows)
         return (x[..., 0] if vector else x), info
@@ -151,22 +140,12 @@ def _solve_ex(A: Array, B: Array, left: bool = True) -> Any:
     return x.mT, info
 
 
-_check_floats = floats("linalg.solve", kernel="lu_cpu")
-
-
-def _check_solve(values: Any, common: Any) -> None:
-    same_dtype("linalg.solve", values[0], values[1])
-    _check_floats(None, values, common)
-
-
 def _solved(A: Any, B: Any, left: bool, check: bool) -> Any:
     if isinstance(A, Tensor) and isinstance(B, Tensor):
         square("linalg.solve", A)
         same_dtype("linalg.solve", A, B)
-    result = _solve_ex(A, B, left)
-    if check:
-        raise_if_bad(result.info, "torch.linalg.solve: {place}The solver failed because the input matrix is singular.")
-    return result
+    sentence = "torch.linalg.solve: {place}The solver failed because the input matrix is singular."
+    return checked(_solve_ex(A, B, left), check, sentence)
 
 
 @with_out
@@ -225,8 +204,7 @@ def linalg_tensorinv(input: Tensor, ind: int = 2) -> Any:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
             f"{columns} != {rows}"
         )
-    result = _inv(late.reshape(input, (columns, rows)))
-    raise_if_bad(result.info, "inv" + SINGULAR)
+    result = checked(_inv(late.reshape(input, (columns, rows))), True, "inv" + SINGULAR)
     return late.reshape(result.inverse, (*after, *before))
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from ...base import dtypes
 from ...core.tensor import Tensor
 
@@ -276,18 +278,10 @@ def imag(val: Tensor) -> Tensor:
 def pad(array: Tensor, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
     if mode != "constant" or not isinstance(constant_values, int | float):
         raise TypeError(f"numpy.pad() of a Tensor: mode must be 'constant' with one value, not {mode!r}")
-    width = pad_width
-    if isinstance(width, int):
-        width = [(width, width)] * array.ndim
-    elif isinstance(width[0], int):
-        width = [tuple(width) if len(width) == 2 else (width[0], width[0])] * array.ndim
-    elif len(width) == 1:
-        width = list(width) * array.ndim
-    for i, (before, after) in enumerate(width):
-        shapes = [[n if j != i else size for j, n in enumerate(array.shape)] for size in (before, after)]
-        front, back = (ours("full", s, constant_values, dtype=array.dtype) for s in shapes)
-        array = ours("cat", [front, array, back], i)
-    return array
+    width = np.broadcast_to(pad_width, (array.ndim, 2))
+    if (width < 0).any():
+        raise ValueError("index can't contain negative values")
+    return ours("constant_pad_nd", array, width[::-1].ravel().tolist(), constant_values)
 
 
 # -- products, norms and decompositions --

@@ -20,8 +20,7 @@ from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
 from .reduce import in_dtype
 
-FUNCTIONS = "cumsum cumprod logcumsumexp cummax cummin"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "cumsum cumprod logcumsumexp cummax cummin"
 INPLACE = "cumsum_ cumprod_"
 
 _WIDE = {"f": np.float64, "F": np.complex128}

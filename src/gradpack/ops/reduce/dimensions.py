@@ -79,10 +79,7 @@ def count(shape: Any, dim: Any = None) -> int:
     over = axes(dim, len(shape))
     if type(over) is int:
         return int(shape[over])
-    n = 1
-    for i in range(len(shape)) if over is None else (over,) if type(over) is int else over:
-        n *= shape[i]
-    return n
+    return math.prod(shape if over is None else [shape[d] for d in over])
 
 
 def restored(value: Any, shape: Any, dim: Any, keepdim: bool) -> Any:

@@ -234,7 +234,7 @@ _TINY = 1e-7  # torch's, so that nothing is divided by zero
 @general(
     input=lambda g, input, p, dim, maxnorm: _renorm_gradient(g, input, p, dim, maxnorm),
     holomorphic=False,
-    check=lambda op, values, common: _check_renorm(values[0]),
+    check=floats("linalg.vector_norm", low=True),
     contiguous=True,
     axis=True,
 )
@@ -259,11 +259,6 @@ def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Any:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {len(input.shape)} dimensions")
     norms = late.linalg_vector_norm(input, p, _others(wrap_dim(dim, len(input.shape)), len(input.shape)), True)
     return input * np.where(norms > maxnorm, maxnorm / (norms + np.asarray(_TINY, dtype=norms.dtype)), 1)
-
-
-def _check_renorm(input: Any) -> None:
-    if not input._spec.dtype.is_floating_point and not input._spec.dtype.is_complex:
-        floats("linalg.vector_norm")(None, (input,), None)
 
 
 # -- of vectors along a dimension --

@@ -15,8 +15,7 @@ from ...declare.decorators import general, linear, nondifferentiable
 from .dimensions import axes, axis, check_bool, count, numpy_names, restored
 from .kernels import largest, placed_along, smallest, take_along
 
-FUNCTIONS = "max min amax amin aminmax argmax argmin"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "max min amax amin aminmax argmax argmin"
 
 
 def check_not_empty(op: str, shape: Any, dim: Any) -> None:

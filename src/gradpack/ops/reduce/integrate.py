@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ...base import dtypes, late
@@ -18,6 +19,11 @@ METHODS = "diff"
 def _part(x: Tensor, dim: int, start: int | None, stop: int | None) -> Tensor:
     """`x[start:stop]` along a dimension counted from the front."""
     return x[(slice(None),) * dim + (slice(start, stop),)]
+
+
+def _at(x: Tensor, dim: int, k: int) -> Tensor:
+    """The element `k` along a dimension, which is kept."""
+    return _part(x, dim, k, k + 1 if k != -1 else None)
 
 
 # -- integrals --
@@ -180,10 +186,7 @@ def _check_gradient(input: Tensor, dims: list[int], edge_order: int, spaces: lis
 
 def _slopes(x: Tensor, d: int, step: Any, order: int) -> list[Tensor]:
     """The slopes at the beginning, in the middle and at the end, of samples at one distance."""
-
-    def at(k: int) -> Tensor:
-        return _part(x, d, k, k + 1 if k != -1 else None)
-
+    at = partial(_at, x, d)
     middle = (_part(x, d, 2, None) - _part(x, d, None, -2)) / (2 * step)
     if order == 1:
         return [(at(1) - at(0)) / step, middle, (at(-1) - at(-2)) / step]
@@ -195,11 +198,7 @@ def _slopes(x: Tensor, d: int, step: Any, order: int) -> list[Tensor]:
 def _slopes_at(x: Tensor, d: int, places: Tensor, order: int) -> list[Tensor]:
     """The slopes at the beginning, in the middle and at the end, of samples at given places."""
     h = late.reshape(_part(places, 0, 1, None) - _part(places, 0, None, -1), (-1,) + (1,) * (x.ndim - d - 1))
-
-    def at(k: int) -> Tensor:
-        return _part(x, d, k, k + 1 if k != -1 else None)
-
-    h1, h2 = h[:-1], h[1:]
+    at, h1, h2 = partial(_at, x, d), h[:-1], h[1:]
     middle = (
         _part(x, d, None, -2) * (-h2 / (h1 * (h1 + h2)))
         + _part(x, d, 1, -1) * ((h2 - h1) / (h1 * h2))

@@ -16,8 +16,7 @@ from .dimensions import axes, check_floating, count, dropped, restored
 from .kernels import add_up, float_kind, largest, smallest, square_sum
 from .reduce import converted
 
-FUNCTIONS = "norm"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "norm"
 
 
 @general(

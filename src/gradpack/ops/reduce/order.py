@@ -19,8 +19,7 @@ from .dimensions import axis, numpy_names
 from .extremes import of_all, pick, picked, picking
 from .kernels import SMALL, _array_type, float_kind, take_along
 
-FUNCTIONS = "median nanmedian sort argsort msort topk kthvalue"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "median nanmedian sort argsort msort topk kthvalue"
 
 
 def _order(input: Any, place: int, descending: bool) -> Any:

@@ -15,8 +15,7 @@ from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
 from .kernels import _add, _array_type, _maximum, add_up, exp_into, float_kind, largest, ones_column
 from .reduce import converted
 
-FUNCTIONS = "softmax log_softmax logsumexp"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "softmax log_softmax logsumexp"
 
 # Rows with a maximum up to _HIGH and a sum of exponentials from _LOW on need no shift: exp neither
 # overflows nor loses digits. Most arrays are such, and finding the maximum of each row is slow.

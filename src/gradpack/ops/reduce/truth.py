@@ -17,8 +17,7 @@ from .dimensions import axes, numpy_names
 from .kernels import _array_type
 from .reduce import checked
 
-FUNCTIONS = "any all count_nonzero hash_tensor"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "any all count_nonzero hash_tensor"
 
 _and: Any = np.logical_and.reduce
 _or: Any = np.logical_or.reduce

@@ -18,8 +18,7 @@ from .dimensions import axis, numpy_names
 from .extremes import pick, picking
 from .kernels import float_kind, take_along
 
-FUNCTIONS = "unique unique_consecutive mode isin"
-METHODS = "unique unique_consecutive mode isin"
+FUNCTIONS = METHODS = "unique unique_consecutive mode isin"
 
 
 # -- unique --
