@@ -37,6 +37,7 @@ _GIVE_BACK = frozenset("conj positive real resolve_conj resolve_neg".split())
 _TEXT = """\
 def _call({signature}):
 {axis}\
+{keepdims}\
 {noted}\
 {asks}\
 {tests}\
@@ -146,6 +147,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
         noted="" if inside is function else _NOTED.format(given=_given(own)),
         asks=_ASKS.format(first=_first(own), values=_by_name(own)) if asks else "",
         tests="".join(_TEST.format(test=t, values=values) for t in tests),
+        keepdims=_KEEPDIMS if _takes_keepdims(own, spelled) else "",
     )
     names = made.__globals__
     names.update({f"_default_{n}": value for n, value in defaults.items()})
@@ -216,10 +218,9 @@ def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
 
 
 class _Spelled(NamedTuple):
-    """How a door takes `dim` and `keepdim` by NumPy's names, `axis` and `keepdims`."""
+    """How a door takes the dimension as `axis`."""
 
     required: list[str]  # parameters without a default that get one
-    added: list[str]  # parameters for NumPy's names
     text: str
 
 
@@ -238,10 +239,7 @@ def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
         default="_default_dim" if "dim" in defaults else "_missing",
         required="{" + ", ".join(f"{n!r}: {n}" for n in required) + "}",
     )
-    added = [] if itself else ["axis=None"]
-    if "keepdim" in own and "keepdims" not in own:
-        added, text = [*added, "keepdims=None"], text + _KEEPDIMS
-    return _Spelled(required, added, text)
+    return _Spelled(required, text)
 
 
 def _signature(parameters: Any, spelled: _Spelled | None) -> str:
@@ -254,9 +252,16 @@ def _signature(parameters: Any, spelled: _Spelled | None) -> str:
             parts.append(f"{name}=_default_{name}")
         else:
             parts.append(f"{name}=_missing" if spelled is not None and name in spelled.required else f"{star}{name}")
-    if spelled is not None and spelled.added:
-        parts += spelled.added if any(part.startswith("*") for part in parts) else ["*", *spelled.added]
+    if spelled is not None and "axis" not in parameters:
+        parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
+    if _takes_keepdims(parameters, spelled):
+        parts.append("keepdims=None")
     return ", ".join(parts)
+
+
+def _takes_keepdims(parameters: Any, spelled: Any) -> bool:
+    """Return whether a wrapper takes `keepdims`, NumPy's name of `keepdim`, too."""
+    return spelled is not None and "keepdim" in parameters and "keepdims" not in parameters
 
 
 def _given(parameters: Any) -> str:
