@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
@@ -162,10 +162,7 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
             return type(result)(*targets) if hasattr(result, "_fields") else targets
         return targets[0]
 
-    call.__name__, call.__qualname__ = function.__name__, function.__qualname__
-    call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.__wrapped__ = function  # type: ignore[attr-defined]
-    return call
+    return update_wrapper(call, function, updated=())
 
 
 def followed(*tensors: Any) -> bool:

@@ -6,6 +6,7 @@ orthonormal columns, so that each small change of the matrix changes them in one
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -14,7 +15,6 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general
 from ..reduce.kernels import _add, _array_type
 from .check import checked, conjugating_op, floats, matrices, result_type, square, with_out
 from .lapack import stacked
@@ -47,24 +47,23 @@ def _cholesky_tangent(tangent: Any, L: Any, upper: bool) -> Any:
     return adjoint_of(made) if upper else made
 
 
-_FACTOR: dict[str, Any] = {
-    "input": lambda g, L, upper: _cholesky_gradient(g, L, upper),
-    "jvp": lambda input_t, L, upper: _cholesky_tangent(input_t, L, upper),
-    "results": ("L", "info"),
-    "differentiable": 1,
-    "result": None,
-    "holomorphic": False,
-    "check": floats("linalg.cholesky", kernel="cholesky_cpu"),
-}
+_factoring = partial(
+    conjugating_op,
+    input=lambda g, L, upper: _cholesky_gradient(g, L, upper),
+    jvp=lambda input_t, L, upper: _cholesky_tangent(input_t, L, upper),
+    results=("L", "info"),
+    differentiable=1,
+    check=floats("linalg.cholesky", kernel="cholesky_cpu"),
+)
 
 
-@general(**_FACTOR, name="linalg_cholesky_ex")
+@_factoring(name="linalg_cholesky_ex")
 def _cholesky_ex(input: Array, upper: bool = False) -> Any:
     """Cholesky factors, and 0 for each or the order of the first minor that is not positive."""
     return _factored("linalg.cholesky", input, upper)
 
 
-@general(**_FACTOR, name="cholesky", node="CholeskyBackward0")
+@_factoring(name="cholesky", node="CholeskyBackward0")
 def _cholesky(input: Array, upper: bool = False) -> Any:
     """Cholesky factors, as `torch.cholesky` gives them."""
     return _factored("cholesky", input, upper)

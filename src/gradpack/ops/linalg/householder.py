@@ -83,16 +83,6 @@ def _check_tau(name: str, input: Any, tau: Any) -> None:
         raise RuntimeError(f"torch.{name}: tau dtype {tau.dtype} does not match input dtype {input.dtype}")
 
 
-def _reflections(input: Any, tau: Any) -> Any:
-    """The first columns of the product of reflections."""
-    n, k = input.shape[-1], tau.shape[-1]
-    start = identity(input.shape[-2], input, n)
-    if not k:
-        return start + input * 0
-    V = _vectors(input, k)
-    return start - V @ (_kernel(V, tau) @ adjoint_of(V[..., :n, :]))
-
-
 @conjugating_op(
     input=lambda g, input, tau: _reflected_back(g, input, tau)[0],
     tau=lambda g, input, tau: _reflected_back(g, input, tau)[1],
@@ -100,8 +90,13 @@ def _reflections(input: Any, tau: Any) -> Any:
     name="linalg_householder_product",
 )
 def _product(input: Array, tau: Array) -> Any:
-    """Products of reflections."""
-    return _reflections(input, tau)
+    """The first columns of products of reflections."""
+    n, k = input.shape[-1], tau.shape[-1]
+    start = identity(input.shape[-2], input, n)
+    if not k:
+        return start + input * 0
+    V = _vectors(input, k)
+    return start - V @ (_kernel(V, tau) @ adjoint_of(V[..., :n, :]))
 
 
 def _reflected_back(g: Any, input: Any, tau: Any) -> tuple[Any, Any]:

@@ -22,8 +22,8 @@ METHODS = "lu lu_solve"
 # -- LU --
 
 
-def _lu_gradient(g_l: Any, g_u: Any, L: Any, U: Any, rows: Any) -> Any:
-    """The gradient of `A` with `A = P @ L @ U`, P a constant; `rows` exchanges rows as P does."""
+def _lu_gradient(g_l: Any, g_u: Any, L: Any, U: Any, P: Any) -> Any:
+    """The gradient of `A` with `A = P @ L @ U`, P a constant."""
     m, n, k = L.shape[-2], U.shape[-1], L.shape[-1]
     first_l, first_u = L[..., :k, :], U[..., :k]
     inner_l = None if g_l is None else first_l.mT @ g_l[..., :k, :]
@@ -41,7 +41,7 @@ def _lu_gradient(g_l: Any, g_u: Any, L: Any, U: Any, rows: Any) -> Any:
     elif m > k:
         below = g_l[..., k:, :] if g_l is not None else L[..., k:, :] * 0
         whole = late._cat([whole, late._solve_triangular(first_u.mT, below, False, False)], -2)
-    return rows(whole)
+    return P @ whole
 
 
 def _lu_parts(LU: Any) -> tuple[Any, Any]:
@@ -52,16 +52,12 @@ def _lu_parts(LU: Any) -> tuple[Any, Any]:
     return L + identity(m, LU, k), late.triu(LU[..., :k, :])
 
 
-def _rows_by(P: Any) -> Any:
-    return lambda x: P @ x
-
-
 def _from_packed(g: Any, LU: Any, pivots: Any) -> Any:
     L, U = _lu_parts(LU)
     m, n = LU.shape[-2:]
     k = min(m, n)
     P = permuting(pivots, m, LU)
-    return _lu_gradient(late.tril(g[..., :k], -1), late.triu(g[..., :k, :]), L, U, _rows_by(P))
+    return _lu_gradient(late.tril(g[..., :k], -1), late.triu(g[..., :k, :]), L, U, P)
 
 
 def permuting(pivots: Any, m: int, like: Any) -> Any:
@@ -88,7 +84,7 @@ def _lu_factor(A: Array) -> Any:
 
 
 @matrix_op(
-    A=lambda g, L, U, P: _lu_gradient(g[0], g[1], L, U, _rows_by(P)),
+    A=lambda g, L, U, P: _lu_gradient(g[0], g[1], L, U, P),
     results=("L", "U", "P"),
     differentiable=2,
     check=_check_lu,

@@ -143,10 +143,9 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
         raise TypeError(f"gradient(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     spacing = 1 if spacing is None else spacing
     dims = list(range(input.ndim)) if dim is None else [dim] if hasattr(dim, "__index__") else list(dim)
-    alone = isinstance(spacing, Tensor) or not isinstance(spacing, Sequence)
-    if alone and isinstance(spacing, Tensor):
+    if isinstance(spacing, Tensor):
         raise TypeError("gradient(): argument 'spacing' must be a number, or a list of numbers or of tensors")
-    spaces = [spacing] * len(dims) if alone else list(spacing)
+    spaces = list(spacing) if isinstance(spacing, Sequence) else [spacing] * len(dims)
     if len(spaces) != len(dims):
         what = (
             f", or a list with its length equal to 'self.dim() = {input.ndim}'"
@@ -160,12 +159,8 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
     _check_gradient(input, dims, edge_order, spaces)
     made = []
     for d, space in zip(wrap_dims(dims, input.ndim), spaces, strict=True):
-        slopes = (
-            _slopes_at(input, d, space, edge_order)
-            if isinstance(space, Tensor)
-            else _slopes(input, d, space, edge_order)
-        )
-        made.append(late.cat(slopes, d))
+        find = _slopes_at if isinstance(space, Tensor) else _slopes
+        made.append(late.cat(find(input, d, space, edge_order), d))
     return tuple(made)
 
 

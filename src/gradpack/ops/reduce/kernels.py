@@ -161,13 +161,9 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     if type(x) is not _array_type:
         return np.prod(x, axis=over, keepdims=keepdims)
     if x.size >= SMALL and x.dtype.kind in "fc" and x.flags.c_contiguous and over in (None, -1, x.ndim - 1):
-        lead, length = ((1,) * x.ndim, x.size) if over is None else ((*x.shape[:-1], 1), x.shape[-1])
-        rows = x.reshape(-1, length)
         if over is None:
-            out = _products(_folded(x.reshape(-1))[None])
-        else:
-            out = products_of_rows(rows)
-        return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())
+            return _products(_folded(x.reshape(-1))[None]).reshape((1,) * x.ndim if keepdims else ())
+        return products_of_rows(x.reshape(-1, x.shape[-1])).reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     return _multiply(x, over, None, None, keepdims)
 
 

@@ -78,11 +78,9 @@ def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None
     if dim is None and keepdim is False and dtype is None and out is None:
         return _sum(input)
     dim = checked("sum", dim, keepdim)
-    if dtype is None:
-        if out is None:
-            return _sum(input) if dim is None and not keepdim else _sum_dim(input, dim, keepdim)
-        dtype = out.dtype
-    return in_dtype(sum, "sum", input, dtype, out, dim, keepdim)
+    if dtype is None and out is None:
+        return _sum_dim(input, dim, keepdim)
+    return in_dtype(sum, "sum", input, out.dtype if dtype is None else dtype, out, dim, keepdim)
 
 
 def checked(op: str, dim: Any, keepdim: Any) -> Any:
@@ -206,9 +204,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
         return _mean(input)
     dim = checked("mean", dim, keepdim)
     if dtype is None:
-        if out is None:
-            return _mean(input) if dim is None and not keepdim else _mean_dim(input, dim, keepdim)
-        return _mean_dim(input, dim, keepdim, out=out)
+        return _mean_dim(input, dim, keepdim) if out is None else _mean_dim(input, dim, keepdim, out=out)
     dtype = dtypes.as_dtype("mean", dtype)
     if dtype.category < dtypes.FLOATING:
         raise RuntimeError(
