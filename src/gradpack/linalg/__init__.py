@@ -7,8 +7,6 @@ from ..declare.signature.wrapper import open_doors as _open_doors
 from ..ops.linalg.factor import linalg_cholesky as cholesky
 from ..ops.linalg.factor import linalg_cholesky_ex as cholesky_ex
 from ..ops.linalg.factor import linalg_qr as qr
-from ..ops.linalg.householder import householder_product
-from ..ops.linalg.ldl import ldl_factor, ldl_factor_ex, ldl_solve
 from ..ops.linalg.least_squares import linalg_lstsq as lstsq
 from ..ops.linalg.least_squares import linalg_pinv as pinv
 from ..ops.linalg.lu import linalg_lu as lu
@@ -19,6 +17,7 @@ from ..ops.linalg.matrix_functions import linalg_matrix_exp as matrix_exp
 from ..ops.linalg.matrix_functions import linalg_matrix_power as matrix_power
 from ..ops.linalg.matrix_functions import multi_dot
 from ..ops.linalg.norm import cond, matrix_norm, matrix_rank, norm, vector_norm
+from ..ops.linalg.packed_factors import householder_product, ldl_factor, ldl_factor_ex, ldl_solve
 from ..ops.linalg.products import matmul
 from ..ops.linalg.solve import linalg_det as det
 from ..ops.linalg.solve import linalg_inv as inv

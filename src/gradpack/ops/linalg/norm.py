@@ -12,8 +12,7 @@ from ...base.dtypes import FLOATING
 from ...core.tensor import Tensor, wrap
 from ...declare.batching.vmap_fallback import each_example
 from ..reduce.dimensions import numpy_names
-from ..reduce.norm import _check_dtype, abs_of
-from ..reduce.reduce import converted
+from ..reduce.norm import abs_of, without_narrowing
 from ..shape.shape import wrap_dim
 from .check import first_bad, matrices, refuse_dtype, square, with_out
 from .matrix_parts import array_of
@@ -53,11 +52,8 @@ def vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = Fa
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}")
     if input._spec.dtype.category < FLOATING:
         refuse_dtype("linalg.vector_norm", input._spec.dtype)
-    if dtype is not None:
-        _check_dtype(input, dtype)
-        input = converted(input, dtype)
     dim = _dims(dim)
-    return late.linalg_vector_norm(input, ord, None if dim == () else dim, keepdim)
+    return late.linalg_vector_norm(without_narrowing(input, dtype), ord, None if dim == () else dim, keepdim)
 
 
 @numpy_names
@@ -104,17 +100,10 @@ def matrix_norm(
         return vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype)
     if size in ("nuc", 2):
         refuse_dtype(name, input._spec.dtype)
-    if dtype is not None:
-        _check_dtype(input, dtype)
-        input = converted(input, dtype)
+    input = without_narrowing(input, dtype)
     if size in ("nuc", 2):
-        S = linalg_svdvals(
-            late.permute(input, (*(d for d in range(input.ndim) if d not in (rows, columns)), rows, columns))
-        )
-        if ord == "nuc":
-            made = late.sum(S, -1)
-        else:
-            made = _extreme(S, -1, not least)
+        S = linalg_svdvals(late.movedim(input, (rows, columns), (-2, -1)))
+        made = late.sum(S, -1) if ord == "nuc" else _extreme(S, -1, not least)
         if keepdim:
             for d in sorted((rows, columns)):
                 made = late.unsqueeze(made, d)

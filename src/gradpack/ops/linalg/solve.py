@@ -11,6 +11,7 @@ from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ..pointwise.operands import is_complex
+from ..reduce.reduce import products_of_others
 from .check import checked, conjugating_op, floats, matrix_op, result_type, same_dtype, same_sizes, square, with_out
 from .lapack import solve as solve_rows
 from .matrix_parts import adjoint_of, array_of, as_like
@@ -252,16 +253,8 @@ def _det_gradient(g: Any, A: Any, out: Any) -> Any:
         return (g * out)[..., None, None] * late._inv(A)[0].mT
     U, S, Vh = late._svd(A, False)
     turned = _det(U) * _det(Vh)
-    others = _all_but_one(S)
+    others = products_of_others(S, -1)
     return (g * turned)[..., None, None] * (late.conj(U) * as_like(others, U)[..., None, :]) @ late.conj(Vh)
-
-
-def _all_but_one(S: Any) -> Any:
-    """For each element the product of all others along the last dimension."""
-    one = S[..., :1] * 0 + 1
-    before = late._cumprod(late._cat([one, S[..., :-1]], -1), -1)
-    after = late.flip(late._cumprod(late._cat([one, late.flip(S[..., 1:], (-1,))], -1), -1), (-1,))
-    return before * after
 
 
 @matrix_op(A=lambda g, A, out: _det_gradient(g, A, out), check=floats("linalg.det", kernel="lu_cpu"), name="linalg_det")

@@ -219,10 +219,6 @@ def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Tensor:
     return ours("cat", parts, axis)
 
 
-def stack(arrays: Any, axis: int = 0) -> Tensor:
-    return ours("stack", list(arrays), axis)
-
-
 def array_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     where_ = indices_or_sections
     return list(ours("tensor_split", ary, where_ if isinstance(where_, int) else [int(i) for i in where_], axis))

@@ -71,7 +71,7 @@ moveaxis: movedim a source:source destination:destination
 expand_dims squeeze sort argsort: forms. a axis
 concatenate: forms. arrays axis out:- dtype
 concat: forms.concatenate arrays axis out:- dtype
-stack: forms. arrays axis out:-
+stack: . arrays axis:dim out:-
 vstack hstack dstack column_stack: . tup
 split array_split: forms. ary indices_or_sections axis
 broadcast_to: . array shape:size

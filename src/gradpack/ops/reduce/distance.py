@@ -17,7 +17,6 @@ from ..linalg.check import floats
 from ..nn.loss_pointwise import limited
 from ..shape.shape import wrap_dim
 from .dimensions import numpy_names
-from .kernels import add_up
 from .norm import _slope as _norm_slope
 
 FUNCTIONS = "cdist pdist dist renorm cosine_similarity pairwise_distance"
@@ -96,22 +95,11 @@ def _cdist(x1: Array, x2: Array, p: float = 2.0, mode: int = 0) -> Any:
         return np.sqrt(np.maximum(squares, 0))
     step = max(1, _AT_ONCE // max(1, math.prod(lead) * columns * n))
     other = np.expand_dims(x2, -3)
-    parts = [_length(np.expand_dims(x1[..., start : start + step, :], -2) - other, p) for start in range(0, rows, step)]
+    parts = [
+        late.linalg_vector_norm(np.expand_dims(x1[..., start : start + step, :], -2) - other, p, -1)
+        for start in range(0, rows, step)
+    ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-2)
-
-
-def _length(diff: Any, p: float) -> Any:
-    """The p-norm along the last dimension."""
-    if p == 2:
-        return np.sqrt(np.vecdot(diff, diff))
-    size = np.abs(diff)
-    if p == 0:
-        return np.asarray(np.count_nonzero(size, axis=-1), dtype=diff.dtype)
-    if p == 1:
-        return add_up(size, -1)
-    if p == math.inf:
-        return np.max(size, axis=-1)
-    return add_up(size**p, -1) ** (1 / p)
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
@@ -185,7 +173,7 @@ def _row_slope(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
 def _row_distance(x1: Array, x2: Array, p: float = 2.0) -> Any:
     """Distances between the rows of one matrix and those of another."""
     diff = x1 - x2
-    return _length(diff, p) if diff.size else np.zeros(diff.shape[:-1], dtype=diff.dtype)
+    return late.linalg_vector_norm(diff, p, -1) if diff.size else np.zeros(diff.shape[:-1], dtype=diff.dtype)
 
 
 def _norm_gradient(g: Any, input: Any, other: Any, out: Any, p: float) -> Any:

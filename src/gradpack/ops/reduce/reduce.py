@@ -285,14 +285,16 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 _product = partial(general, result="sum", autocast="float32", refuses="complex32", compares=True, overlap="read_first")
 
 
-@_product(input=lambda g, input: g * late.reshape(_others(late.reshape(input, (-1,)), 0), input.shape), name="prod")
+@_product(
+    input=lambda g, input: g * late.reshape(products_of_others(late.reshape(input, (-1,)), 0), input.shape), name="prod"
+)
 def _prod(input: Array) -> Any:
     """The product of all elements."""
     return multiply_up(input)
 
 
 @_product(
-    input=lambda g, input, dim, keepdim: restored(g, input.shape, dim, keepdim) * _others(input, dim),
+    input=lambda g, input, dim, keepdim: restored(g, input.shape, dim, keepdim) * products_of_others(input, dim),
     node="ProdBackward1",
     contiguous=True,
 )
@@ -302,7 +304,7 @@ def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     return multiply_up(input, place if len(input.shape) else None, keepdim)
 
 
-def _others(x: Any, dim: int) -> Any:
+def products_of_others(x: Any, dim: int) -> Any:
     """For each element, the product of all others along a dimension. By division if there is no zero."""
     if type(x) is _array_type and x.ndim and x.size:
         product = multiply_up(x, axis(dim, x.ndim), True)
