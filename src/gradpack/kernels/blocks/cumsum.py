@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...ops.reduce.kernels import add_repeated
+from ...ops.reduce.row_products import add_repeated
 
 _LINE = 16  # elements per stretch: one row of the matrix product
 _PORTION = 1 << 15  # elements

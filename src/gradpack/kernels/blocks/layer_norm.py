@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.pointwise.blockwise import aligned
-from ...ops.reduce.kernels import add_multiples
+from ...ops.reduce.row_products import add_multiples
 
 # Elements of a block of rows: what is computed from them stays in the second-level cache.
 _BLOCK = 1 << 16

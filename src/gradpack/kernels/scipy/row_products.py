@@ -53,14 +53,14 @@ def add_in_rows(values: Any, out: Any, indices: Any) -> None:
 
 
 def add_multiples(out: Any, factors: Any, rows: Any) -> None:
-    """As `ops.reduce.kernels.add_multiples`."""
+    """As `ops.reduce.row_products.add_multiples`."""
     count, width = rows.shape
     places = _diagonal(count)
     loops.csr_matvecs(count, count, width, places, places, factors, rows.reshape(-1), out.reshape(-1))
 
 
 def add_repeated(matrix: Any, column: Any) -> None:
-    """As `ops.reduce.kernels.add_repeated`."""
+    """As `ops.reduce.row_products.add_repeated`."""
     count, width = matrix.shape
     ones, first = np.ones(width, matrix.dtype), np.zeros(count, np.int32)
     loops.csr_matvecs(count, 1, width, _diagonal(count), first, column, ones, matrix.reshape(-1))

@@ -305,31 +305,3 @@ def _starts(x: Any) -> Any:
 def exp_into(x: Any) -> Any:
     """The exponential, computed in-place if `x` is a NumPy array."""
     return np.exp(x, out=x) if type(x) is _array_type else np.exp(x)
-
-
-# -- rows of matrices, each changed by a number of its own: products with a diagonal matrix --
-
-
-@accelerated
-def add_multiples(out: Any, factors: Any, rows: Any) -> None:
-    """`out[k] += factors[k] * rows[k]`."""
-    product = repeated(factors, np.empty_like(rows))
-    np.multiply(product, rows, out=product)
-    np.add(out, product, out=out)
-
-
-@accelerated
-def add_repeated(matrix: Any, column: Any) -> None:
-    """`matrix[k] += column[k]`."""
-    np.add(matrix, repeated(column, np.empty_like(matrix)), out=matrix)
-
-
-def repeated(column: Any, out: Any) -> Any:
-    """Fill each row of `out` with its element of a column.
-
-    As a product of matrices with two columns and two rows, that takes BLAS a third of the time of an operation in
-    which NumPy repeats a column, and a tenth of that of a product with one.
-    """
-    pair = np.zeros((len(column), 2), out.dtype)
-    pair[:, 0] = column
-    return np.matmul(pair, np.ones((2, out.shape[1]), out.dtype), out=out)
