@@ -9,8 +9,7 @@ from .base.exits import Exit as _Exit
 from .base.exits import inside as _inside
 from .declare.signature.wrapper import open_doors as _open_doors
 from .ops.sparse.bodies import CHECKING as _CHECKING
-from .ops.sparse.products import addmm, mm, sampled_addmm, sum
-from .ops.sparse.softmax import log_softmax, softmax
+from .ops.sparse.products import addmm, log_softmax, mm, sampled_addmm, softmax, sum
 
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
 

@@ -87,7 +87,7 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     ),
     "ops.reduce.cumulate.running_products": (Kernel("numba", "running.running_products", when.many_lines),),
     "ops.reduce.cumulate.running_extremes": (Kernel("numba", "running.running_extremes", when.many_lines),),
-    "ops.reduce.recurrence.recurrence_along": (Kernel("numba", "running.recurrence_along", when.recurrence),),
+    "ops.reduce.cumulate.recurrence_along": (Kernel("numba", "running.recurrence_along", when.recurrence),),
     "ops.reduce.softmax.softmax_along": (Kernel("numba", "softmax.softmax", when.rows_of_single),),
     "ops.reduce.softmax.log_softmax_along": (Kernel("numba", "softmax.log_softmax", when.rows_of_single),),
     "ops.reduce.softmax.softmax_slope": (Kernel("numba", "softmax.softmax_slope", when.slopes_of_rows),),

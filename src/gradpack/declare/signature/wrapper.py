@@ -36,6 +36,7 @@ _GIVE_BACK = frozenset("conj positive real resolve_conj resolve_neg".split())
 _TEXT = """\
 def _call({signature}):
 {axis}\
+{keepdims}\
 {noted}\
 {asks}\
 {tests}\
@@ -51,6 +52,9 @@ _ASKS = """\
 """
 _AXIS = """\
     if {test}: {found}_dim_of({label!r}, axis, dim, {default}, {required})
+"""
+_KEEPDIMS = """\
+    if keepdims is not None: keepdim = keepdims
 """
 _TEST = """\
     if {test}: _look({values})
@@ -132,6 +136,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
         noted="" if inside is function else _NOTED.format(given=_given(own)),
         asks=_ASKS.format(first=_first(own), values=_by_name(own)) if asks else "",
         tests="".join(_TEST.format(test=t, values=values) for t in tests),
+        keepdims=_KEEPDIMS if _takes_keepdims(own, spelled) else "",
     )
     names = made.__globals__
     names.update({f"_default_{n}": value for n, value in defaults.items()})
@@ -235,7 +240,14 @@ def _signature(parameters: Any, spelled: tuple[list[str], str] | None) -> str:
             parts.append(f"{name}=_missing" if spelled is not None and name in spelled[0] else f"{star}{name}")
     if spelled is not None and "axis" not in parameters:
         parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
+    if _takes_keepdims(parameters, spelled):
+        parts.append("keepdims=None")
     return ", ".join(parts)
+
+
+def _takes_keepdims(parameters: Any, spelled: Any) -> bool:
+    """Return whether a wrapper takes `keepdims`, NumPy's name of `keepdim`, too."""
+    return spelled is not None and "keepdim" in parameters and "keepdims" not in parameters
 
 
 def _given(parameters: Any) -> str:

@@ -35,7 +35,7 @@ def running_extremes(input: Any, place: int, smallest: bool) -> Any:
 
 
 def recurrence_along(a: Any, b: Any, place: int, backwards: bool) -> Any:
-    """As `ops.reduce.recurrence.recurrence_along`."""
+    """As `ops.reduce.cumulate.recurrence_along`."""
     out = np.empty_like(b)
     running.recurrence(_lines(a), _lines(b), backwards, _lines(out))
     return out

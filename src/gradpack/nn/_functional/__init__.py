@@ -78,9 +78,9 @@ from ...ops.pointwise.gated import selu_ as selu_
 from ...ops.pointwise.gated import threshold_ as threshold_
 from ...ops.pointwise.prelu import prelu as prelu
 from ...ops.pointwise.trigonometry import tanh as tanh
+from ...ops.reduce.distance import cosine_similarity as cosine_similarity
+from ...ops.reduce.distance import pairwise_distance as pairwise_distance
 from ...ops.reduce.distance import pdist as pdist
-from ...ops.reduce.similarity import cosine_similarity as cosine_similarity
-from ...ops.reduce.similarity import pairwise_distance as pairwise_distance
 from .activations import *
 from .attention import *
 from .dropout import *

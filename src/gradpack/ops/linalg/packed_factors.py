@@ -1,7 +1,9 @@
-"""QR factors as LAPACK keeps them: Householder vectors below the diagonal, and their scales.
+"""Factors as LAPACK keeps them: Householder vectors of QR, and LDL factors of symmetric matrices.
 
-With V the vectors and tau the scales, H1 @ H2 @ ... = I - V @ T @ V^H, where T is the solution of a
-triangular system: products of reflections become products of matrices, which autograd knows.
+Householder vectors stand below the diagonal, with their scales beside. With V the vectors and tau the scales,
+H1 @ H2 @ ... = I - V @ T @ V^H, where T is the solution of a triangular system: products of reflections become products
+of matrices, which autograd knows. LDL factors come from LAPACK itself, through SciPy; their matrices need not be
+positive definite.
 """
 
 from __future__ import annotations
@@ -11,13 +13,15 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...base.errors import missing_extra
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ..pointwise.operands import not_implemented
-from .check import adjoint_of, conjugating_op, diagonal_of, floats, identity, matrices, matrix_op, with_out
+from ..pointwise.operands import no_gradient, not_implemented
+from .check import checked, conjugating_op, floats, matrices, matrix_op, result_type, square, with_out
+from .lapack import stacked
+from .matrix_parts import adjoint_of, diagonal_of, identity, padded
 
-FUNCTIONS = "geqrf orgqr ormqr"
-METHODS = "geqrf orgqr ormqr"
+FUNCTIONS = METHODS = "geqrf orgqr ormqr"
 
 
 @matrix_op(
@@ -83,16 +87,6 @@ def _check_tau(name: str, input: Any, tau: Any) -> None:
         raise RuntimeError(f"torch.{name}: tau dtype {tau.dtype} does not match input dtype {input.dtype}")
 
 
-def _reflections(input: Any, tau: Any) -> Any:
-    """The first columns of the product of reflections."""
-    n, k = input.shape[-1], tau.shape[-1]
-    start = identity(input.shape[-2], input, n)
-    if not k:
-        return start + input * 0
-    V = _vectors(input, k)
-    return start - V @ (_kernel(V, tau) @ adjoint_of(V[..., :n, :]))
-
-
 @conjugating_op(
     input=lambda g, input, tau: _reflected_back(g, input, tau)[0],
     tau=lambda g, input, tau: _reflected_back(g, input, tau)[1],
@@ -100,8 +94,13 @@ def _reflections(input: Any, tau: Any) -> Any:
     name="linalg_householder_product",
 )
 def _product(input: Array, tau: Array) -> Any:
-    """Products of reflections."""
-    return _reflections(input, tau)
+    """The first columns of products of reflections."""
+    n, k = input.shape[-1], tau.shape[-1]
+    start = identity(input.shape[-2], input, n)
+    if not k:
+        return start + input * 0
+    V = _vectors(input, k)
+    return start - V @ (_kernel(V, tau) @ adjoint_of(V[..., :n, :]))
 
 
 def _reflected_back(g: Any, input: Any, tau: Any) -> tuple[Any, Any]:
@@ -115,11 +114,8 @@ def _reflected_back(g: Any, input: Any, tau: Any) -> tuple[Any, Any]:
     left, right = V @ T, adjoint_of(top)
     g_v, g_top = -(g @ adjoint_of(T @ right)), -(adjoint_of(g) @ left)
     more_v, g_tau = _kernel_back(-(adjoint_of(V) @ g @ top), V, tau, T)
-    g_v = g_v + more_v + _below(g_top, input.shape[-2] - n)
-    whole = late.tril(g_v, -1)
-    if k < n:
-        whole = late._cat([whole, input[..., k:] * 0], -1)
-    return whole, g_tau
+    g_v = g_v + more_v + padded(g_top, rows=input.shape[-2] - n)
+    return padded(late.tril(g_v, -1), columns=n - k), g_tau
 
 
 def _kernel_back(g: Any, V: Any, tau: Any, T: Any) -> tuple[Any, Any]:
@@ -131,13 +127,6 @@ def _kernel_back(g: Any, V: Any, tau: Any, T: Any) -> tuple[Any, Any]:
     g_tau = diagonal_of(g_right) + late._sum_dim(g_system * late.conj(inner), -1)
     g_inner = g_system * late.conj(tau)[..., None]
     return V @ (g_inner + adjoint_of(g_inner)), g_tau
-
-
-def _below(top: Any, rows: int) -> Any:
-    """A matrix with as many rows of zeros below."""
-    if not rows:
-        return top
-    return late._cat([top, late.zeros_as(top, (*top.shape[:-2], rows, top.shape[-1]))], -2)
 
 
 @with_out
@@ -221,3 +210,140 @@ def ormqr(input: Tensor, input2: Tensor, input3: Tensor, left: bool = True, tran
     if left:
         return input3 - V @ (T @ (adjoint_of(V) @ input3))
     return input3 - ((input3 @ V) @ T) @ adjoint_of(V)
+
+
+# -- LDL factors --
+
+
+def _lapack(name: str, hermitian: bool, array: Any) -> Any:
+    """A routine of LAPACK for symmetric or Hermitian matrices of this dtype."""
+    try:
+        from scipy.linalg import get_lapack_funcs
+    except ImportError:
+        raise missing_extra(f"linalg.ldl: {name}", "SciPy", "special") from None
+    kind = "he" if hermitian and array.dtype.kind == "c" else "sy"
+    return get_lapack_funcs((kind + name,), (array,))[0]
+
+
+@matrix_op(
+    input=lambda g: no_gradient("linalg_ldl_factor_ex"),
+    jvp=lambda input_t: no_gradient("linalg_ldl_factor_ex"),
+    results=("LD", "pivots", "info"),
+    differentiable=1,
+    check=floats("torch.linalg.ldl_factor_ex", kernel="ldl_factor_kernel_cpu"),
+    node="NotImplemented",
+    name="linalg_ldl_factor_ex",
+)
+def _ldl_factor(input: Array, hermitian: bool = False) -> Any:
+    """L and the blocks of D in one matrix, the exchanges of rows, and where D has its first zero block."""
+    square("torch.linalg.ldl_factor_ex", input)
+    n = input.shape[-1]
+    flat = stacked(input)
+    found, pivots = np.zeros(flat.shape, dtype=input.dtype), np.zeros(flat.shape[:2], dtype=np.int32)
+    info = np.zeros(flat.shape[0], dtype=np.int32)
+    if input.size:
+        factor = _lapack("trf", hermitian, flat)
+        for nr in range(flat.shape[0]):
+            found[nr], pivots[nr], info[nr] = factor(flat[nr], lower=1)
+    lead = input.shape[:-2]
+    return np.tril(found).reshape(input.shape), pivots.reshape(*lead, n), info.reshape(lead)
+
+
+_LDLFactor = result_type("linalg_ldl_factor", "LD pivots")
+
+
+@with_out
+def ldl_factor_ex(input: Tensor, *, hermitian: bool = False, check_errors: bool = False) -> Any:
+    """As `ldl_factor`, without an error for singular matrices, as a named tuple (LD, pivots, info).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.ldl_factor_ex(torch.eye(2)).info
+        tensor(0, dtype=gradpack.int32)
+    """
+    result = _ldl_factor(input, hermitian)
+    return checked(result, check_errors, "torch.linalg.ldl_factor_ex" + _ZERO_BLOCK, RuntimeError)
+
+
+_ZERO_BLOCK = (
+    ": {place}D[{info},{info}] is zero: the matrix is singular, and ldl_solve would divide by zero. "
+    "linalg.ldl_factor_ex(A) gives the factors all the same"
+)
+
+
+@with_out
+def ldl_factor(input: Tensor, *, hermitian: bool = False) -> Any:
+    """`A = L @ D @ L^T` for symmetric matrices, in LAPACK's form, as a named tuple (LD, pivots). No gradient.
+
+    Needs SciPy (the extra `special`).
+
+    Args:
+        input: of shape (..., n, n); its lower triangle is looked at.
+        hermitian: take complex matrices as Hermitian: `L @ D @ L^H`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.ldl_factor(torch.tensor([[4.0, 2.0], [2.0, 5.0]])).LD
+        tensor([[4.0000, 0.0000],
+                [0.5000, 4.0000]])
+    """
+    found = checked(_ldl_factor(input, hermitian), True, "torch.linalg.ldl_factor" + _ZERO_BLOCK, RuntimeError)
+    return _LDLFactor(*found[:2])
+
+
+@matrix_op(
+    LD=lambda g: no_gradient("linalg_ldl_solve"),
+    B=lambda g: no_gradient("linalg_ldl_solve"),
+    jvp=lambda LD_t: no_gradient("linalg_ldl_solve"),
+    check=floats("torch.linalg.ldl_solve", "ldl_solve_kernel_cpu"),
+    node="NotImplemented",
+    name="linalg_ldl_solve",
+)
+def _ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool = False) -> Any:
+    """Solutions of systems by LDL factors."""
+    lead = np.broadcast_shapes(LD.shape[:-2], B.shape[:-2])
+    n, k = B.shape[-2:]
+    made = np.zeros((*lead, n, k), dtype=B.dtype)
+    if not made.size:
+        return made
+    factors = stacked(np.broadcast_to(LD, (*lead, n, n)))
+    rows = np.broadcast_to(pivots, (*lead, n)).reshape(-1, n)
+    right, out = stacked(np.broadcast_to(B, made.shape)), stacked(made)
+    solve = _lapack("trs", hermitian, LD)
+    for nr in range(out.shape[0]):
+        out[nr] = solve(factors[nr], rows[nr], right[nr], lower=1)[0]
+    return made
+
+
+@with_out
+def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Any:
+    """`X` with `A @ X = B`, by the factors that `ldl_factor` gives. No gradient. Needs SciPy (the extra `special`).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> LD, pivots = torch.linalg.ldl_factor(2 * torch.eye(2))
+        >>> torch.linalg.ldl_solve(LD, pivots, torch.ones(2, 1))
+        tensor([[0.5000],
+                [0.5000]])
+    """
+    name = "torch.linalg.ldl_solve"
+    square(name, LD, "LD")
+    if LD._shape[-1] != B._shape[-2]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for {name}: each A matrix is {LD._shape[-1]} by {LD._shape[-1]} but each b "
+            f"matrix is {B._shape[-2]} by {B._shape[-1]}"
+        )
+    matrices(name, B, "B")
+    if pivots._shape != LD._shape[:-1]:
+        raise RuntimeError(
+            f"{name}: Expected LD.shape[:-1] and pivots.shape to be the same, but got pivots with shape "
+            f"{list(pivots._shape)} instead"
+        )
+    if pivots.is_floating_point() or pivots.is_complex():
+        raise RuntimeError(f"{name}: Expected pivots to be integers. Got {pivots.dtype}")
+    if LD.dtype != B.dtype:
+        raise RuntimeError(f"{name}: LD dtype {LD.dtype} does not match b dtype {B.dtype}")
+    return _ldl_solve(LD, pivots, B, hermitian)
