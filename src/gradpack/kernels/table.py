@@ -64,14 +64,6 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.pointwise.error_function.gelu_gradient_of": (
         Kernel("numba", "elementwise.gelu_gradient", when.single_same_shape),
     ),
-    "ops.pointwise.activation.tanh_gelu_of": (Kernel("numba", "elementwise.gelu_by_tanh", when.single),),
-    "ops.pointwise.gelu_backward.tanh_gradient_of": (
-        Kernel("numba", "elementwise.gelu_gradient_by_tanh", when.single_same_shape),
-    ),
-    "ops.pointwise.gelu_backward.curvature_of": (Kernel("numba", "elementwise.gelu_curvature", when.single),),
-    "ops.pointwise.gelu_backward.tanh_curvature_of": (
-        Kernel("numba", "elementwise.gelu_curvature_by_tanh", when.single),
-    ),
     "ops.pointwise.remainders.remainder_of": (Kernel("numba", "elementwise.remainder", when.divisor),),
     "ops.pointwise.remainders.fmod_of": (Kernel("numba", "elementwise.fmod", when.divisor),),
     "ops.pointwise.gated.gated": (Kernel("numba", "elementwise.gated", when.single),),

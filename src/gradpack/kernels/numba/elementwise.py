@@ -38,11 +38,7 @@ def _of_arrays(loop: Callable[..., None]) -> Callable[..., Any]:
 
 
 erf, erfc = _of_arrays(error_functions.erf), _of_arrays(error_functions.erfc)
-gelu, gelu_by_tanh = _of_arrays(error_functions.gelu), _of_arrays(error_functions.gelu_by_tanh)
-gelu_gradient = _of_arrays(error_functions.gelu_gradient)
-gelu_gradient_by_tanh = _of_arrays(error_functions.gelu_gradient_by_tanh)
-gelu_curvature = _of_arrays(error_functions.gelu_curvature)
-gelu_curvature_by_tanh = _of_arrays(error_functions.gelu_curvature_by_tanh)
+gelu, gelu_gradient = _of_arrays(error_functions.gelu), _of_arrays(error_functions.gelu_gradient)
 
 
 def erfinv(x: Any, plain: Plain) -> Any:

@@ -15,10 +15,8 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.decorators import elementwise
 from ...declare.generate.tiling import looped
-from ...kernels.dispatch import accelerated
-from .blockwise import SHORT_EXP2
+from .blockwise import SHORT_EXP2, exp_of_negative
 from .error_function import gelu_of
-from .exponential import _exp_of_negative
 from .large_elements import hardshrink_of_large
 from .selection import LARGE, limit, select
 
@@ -77,29 +75,20 @@ def gelu(input: Array, *, approximate: str = "none") -> Any:
     if approximate == "none":
         return gelu_of(input)
     if approximate == "tanh":
-        return tanh_gelu_of(input)
+        return looped(_gelu_by_tanh, input)
     raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
 
 
-@accelerated
-def tanh_gelu_of(input: Any) -> Any:
-    """`gelu_by_tanh`, large arrays block by block."""
-    return looped(gelu_by_tanh, input)
+def _gelu_by_tanh(input: Any) -> Any:
+    return input * probability_by_tanh(input)
 
 
-def gelu_by_tanh(input: Any) -> Any:
-    """gelu with tanh in place of erf, on arrays."""
-    out = input * input
-    out *= CUBIC * SQRT_2_OVER_PI
-    out += SQRT_2_OVER_PI
-    out = np.tanh(out * input)
-    out += 1
-    out *= input
-    out *= 0.5
-    return out
+def probability_by_tanh(x: Any) -> Any:
+    """`(1 + tanh(u)) / 2` with u = sqrt(2 / pi) (x + 0.044715 x^3), which is the sigmoid of 2 u."""
+    return 1 / (exp_of_negative(x * (x * x * (CUBIC * SQRT_8_OVER_PI) + SQRT_8_OVER_PI)) + 1)
 
 
-SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
+SQRT_8_OVER_PI = math.sqrt(8 / math.pi)
 CUBIC = 0.044715
 _LOG2_E = math.log2(math.e)
 
@@ -114,7 +103,7 @@ def silu(input: Array) -> Any:
         >>> torch.nn.functional.silu(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7311])
     """
-    return input / (_exp_of_negative(input) + 1)
+    return input / (exp_of_negative(input) + 1)
 
 
 def _silu_slope(input: Any) -> Any:

@@ -13,7 +13,7 @@ from ...base.errors import missing_extra
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ..special.large_arrays import erfinv_of
-from .blockwise import SHORT_EXP2
+from .blockwise import exp_of_negative
 from .error_function import erf_of, erfc_of
 from .operands import is_complex, is_number
 from .selection import limit
@@ -22,7 +22,6 @@ FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt
 METHODS = FUNCTIONS
 INPLACE = "exp_ exp2_ expm1_ log_ log2_ log10_ log1p_ sqrt_ rsqrt_ sigmoid_ logit_ xlogy_ erf_ erfc_ erfinv_"
 
-_LOG2_E = 1 / math.log(2)
 _LN2, _LN10 = math.log(2), math.log(10)
 
 
@@ -205,11 +204,7 @@ def sigmoid(input: Array) -> Any:
         >>> torch.sigmoid(torch.tensor([0.0, 2.0]))
         tensor([0.5000, 0.8808])
     """
-    return 1 / (_exp_of_negative(input) + 1)
-
-
-def _exp_of_negative(x: Any) -> Any:
-    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
+    return 1 / (exp_of_negative(input) + 1)
 
 
 @elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")

@@ -5,13 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...kernels.dispatch import accelerated
-from .activation import CUBIC, SQRT_2_OVER_PI
+from ...declare.generate.tiling import looped
+from .activation import CUBIC, SQRT_8_OVER_PI, probability_by_tanh
 from .error_function import gelu_gradient_of
 
 _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
@@ -27,31 +25,13 @@ _INV_SQRT_2_PI = 1 / math.sqrt(2 * math.pi)
 )
 def gelu_backward(grad: Array, input: Array, approximate: str) -> Any:
     """`grad` times the slope of gelu at `input`."""
-    if approximate == "none":
-        return gelu_gradient_of(grad, input)
-    return tanh_gradient_of(grad, input)
+    return gelu_gradient_of(grad, input) if approximate == "none" else looped(_gradient_by_tanh, grad, input)
 
 
-@accelerated
-def tanh_gradient_of(g: Any, x: Any) -> Any:
-    """`g` times the slope of gelu with tanh."""
-    return g * _slope_by_tanh(x)
-
-
-def _slope_by_tanh(x: Any) -> Any:
-    """p + x dp/dx, where p = (1 + tanh(u(x))) / 2, so that dp/du = 2 p (1 - p)."""
-    square = x * x
-    p = np.tanh((square * CUBIC + 1) * SQRT_2_OVER_PI * x)
-    p += 1
-    p *= 0.5
-    square *= 3 * CUBIC
-    square += 1
-    square *= p
-    square *= 1 - p
-    square *= 2 * SQRT_2_OVER_PI
-    square *= x
-    square += p
-    return square
+def _gradient_by_tanh(g: Any, x: Any) -> Any:
+    """g (p + x dp/dx), where dp/dx = p (1 - p) times the derivative of the argument of the sigmoid."""
+    p = probability_by_tanh(x)
+    return g * (p + x * ((1 - p) * p * (x * x * (3 * CUBIC * SQRT_8_OVER_PI) + SQRT_8_OVER_PI)))
 
 
 def gelu_curvature(x: Any, approximate: str) -> Any:
@@ -59,22 +39,13 @@ def gelu_curvature(x: Any, approximate: str) -> Any:
 
     On Tensors it is differentiable as the composition that it is.
     """
-    return tanh_curvature_of(x) if approximate == "tanh" else curvature_of(x)
+    return _curvature_by_tanh(x) if approximate == "tanh" else (2 - x * x) * late.exp(x * x * -0.5) * _INV_SQRT_2_PI
 
 
-@accelerated
-def curvature_of(x: Any) -> Any:
-    """`2 - x^2` times the normal density."""
+def _curvature_by_tanh(x: Any) -> Any:
+    """p q (2 v' + x (v'' + (q - p) v'^2)), where p is the sigmoid of v, and q = 1 - p that of -v."""
     square = x * x
-    return (2 - square) * (late.exp(square * -0.5) * _INV_SQRT_2_PI)
-
-
-@accelerated
-def tanh_curvature_of(x: Any) -> Any:
-    """With t = tanh(u(x)): (1 - t^2) (u' + x (u'' / 2 - t u'^2))."""
-    square = x * x
-    bend = square * CUBIC
-    t = late.tanh(x * (bend + 1) * SQRT_2_OVER_PI)
-    first = (bend * 3 + 1) * SQRT_2_OVER_PI
-    half_second = x * (3 * CUBIC * SQRT_2_OVER_PI)
-    return (1 - t * t) * (first + x * (half_second - t * first * first))
+    v = x * (square * CUBIC + 1) * SQRT_8_OVER_PI
+    p, q = late.sigmoid(v), late.sigmoid(-v)
+    slope = (square * (3 * CUBIC) + 1) * SQRT_8_OVER_PI
+    return p * q * (slope * 2 + x * (x * (6 * CUBIC * SQRT_8_OVER_PI) + (q - p) * slope * slope))
