@@ -17,7 +17,6 @@ from ...declare.decorators import elementwise
 from ...declare.generate.tiling import looped
 from .blockwise import SHORT_EXP2, exp_of_negative
 from .error_function import gelu_of
-from .large_elements import hardshrink_of_large
 from .selection import LARGE, limit, select
 
 FUNCTIONS = "relu selu celu threshold hardshrink"
@@ -361,9 +360,7 @@ def _softshrink(input: Array, lambd: float = 0.5) -> Any:
     return input - limit(input, -lambd, lambd)
 
 
-@_stepwise(
-    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), blocks=hardshrink_of_large, rounds=True
-)
+@_stepwise(input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), rounds=True)
 def hardshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
 

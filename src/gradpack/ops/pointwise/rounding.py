@@ -21,9 +21,9 @@ from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.batching.vmap_fallback import dynamic_shape
 from ...declare.decorators import elementwise, linear, nondifferentiable
+from ...declare.generate.tiling import compiled
 from ...declare.inplace.inplace import inplace
 from .complex_parts import PROPERTIES
-from .large_elements import sign_of_large
 from .operands import is_complex, is_whole, no_gradient, zeros_for
 from .selection import select
 
@@ -69,7 +69,16 @@ def _method_abs_(self: Tensor) -> Tensor:
     return inplace(abs.op, "abs_", [self])
 
 
-@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=sign_of_large, refuses="unsigned")
+def _sign_of_large(plain: Any, input: Any) -> Any:
+    made = compiled(_sign_of_number, input)
+    return plain(input) if made is None else made
+
+
+def _sign_of_number(x: Any) -> Any:
+    return np.where(x > 0, 1.0, np.where(x < 0, -1.0, 0.0))
+
+
+@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=_sign_of_large, refuses="unsigned")
 def sign(input: Array) -> Any:
     """-1, 0 or 1; 0 for NaN.
 
