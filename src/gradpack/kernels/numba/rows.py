@@ -1,12 +1,14 @@
-"""Recurrences along the last dimension, and products of rows."""
+"""Recurrences, products and softmax along the last dimension."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .loops import running
+from .loops import softmax as loops
 
 
 def _lines(x: Any) -> Any:
@@ -46,3 +48,19 @@ def products_of_rows(rows: Any) -> Any:
     out = np.empty(len(rows), rows.dtype)
     running.rows_multiplied(rows, out)
     return out
+
+
+def _of_rows(loop: Callable[..., None]) -> Callable[..., Any]:
+    """A loop over the rows of one matrix or two as a function of arrays, and of the last dimension."""
+
+    def run(*given: Any) -> Any:
+        arrays = given[:-1]
+        out = np.empty(arrays[0].shape, arrays[0].dtype)
+        loop(*(a.reshape(-1, a.shape[-1]) for a in (*arrays, out)))
+        return out
+
+    return run
+
+
+softmax, log_softmax = _of_rows(loops.softmax), _of_rows(loops.log_softmax)
+softmax_slope, log_softmax_slope = _of_rows(loops.softmax_gradient), _of_rows(loops.log_softmax_gradient)
