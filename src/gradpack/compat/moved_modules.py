@@ -128,6 +128,7 @@ _TABLE = """
     saved.nodes_of_torch    saved.torch_nodes
     saved.policies.notes    saved.policies.recorded_arrays
     saved.policies.pinned   saved.policies.pinned_pool
+    ops.pointwise.prelu     ops.pointwise.gated
     ops.predicates          ops.attributes
     ops.inplace_functions   ops.attributes
 """

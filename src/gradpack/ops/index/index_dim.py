@@ -17,7 +17,7 @@ from ...base.errors import not_a_tensor
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
-from ...declare.decorators import general, linear
+from ...declare.decorators import linear
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped
@@ -36,7 +36,7 @@ from .accumulate import (
     store,
     widened,
 )
-from .writing import keep_apart, own_value, value_form, write_op, write_part
+from .writing import keep_apart, number_op, own_value, value_form, write_op, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
@@ -209,12 +209,10 @@ def _check_source(
         )
 
 
-@general(
+@number_op(
     input=lambda g, dim, index: _index_fill(g, dim, index, 0),
     jvp=lambda input_t, dim, index: _index_fill(input_t, dim, index, 0),
-    structural=True,
     name="index_fill",
-    refuses="unsigned",
     cost="cheap",
 )
 def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:

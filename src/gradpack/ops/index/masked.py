@@ -14,12 +14,12 @@ from ...base.errors import scalar_type, shapes_do_not_broadcast
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.batching.vmap_fallback import each_example
-from ...declare.decorators import general, linear, nondifferentiable
+from ...declare.decorators import linear, nondifferentiable
 from ..reduce.kernels import _array_type
 from ..shape.shape import wrap_dim
 from .accumulate import as_dtype, flat_of
 from .subscript import FULL
-from .writing import own_value, value_form, write_op, write_part
+from .writing import number_op, own_value, value_form, write_op, write_part
 
 FUNCTIONS = "masked_fill masked_select masked_scatter nonzero argwhere select_scatter slice_scatter diagonal_scatter"
 METHODS = FUNCTIONS
@@ -47,13 +47,11 @@ def _common(op: str, input: Any, mask: Any) -> Any:
         raise shapes_do_not_broadcast(op, a, b) from None
 
 
-@general(
+@number_op(
     input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
     jvp=lambda input_t, mask: _masked_fill(input_t, mask, 0),
-    structural=True,
     name="masked_fill",
     contiguous=True,
-    refuses="unsigned",
     cost="cheap",
     saved_as="mask",
 )

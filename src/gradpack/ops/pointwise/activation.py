@@ -26,6 +26,7 @@ INPLACE = "relu_"
 
 # Functions of straight parts: the gradient compares the input, and its own derivative is 0.
 _stepwise = partial(elementwise, dtypes="f", flat=True, compares=True)
+_thresholded = partial(elementwise, dtypes="if", flat="ThresholdBackwardBackward0", refuses="unsigned")
 
 
 @elementwise(grad=lambda g: g, input=lambda g: late.zeros_as(g, tuple(g.shape)), dtypes="fc")
@@ -34,13 +35,7 @@ def _flat_gradient(grad: Array, input: Array) -> Any:
     return np.where(True, grad, input)
 
 
-@elementwise(
-    input=lambda g, out: late.where(out <= 0, 0.0, g),
-    dtypes="if",
-    flat="ThresholdBackwardBackward0",
-    refuses="unsigned",
-    warns=False,
-)
+@_thresholded(input=lambda g, out: late.where(out <= 0, 0.0, g), warns=False)
 def relu(input: Array) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
 
@@ -258,12 +253,10 @@ def _mish_slope(input: Any) -> Any:
     return t + input * (e / (e + 1)) * (1 - t * t)
 
 
-@elementwise(
+@_stepwise(
     input=lambda g, input, min_val, max_val: late.where((input > min_val) & (input < max_val), g, 0.0),
     dtypes="if",
-    flat=True,
     refuses="unsigned",
-    compares=True,
 )
 def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """`input` limited to an interval.
@@ -321,13 +314,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - late.tanh(input)
 
 
-@elementwise(
-    input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g),
-    dtypes="if",
-    flat="ThresholdBackwardBackward0",
-    refuses="unsigned",
-    compares=True,
-)
+@_thresholded(input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g), compares=True)
 def threshold(input: Array, threshold: Number, value: Array) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ METHODS = FUNCTIONS
 INPLACE = "div_ true_divide_ floor_divide_ remainder_ fmod_"
 ALIASES = {"divide": "div"}
 BINARY_OPERATORS = "truediv:div floordiv:floor_divide mod:remainder"
+
+_rounded = partial(elementwise, dtypes="if", refuses="unsigned")
 
 
 @elementwise(
@@ -70,13 +73,11 @@ def _quotients(input: Any, other: Any) -> Any:
     return low._spec.native if result_type(input, other) is low._spec.dtype else None
 
 
-@elementwise(
+@_rounded(
     input=lambda g, rounding_mode: zeros_for(g),  # named so that the node has `_saved_rounding_mode`
     other=lambda g, rounding_mode: zeros_for(g),
-    dtypes="if",
     node="DivBackward2",
     name="div_rounded",
-    refuses="unsigned",
     numbers=True,
 )
 def _div_rounded(input: Array, other: Array, rounding_mode: str, narrow: Array = None) -> Any:
@@ -108,14 +109,11 @@ def _not_zero(op: str, input: Any, other: Any) -> Any:
     return other
 
 
-@elementwise(
-    input=lambda g: no_gradient("floor_divide"),
-    other=lambda g: no_gradient("floor_divide"),
-    dtypes="if",
-    node="NotImplemented",
-    refuses="unsigned",
-    numbers=True,
-)
+def _refused(g: Any) -> Any:
+    return no_gradient("floor_divide")
+
+
+@_rounded(input=_refused, other=_refused, node="NotImplemented", numbers=True)
 def floor_divide(input: Array, other: Array) -> Any:
     """`input / other`, rounded down; as in torch it has no derivative.
 
@@ -131,13 +129,7 @@ def floor_divide(input: Array, other: Array) -> Any:
     return floor_divide_of(input, _not_zero("floor_divide", input, other))
 
 
-@elementwise(
-    input=lambda g: g,
-    other=lambda g, input, other: -g * _div_rounded(input, other, "floor"),
-    dtypes="if",
-    rounds=True,
-    refuses="unsigned",
-)
+@_rounded(input=lambda g: g, other=lambda g, input, other: -g * _div_rounded(input, other, "floor"), rounds=True)
 def remainder(input: Array, other: Array) -> Any:
     """The remainder of floor division, with the sign of `other`, as Python's `%`.
 
@@ -153,13 +145,11 @@ def remainder(input: Array, other: Array) -> Any:
     return remainder_of(input, _not_zero("remainder", input, other))
 
 
-@elementwise(
+@_rounded(
     input=lambda g: g,
     other=lambda g, input, other: -g * _div_rounded(input, other, "trunc"),
     scalars=("other",),
-    dtypes="if",
     rounds=True,
-    refuses="unsigned",
 )
 def fmod(input: Array, other: Array) -> Any:
     """The remainder of truncating division, with the sign of `input`, as C's `fmod`.

@@ -162,13 +162,9 @@ def clamp_max(input: Array, max: Array) -> Any:
 
 
 def nan_to_num(
-    input: Tensor,
-    nan: float | None = None,
-    posinf: float | None = None,
-    neginf: float | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None,
+    *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """`input` with numbers in the place of NaN and the infinities.
 
     Args:

@@ -98,9 +98,15 @@ def sign(input: Array) -> Any:
     return np.asarray(steps, dtype=input.dtype)
 
 
-@elementwise(
-    input=lambda g, input, out: _sgn_slope(g, input, out), holomorphic=False, refuses="unsigned", compares=True
-)
+def _sgn_slope(g: Any, input: Any, out: Any) -> Any:
+    """The gradient of `sgn`: the part of `g` tangential to the unit circle, over `abs(input)`; zeros for reals."""
+    if not is_complex(input):
+        return zeros_for(g)
+    size = abs(input)
+    return where(late.eq(size, 0), 0.0, (g - out * late.real(g * late.conj_physical(out))) / size)
+
+
+@elementwise(input=_sgn_slope, holomorphic=False, refuses="unsigned", compares=True)
 def sgn(input: Array) -> Any:
     """`sign`; of a complex number, the number of length 1 in the same direction, and 0 at 0.
 
@@ -114,14 +120,6 @@ def sgn(input: Array) -> Any:
         return sign(input)
     size = np.abs(input)
     return input / np.where(size == 0, 1.0, size)
-
-
-def _sgn_slope(g: Any, input: Any, out: Any) -> Any:
-    """The gradient of `sgn`: the part of `g` tangential to the unit circle, over `abs(input)`; zeros for reals."""
-    if not is_complex(input):
-        return zeros_for(g)
-    size = abs(input)
-    return where(late.eq(size, 0), 0.0, (g - out * late.real(g * late.conj_physical(out))) / size)
 
 
 @elementwise(input=lambda g: zeros_for(g), dtypes="if")
