@@ -64,8 +64,8 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.pointwise.error_function.gelu_gradient_of": (
         Kernel("numba", "elementwise.gelu_gradient", when.single_same_shape),
     ),
-    "ops.pointwise.remainders.remainder_of": (Kernel("numba", "elementwise.remainder", when.divisor),),
-    "ops.pointwise.remainders.fmod_of": (Kernel("numba", "elementwise.fmod", when.divisor),),
+    "ops.pointwise.division.remainder_of": (Kernel("numba", "elementwise.remainder", when.divisor),),
+    "ops.pointwise.division.fmod_of": (Kernel("numba", "elementwise.fmod", when.divisor),),
     "ops.pointwise.gated.gated": (Kernel("numba", "elementwise.gated", when.single),),
     "ops.pointwise.gated.gated_backward": (Kernel("numba", "elementwise.gated_backward", when.single),),
     "ops.pointwise.gated.rectified": (Kernel("numba", "elementwise.rectified", when.slopes),),

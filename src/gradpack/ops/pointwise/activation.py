@@ -14,10 +14,8 @@ from ...base.info import finfo
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import looped
 from .blockwise import SHORT_EXP2, exp_of_negative
-from .error_function import gelu_of
-from .selection import LARGE, limit, select
+from .operands import LARGE, limit, select
 
 FUNCTIONS = "relu selu celu threshold hardshrink"
 METHODS = "relu hardshrink"
@@ -48,42 +46,6 @@ def relu(input: Array) -> Any:
     return np.maximum(input, 0) if input.size < LARGE else limit(input, 0, None)
 
 
-@elementwise(
-    input=lambda g, input, approximate: late.gelu_backward(g, input, approximate),
-    dtypes="f",
-    blocks=False,
-    saved_as="approximate self",
-)
-def gelu(input: Array, *, approximate: str = "none") -> Any:
-    """`input * P(X <= input)` for a standard normal X.
-
-    Args:
-        approximate: "none", or "tanh" for the formula of Hendrycks and Gimpel (arXiv 1606.08415).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.gelu(torch.tensor([0.0, 1.0]))
-        tensor([0.0000, 0.8413])
-    """
-    if approximate == "none":
-        return gelu_of(input)
-    if approximate == "tanh":
-        return looped(_gelu_by_tanh, input)
-    raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
-
-
-def _gelu_by_tanh(input: Any) -> Any:
-    return input * probability_by_tanh(input)
-
-
-def probability_by_tanh(x: Any) -> Any:
-    """`(1 + tanh(u)) / 2` with u = sqrt(2 / pi) (x + 0.044715 x^3), which is the sigmoid of 2 u."""
-    return 1 / (exp_of_negative(x * (x * x * (CUBIC * SQRT_8_OVER_PI) + SQRT_8_OVER_PI)) + 1)
-
-
-SQRT_8_OVER_PI = math.sqrt(8 / math.pi)
-CUBIC = 0.044715
 _LOG2_E = math.log2(math.e)
 
 

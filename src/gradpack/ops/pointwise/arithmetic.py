@@ -13,8 +13,7 @@ from ...base.numbers import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from .operands import factor_for, is_bool, is_complex, is_number
-from .selection import select
+from .operands import factor_for, is_bool, is_complex, is_number, select
 
 FUNCTIONS = "add sub mul neg positive reciprocal square rsub lerp addcmul addcdiv"
 METHODS = "add sub mul neg positive reciprocal square lerp addcmul addcdiv"

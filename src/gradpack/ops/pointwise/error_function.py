@@ -11,6 +11,8 @@ needs its relative precision far out, where it is written as
 
 with a quotient S. The coefficients are minimax fits (least squares in 50 digits, reweighted until
 the error is level); the comments say what error is left, relative to the function.
+
+The gradient of gelu is an operation of its own: double backward saves two tensors instead of every intermediate.
 """
 
 from __future__ import annotations
@@ -20,10 +22,13 @@ from typing import Any
 
 import numpy as np
 
+from ...base import late
+from ...declare.annotations import Array
+from ...declare.decorators import elementwise
 from ...declare.generate.tiling import looped
 from ...kernels.dispatch import accelerated
 from .blockwise import exp_of_negative, is_numpy
-from .selection import select
+from .operands import select
 
 # R as a quotient for |x| < 6: 1.2e-17. Here and below all coefficients are positive: nothing cancels.
 _DOUBLE = (
@@ -48,6 +53,7 @@ _SCALED_BELOW = (
     0.0028045633411401136568, 0.00015831749194284503236,
 )  # fmt: skip
 
+_SQRT_8_OVER_PI, _CUBIC = math.sqrt(8 / math.pi), 0.044715
 _SQRT_HALF, _INV_SQRT_TWO_PI = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
 
 FEW = 32  # elements: up to here, calling the functions of `math` takes less time than the polynomial
@@ -169,3 +175,73 @@ def _slope_double(x: Any) -> Any:
 
 def _gradient_double(g: Any, x: Any) -> Any:
     return g * _slope_double(x)
+
+
+@elementwise(
+    input=lambda g, input, approximate: late.gelu_backward(g, input, approximate),
+    dtypes="f",
+    blocks=False,
+    saved_as="approximate self",
+)
+def gelu(input: Array, *, approximate: str = "none") -> Any:
+    """`input * P(X <= input)` for a standard normal X.
+
+    Args:
+        approximate: "none", or "tanh" for the formula of Hendrycks and Gimpel (arXiv 1606.08415).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.gelu(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8413])
+    """
+    if approximate == "none":
+        return gelu_of(input)
+    if approximate == "tanh":
+        return looped(_gelu_by_tanh, input)
+    raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
+
+
+def _gelu_by_tanh(input: Any) -> Any:
+    return input * _probability_by_tanh(input)
+
+
+def _probability_by_tanh(x: Any) -> Any:
+    """`(1 + tanh(u)) / 2` with u = sqrt(2 / pi) (x + 0.044715 x^3), which is the sigmoid of 2 u."""
+    return 1 / (exp_of_negative(x * (x * x * (_CUBIC * _SQRT_8_OVER_PI) + _SQRT_8_OVER_PI)) + 1)
+
+
+@elementwise(
+    grad=lambda g, input, approximate: gelu_backward(g, input, approximate),
+    input=lambda g, grad, input, approximate: g * grad * gelu_curvature(input, approximate),
+    node="GeluBackwardBackward0",
+    scalars=False,
+    dtypes="f",
+    blocks=False,
+)
+def gelu_backward(grad: Array, input: Array, approximate: str) -> Any:
+    """`grad` times the slope of gelu at `input`."""
+    return gelu_gradient_of(grad, input) if approximate == "none" else looped(_gradient_by_tanh, grad, input)
+
+
+def _gradient_by_tanh(g: Any, x: Any) -> Any:
+    """g (p + x dp/dx), where dp/dx = p (1 - p) times the derivative of the argument of the sigmoid."""
+    p = _probability_by_tanh(x)
+    return g * (p + x * ((1 - p) * p * (x * x * (3 * _CUBIC * _SQRT_8_OVER_PI) + _SQRT_8_OVER_PI)))
+
+
+def gelu_curvature(x: Any, approximate: str) -> Any:
+    """The second derivative of gelu: `2 - x^2` times the normal density, or that of the tanh approximation.
+
+    On Tensors it is differentiable as the composition that it is.
+    """
+    return _curvature_by_tanh(x) if approximate == "tanh" else (2 - x * x) * late.exp(x * x * -0.5) * _INV_SQRT_TWO_PI
+
+
+def _curvature_by_tanh(x: Any) -> Any:
+    """p q (2 v' + x (v'' + (q - p) v'^2)), where p is the sigmoid of v, and q = 1 - p that of -v."""
+    square = x * x
+    v = x * (square * _CUBIC + 1) * _SQRT_8_OVER_PI
+    p, q = late.sigmoid(v), late.sigmoid(-v)
+    slope = (square * (3 * _CUBIC) + 1) * _SQRT_8_OVER_PI
+    return p * q * (slope * 2 + x * (x * (6 * _CUBIC * _SQRT_8_OVER_PI) + (q - p) * slope * slope))

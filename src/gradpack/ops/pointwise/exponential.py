@@ -16,8 +16,7 @@ from ...declare.decorators import elementwise
 from ..special.large_arrays import erfinv_of
 from .blockwise import exp_of_negative
 from .error_function import erf_of, erfc_of
-from .operands import is_complex, is_number
-from .selection import limit
+from .operands import is_complex, is_number, limit
 
 FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt sigmoid logit xlogy erf erfc erfinv"
 METHODS = FUNCTIONS

@@ -19,7 +19,7 @@ from ..reduce.dimensions import axis
 from ..shape.shape import wrap_dim
 from .activation import SELU_ALPHA, SELU_SCALE, _celu, _elu, hardtanh, leaky_relu, relu
 from .activation import threshold as _threshold
-from .selection import select
+from .operands import select
 
 FUNCTIONS = "prelu rrelu rrelu_ celu_ selu_ threshold_"
 METHODS = "prelu"

@@ -19,8 +19,7 @@ from ...declare.generate.tiling import looped
 from ...declare.inplace.inplace import inplace
 from ...declare.inplace.text import function
 from ..reduce.kernels import _array_type
-from .operands import is_complex, is_number, is_whole
-from .selection import LARGE, limit, select
+from .operands import LARGE, is_complex, is_number, is_whole, limit, select
 
 FUNCTIONS = METHODS = "clamp clamp_min clamp_max nan_to_num maximum minimum fmax fmin"
 INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"

@@ -24,8 +24,7 @@ from ...declare.decorators import elementwise, linear, nondifferentiable
 from ...declare.generate.tiling import compiled
 from ...declare.inplace.inplace import inplace
 from .complex_parts import PROPERTIES
-from .operands import is_complex, is_whole, no_gradient, zeros_for
-from .selection import select
+from .operands import is_complex, is_whole, no_gradient, select, zeros_for
 
 FUNCTIONS = "abs sign sgn floor ceil round trunc frac copysign signbit heaviside where"
 METHODS = FUNCTIONS

@@ -1,0 +1,160 @@
+"""Loops over the rows of a matrix: softmax of float32, its logarithm, layer_norm, and the gradients of these.
+
+Each row goes through the cache once, so that what is computed from it takes no longer than to read and write it. The
+weights of layer_norm are always there, if only as ones; an empty `bias` stands for zeros.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .functions import exp, largest_of_row
+from .loop import loop, summing
+from .sums import BLOCK, place, squares_about, sum_about, sum_of
+
+_f = np.float32
+
+
+@summing
+def _exponentials(x: Any, row: int, top: Any, out: Any) -> float:
+    """`exp(x - top)` of a row into `out`, and their sum."""
+    length, whole = x.shape[1], 0.0
+    for first in range(0, length, BLOCK):
+        part = x.dtype.type(0)
+        for k in range(min(BLOCK, length - first)):
+            j = place(first) + place(k)
+            power = exp(x[row, j] - top)
+            out[row, j] = power
+            part += power
+        whole += part
+    return whole
+
+
+@loop
+def softmax(x: Any, out: Any) -> None:
+    """`exp(x) / sum(exp(x))` of each row. A row with an inf, or of -inf only, becomes NaN, as in torch."""
+    count, length = x.shape
+    bits = x.view(np.int32)
+    for i in range(count):
+        whole = _exponentials(x, i, largest_of_row(bits, i, length, False), out)
+        factor = _f(1 / whole)
+        for j in range(length):
+            out[i, j] *= factor
+
+
+@loop
+def log_softmax(x: Any, out: Any) -> None:
+    """`(x - top) - log(sum(exp(x - top)))` of each row."""
+    count, length = x.shape
+    bits = x.view(np.int32)
+    for i in range(count):
+        top = largest_of_row(bits, i, length, False)
+        level = _f(np.log(_exponentials(x, i, top, out)))
+        for j in range(length):
+            out[i, j] = (x[i, j] - top) - level
+
+
+@summing
+def _dot(g: Any, out: Any, row: int) -> float:
+    length, whole = g.shape[1], 0.0
+    for first in range(0, length, BLOCK):
+        part = g.dtype.type(0)
+        for k in range(min(BLOCK, length - first)):
+            j = place(first) + place(k)
+            part += g[row, j] * out[row, j]
+        whole += part
+    return whole
+
+
+@loop
+def softmax_gradient(g: Any, out: Any, made: Any) -> None:
+    """`(g - sum(g * out)) * out` of each row."""
+    count, length = g.shape
+    for i in range(count):
+        whole = _f(_dot(g, out, i))
+        for j in range(length):
+            made[i, j] = (g[i, j] - whole) * out[i, j]
+
+
+@summing
+def _sum(g: Any, row: int) -> float:
+    length, whole = g.shape[1], 0.0
+    for first in range(0, length, BLOCK):
+        part = g.dtype.type(0)
+        for k in range(min(BLOCK, length - first)):
+            part += g[row, place(first) + place(k)]
+        whole += part
+    return whole
+
+
+@loop
+def log_softmax_gradient(g: Any, out: Any, made: Any) -> None:
+    """`g - exp(out) * sum(g)` of each row."""
+    count, length = g.shape
+    for i in range(count):
+        whole = _f(_sum(g, i))
+        for j in range(length):
+            made[i, j] = g[i, j] - exp(out[i, j]) * whole
+
+
+ROWS = 64  # rows whose gradients of a weight are added up in their own dtype
+
+
+@loop
+def layer_norm(x: Any, weight: Any, bias: Any, eps: float, out: Any, mean: Any, rstd: Any) -> None:
+    """`(x - mean) * rstd * weight + bias`, with `rstd = 1 / sqrt(average((x - mean)^2) + eps)` of each row."""
+    count, length = x.shape
+    flat = x.reshape(-1)
+    for i in range(count):
+        centre = x.dtype.type(sum_of(flat, i * length, length) / length)
+        spread = squares_about(flat, i * length, length, centre) / length
+        if centre * centre > spread:
+            rest = sum_about(flat, i * length, length, centre) / length
+            centre, spread = x.dtype.type(centre + rest), max(spread - rest * rest, 0.0)
+        scale = x.dtype.type(1 / np.sqrt(spread + eps))
+        mean[i], rstd[i] = centre, scale
+        if bias.size:
+            for j in range(length):
+                out[i, j] = (x[i, j] - centre) * scale * weight[j] + bias[j]
+        else:
+            for j in range(length):
+                out[i, j] = (x[i, j] - centre) * scale * weight[j]
+
+
+@summing
+def layer_norm_gradients(
+    g: Any, x: Any, weight: Any, mean: Any, rstd: Any, input_g: Any, weight_g: Any, bias_g: Any
+) -> None:
+    """With y = (x - mean) * rstd and d = g * weight: `rstd * (d - average(d) - y * average(d * y))`, and the sums over
+    rows of g * y and of g, in float64 from one block of rows to the next.
+    """
+    count, length = x.shape
+    of_weight, of_bias = np.zeros(length), np.zeros(length)
+    weight_part, bias_part = np.zeros_like(weight_g), np.zeros_like(bias_g)
+    for i in range(count):
+        centre, scale = mean[i], rstd[i]
+        whole, along = 0.0, 0.0
+        for first in range(0, length, BLOCK):
+            part, other = x.dtype.type(0), x.dtype.type(0)
+            for k in range(min(BLOCK, length - first)):
+                j = place(first) + place(k)
+                d, y = g[i, j], (x[i, j] - centre) * scale
+                weight_part[j] += d * y
+                bias_part[j] += d
+                part += d * weight[j]
+                other += d * weight[j] * y
+            whole += part
+            along += other
+        level, slope = x.dtype.type(whole / length), x.dtype.type(along / length)
+        for j in range(length):
+            input_g[i, j] = (g[i, j] * weight[j] - level - (x[i, j] - centre) * scale * slope) * scale
+        if i % ROWS == ROWS - 1 or i == count - 1:
+            for j in range(length):
+                of_weight[j] += weight_part[j]
+                of_bias[j] += bias_part[j]
+            weight_part[:] = 0
+            bias_part[:] = 0
+    for j in range(length):
+        weight_g[j], bias_g[j] = of_weight[j], of_bias[j]
