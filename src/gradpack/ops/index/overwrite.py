@@ -10,7 +10,7 @@ import numpy as np
 from ...backends import backend_of
 from ...base import late
 from ...base.dtypes import scalar_dtype
-from ...base.errors import scalar_type
+from ...base.errors import not_a_tensor, scalar_type
 from ...base.modes import MODE
 from ...base.numbers import number_for
 from ...core.tensor import Tensor
@@ -214,9 +214,7 @@ def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
 def _check(name: str, input: Tensor, index: Any, source: Any) -> None:
     for position, (label, value) in enumerate((("index", index), ("source", source)), 1):
         if not isinstance(value, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(value).__name__}"
-            )
+            raise not_a_tensor(name, label, position, value)
     if index.dtype.name != "int64":
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {scalar_type(index.dtype)}")
     if source._spec.dtype is not input._spec.dtype:

@@ -244,11 +244,6 @@ def view_as_complex(input: Tensor) -> Tensor:
 )
 def _view_as_complex(input: Array) -> Any:
     """Pairs along the last dimension as complex numbers; a view if they lie next to each other."""
-    shape = input.shape
-    if not shape:
-        raise RuntimeError("view_as_complex(): Input tensor must have one or more dimensions")
-    if shape[-1] != 2:
-        raise RuntimeError(f"Tensor must have a last dimension of size 2: view_as_complex() got shape {list(shape)}")
     if is_numpy(input) and input.strides[-1] == input.itemsize and input.dtype in _OF_PARTS:
         return input.view(_OF_PARTS[input.dtype])[..., 0]
     made = np.astype(input[..., 0] + input[..., 1] * 1j, np.complex128 if input.itemsize == 8 else np.complex64)

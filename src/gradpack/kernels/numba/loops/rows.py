@@ -12,7 +12,7 @@ import numpy as np
 
 from .functions import exp, largest_of_row
 from .loop import loop, summing
-from .sums import BLOCK, place, squares_about, sum_about, sum_of
+from .sums import BLOCK, moments_of, place, sum_of
 
 _f = np.float32
 
@@ -78,23 +78,13 @@ def softmax_gradient(g: Any, out: Any, made: Any) -> None:
             made[i, j] = (g[i, j] - whole) * out[i, j]
 
 
-@summing
-def _sum(g: Any, row: int) -> float:
-    length, whole = g.shape[1], 0.0
-    for first in range(0, length, BLOCK):
-        part = g.dtype.type(0)
-        for k in range(min(BLOCK, length - first)):
-            part += g[row, place(first) + place(k)]
-        whole += part
-    return whole
-
-
 @loop
 def log_softmax_gradient(g: Any, out: Any, made: Any) -> None:
     """`g - exp(out) * sum(g)` of each row."""
     count, length = g.shape
+    flat = g.reshape(-1)
     for i in range(count):
-        whole = _f(_sum(g, i))
+        whole = _f(sum_of(flat, i * length, length))
         for j in range(length):
             made[i, j] = g[i, j] - exp(out[i, j]) * whole
 
@@ -108,11 +98,7 @@ def layer_norm(x: Any, weight: Any, bias: Any, eps: float, out: Any, mean: Any, 
     count, length = x.shape
     flat = x.reshape(-1)
     for i in range(count):
-        centre = x.dtype.type(sum_of(flat, i * length, length) / length)
-        spread = squares_about(flat, i * length, length, centre) / length
-        if centre * centre > spread:
-            rest = sum_about(flat, i * length, length, centre) / length
-            centre, spread = x.dtype.type(centre + rest), max(spread - rest * rest, 0.0)
+        centre, spread = moments_of(flat, i * length, length)
         scale = x.dtype.type(1 / np.sqrt(spread + eps))
         mean[i], rstd[i] = centre, scale
         if bias.size:
