@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .loops import rows as loops
-from .loops import running
 
 
 def _lines(x: Any) -> Any:
@@ -18,35 +17,35 @@ def _lines(x: Any) -> Any:
 def running_sums(input: Any, place: int, backwards: bool) -> Any:
     """As `ops.reduce.cumulate.running_sums`."""
     out = np.empty_like(input)
-    running.sums(_lines(input), backwards, _lines(out))
+    loops.sums(_lines(input), backwards, _lines(out))
     return out
 
 
 def running_products(input: Any, place: int) -> Any:
     """As `ops.reduce.cumulate.running_products`."""
     out = np.empty_like(input)
-    running.products(_lines(input), _lines(out))
+    loops.products(_lines(input), _lines(out))
     return out
 
 
 def running_extremes(input: Any, place: int, smallest: bool) -> Any:
     """As `ops.reduce.cumulate.running_extremes`."""
     values, indices = np.empty_like(input), np.empty(input.shape, np.int64)
-    running.extremes(_lines(input), smallest, _lines(values), _lines(indices))
+    loops.extremes(_lines(input), smallest, _lines(values), _lines(indices))
     return values, indices
 
 
 def recurrence_along(a: Any, b: Any, place: int, backwards: bool) -> Any:
     """As `ops.reduce.recurrence.recurrence_along`."""
     out = np.empty_like(b)
-    running.recurrence(_lines(a), _lines(b), backwards, _lines(out))
+    loops.recurrence(_lines(a), _lines(b), backwards, _lines(out))
     return out
 
 
 def products_of_rows(rows: Any) -> Any:
     """As `ops.reduce.kernels.products_of_rows`."""
     out = np.empty(len(rows), rows.dtype)
-    running.rows_multiplied(rows, out)
+    loops.rows_multiplied(rows, out)
     return out
 
 
