@@ -21,7 +21,8 @@ from ...declare.decorators import linear, nondifferentiable
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL
 from ..shape.shape import view_op, wrap_dim
-from .accumulate import add_along, add_flat, counted_from_front, flat_of, into_zeros, places_of, store, taken, widened
+from .accumulate import add_along, add_flat, flat_of, into_zeros, store, taken, widened
+from .places import counted_from_front, places_of
 from .subscript import FULL, index_tensor, out_of_bounds
 from .writing import keep_apart, write_op, write_part
 

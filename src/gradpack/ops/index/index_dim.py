@@ -22,20 +22,8 @@ from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped
 from ..shape.shape import wrap_dim
-from .accumulate import (
-    FEW,
-    add_along,
-    as_dtype,
-    check_bounds,
-    check_flat,
-    check_index,
-    flat_of,
-    fresh,
-    into_zeros,
-    set_along,
-    store,
-    widened,
-)
+from .accumulate import add_along, as_dtype, flat_of, fresh, into_zeros, set_along, store, widened
+from .places import FEW, check_bounds, check_flat, check_index
 from .writing import keep_apart, number_op, own_value, value_form, write_op, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library

@@ -22,7 +22,8 @@ from ...declare.signature.arguments import python_number
 from ..create.convert import _to_device
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, reshaped
-from .accumulate import add_flat, check_flat, counted_from_front, flat_of, set_flat, store, widened
+from .accumulate import add_flat, flat_of, set_flat, store, widened
+from .places import check_flat, counted_from_front
 from .writing import keep_apart, own_value, write_part
 
 FUNCTIONS = METHODS = "put"

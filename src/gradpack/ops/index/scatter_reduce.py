@@ -24,7 +24,8 @@ from ...declare.dispatch.out_argument import put
 from ...declare.inplace.inplace import inplace
 from ...kernels.dispatch import accelerated
 from ..shape.shape import wrap_dim
-from .accumulate import check_bounds, flat_of, fresh, narrowed, set_flat, store, widened
+from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
+from .places import check_bounds
 from .scatter import add_places, places_in, set_value, source_for
 from .writing import keep_apart, write_op
 
