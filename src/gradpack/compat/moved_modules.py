@@ -134,6 +134,7 @@ _TABLE = """
     saved.policies.disk     saved.policies.offload
     saved.policies.masks    saved.policies.lossless
     saved.policies.pinned   saved.policies.transfers
+    ops.pointwise.prelu     ops.pointwise.gated
     ops.predicates          ops.attributes
     ops.inplace_functions   ops.attributes
 """

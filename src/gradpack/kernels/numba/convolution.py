@@ -14,6 +14,7 @@ import numpy as np
 from ...ops.conv.sliding import size_of
 from ..conditions import BLOCK
 from .loops import convolutions as loops
+from .loops import tiles
 
 WASTE = 3  # places with those between rows, for each one that counts: where more are lost than is gained
 
@@ -87,7 +88,7 @@ class _Lying:
         each = size_of(lines.size)
         self.some = max(1, min(batch, BLOCK // (each * (channels * lines.phases + rows))))
         self.wide = _rounded(self.some * each, to)
-        self.length = _rounded(self.wide + lines.reach + loops.OVER, 16) + 16  # no power of two: lines would meet
+        self.length = _rounded(self.wide + lines.reach + tiles.OVER, 16) + 16  # no power of two: lines would meet
         self.laid = np.zeros((channels, lines.phases, self.length), np.float32)
 
 
@@ -116,8 +117,8 @@ def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: An
     batch, channels, outs = x.shape[0], x.shape[1], out.shape[1]
     per = outs // groups
     alone = per == 1
-    block = 1 if alone else loops.ROWS
-    lying = _Lying(batch, channels, outs, lines, loops.ALONE if alone else loops.PLACES)
+    block = 1 if alone else tiles.ROWS
+    lying = _Lying(batch, channels, outs, lines, tiles.ALONE if alone else tiles.PLACES)
     made = np.empty((groups, _rounded(per, block), lying.wide), np.float32)
     size = np.array(lines.size, np.int64)
     source, target = _images(x), _images(out)
@@ -207,12 +208,12 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     lines = _lines(*_three_dimensions(x.shape[2:], kernel, stride, padding, dilation, count))
     if size_of(lines.size) > WASTE * size_of(count):
         return NotImplemented
-    lying = _Lying(batch, channels, outs, lines, loops.LANES)
-    rows = 1 if per == 1 else _rounded(per, loops.DOT_ROWS)
+    lying = _Lying(batch, channels, outs, lines, tiles.LANES)
+    rows = 1 if per == 1 else _rounded(per, tiles.DOT_ROWS)
     wide = lying.wide + 16
     spread = np.zeros((outs, 1, wide), np.float32)
     given = spread.reshape(groups, per, wide) if rows == per else np.zeros((groups, rows, wide), np.float32)
-    taps = _taps(lines, inner, lying.length, loops.DOT_TAPS)
+    taps = _taps(lines, inner, lying.length, tiles.DOT_TAPS)
     total = np.zeros((groups, rows, len(taps)), np.float32)
     steps, before, size = _integers(stride, 1), _integers(padding, 0), np.array(lines.size, np.int64)
     ones, none = np.ones(3, np.int64), np.zeros(3, np.int64)
@@ -225,6 +226,6 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
         loops.lay(grads[start : start + lying.some], ones, none, size, spread)
         if rows != per:
             given[:, :per] = spread.reshape(groups, per, wide)
-        many = _rounded(len(some) * size_of(lines.size), loops.LANES)
+        many = _rounded(len(some) * size_of(lines.size), tiles.LANES)
         loops.weigh_back(given, lying.laid.reshape(groups, -1), taps, many, total)
     return np.ascontiguousarray(total[:, :per, : inner * size_of(kernel)]).reshape(outs, inner, *kernel)

@@ -72,11 +72,11 @@ from ...ops.pointwise.gated import elu_ as elu_
 from ...ops.pointwise.gated import glu as glu
 from ...ops.pointwise.gated import hardtanh_ as hardtanh_
 from ...ops.pointwise.gated import leaky_relu_ as leaky_relu_
+from ...ops.pointwise.gated import prelu as prelu
 from ...ops.pointwise.gated import relu_ as relu_
 from ...ops.pointwise.gated import rrelu_ as rrelu_
 from ...ops.pointwise.gated import selu_ as selu_
 from ...ops.pointwise.gated import threshold_ as threshold_
-from ...ops.pointwise.prelu import prelu as prelu
 from ...ops.pointwise.trigonometry import tanh as tanh
 from ...ops.reduce.distance import cosine_similarity as cosine_similarity
 from ...ops.reduce.distance import pairwise_distance as pairwise_distance

@@ -8,7 +8,6 @@ from ...base.callers import depth_of_user
 from ...core.tensor import Tensor
 from ...ops.pointwise.activation import celu as _celu
 from ...ops.pointwise.activation import elu as _elu
-from ...ops.pointwise.activation import gelu as _gelu
 from ...ops.pointwise.activation import hardsigmoid as _hardsigmoid
 from ...ops.pointwise.activation import hardswish as _hardswish
 from ...ops.pointwise.activation import hardtanh as _hardtanh
@@ -18,6 +17,7 @@ from ...ops.pointwise.activation import relu as _relu
 from ...ops.pointwise.activation import selu as _selu
 from ...ops.pointwise.activation import silu as _silu
 from ...ops.pointwise.activation import threshold as _threshold
+from ...ops.pointwise.error_function import gelu as _gelu
 from ...ops.pointwise.gated import celu_, elu_, selu_
 from ...ops.reduce.softmax import log_softmax as _log_softmax
 from ...ops.reduce.softmax import softmax as _softmax

@@ -17,7 +17,7 @@ from ...declare.annotations import Array, Sizes
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import elementwise, general, linear
 from ...declare.dispatch.autocast import in_float32
-from ..index.accumulate import FEW
+from ..index.places import FEW
 from ..reduce.kernels import SMALL, _array_type, _maximum, add_up
 from .reduction import MEAN, NONE, SUM, check_tensors, kind_of, reduce_array, reduced, refuse_gradient, spread_back
 

@@ -17,7 +17,6 @@ from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
 from ...declare.generate.fusion import looped
-from ...kernels.dispatch import accelerated
 from ..reduce.kernels import add_up
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 
@@ -225,7 +224,6 @@ def _huber(input: Any, target: Any, delta: float) -> Any:
     return inner * (d - inner * 0.5)
 
 
-@accelerated
 def bent_sum(input: Any, target: Any, limit: float) -> Any:
     """The sum of `_huber` over all elements."""
     return add_up(looped(_huber, input, target, limit))

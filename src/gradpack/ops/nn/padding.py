@@ -17,7 +17,7 @@ from ...declare.decorators import general, linear
 from ...kernels.dispatch import accelerated
 from ..conv.spatial import is_int
 from ..pointwise.blockwise import is_numpy
-from ..pointwise.selection import LARGE
+from ..pointwise.operands import LARGE
 from ..shape.memory_formats import channels_as_in
 from .along import Taps, put_back, taken
 

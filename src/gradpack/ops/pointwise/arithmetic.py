@@ -13,8 +13,7 @@ from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from .operands import factor_for, is_bool, is_complex, is_number
-from .selection import select
+from .operands import factor_for, is_bool, is_complex, is_number, select
 
 FUNCTIONS = "add sub mul neg positive reciprocal square rsub lerp addcmul addcdiv"
 METHODS = "add sub mul neg positive reciprocal square lerp addcmul addcdiv"
@@ -263,14 +262,15 @@ def lerp(input: Array, end: Array, weight: Array) -> Any:
     return select(np.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
 
 
-@elementwise(
+_scaled = partial(elementwise, scalars=False, legacy="value")
+
+
+@_scaled(
     input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * tensor2 if value == 1 else g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * tensor1 if value == 1 else g * (tensor1 * value),
-    scalars=False,
     dtypes="ifc",
     refuses="unsigned",
-    legacy="value",
 )
 def addcmul(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 * tensor2`.
@@ -292,14 +292,12 @@ def _check_addcdiv(op: Any, values: Any, common: Any) -> None:
         )
 
 
-@elementwise(
+@_scaled(
     input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * ((tensor1 * value) / (tensor2 * tensor2)),
-    scalars=False,
     check=_check_addcdiv,
     refuses="unsigned complex32",
-    legacy="value",
 )
 def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 / tensor2`.

@@ -14,12 +14,11 @@ from ...base.info import SAFE, finfo, number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
+from ...declare.generate.fusion import looped
 from ...declare.inplace.forms import function
 from ...declare.inplace.inplace import inplace
 from ..reduce.kernels import _array_type
-from .blockwise import blockwise, is_numpy
-from .operands import is_complex, is_number, is_whole
-from .selection import LARGE, limit, select
+from .operands import LARGE, is_complex, is_number, is_whole, limit, select
 
 FUNCTIONS = METHODS = "clamp clamp_min clamp_max nan_to_num maximum minimum fmax fmin"
 INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"
@@ -178,13 +177,9 @@ def clamp_max(input: Array, max: Array) -> Any:
 
 
 def nan_to_num(
-    input: Tensor,
-    nan: float | None = None,
-    posinf: float | None = None,
-    neginf: float | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None,
+    *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """`input` with numbers in the place of NaN and the infinities.
 
     Args:
@@ -220,19 +215,11 @@ def _nan_to_num(input: Array, nan: float, posinf: float, neginf: float) -> Any:
         return input * np.ones((), dtype=input.dtype)
     if is_complex(input):
         return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
-    if is_numpy(input) and input.size >= LARGE and input.dtype.char in "fd":
-        return blockwise(lambda x, out: _substitute(x, out, nan, posinf, neginf), input, 0)
     if type(input) is _array_type and input.dtype.char in "fd":
         flat = input.reshape(-1)
         if flat.dot(flat) < math.inf:  # neither NaN nor infinity
-            return input.copy()
-    return _substituted(input, nan, posinf, neginf)
-
-
-def _substitute(x: Any, out: Any, nan: float, posinf: float, neginf: float) -> None:
-    """`_nan_to_num` for one block; fast if all its elements are finite, as is usual."""
-    finite = np.maximum.reduce(x) < np.inf and np.minimum.reduce(x) > -np.inf
-    np.copyto(out, x if finite else _substituted(x, nan, posinf, neginf))
+            return np.array(input)
+    return looped(_substituted, input, nan, posinf, neginf)
 
 
 def _substituted(input: Any, nan: float, posinf: float, neginf: float) -> Any:

@@ -98,17 +98,7 @@ def _numbered_slope(x: Any, n: Any) -> Any:
     """The derivative of `x ** n` by `x`; for a Tensor by way of `pow`, which is differentiable to any order."""
     if n == 0:
         return zeros_for(x)
-    if isinstance(x, Tensor):
-        return pow(x, n - 1) * n
-    if n == 2:
-        return x * 2
-    if n == 3:
-        return x * x * 3
-    if n == 0.5:
-        return 0.5 / late.sqrt(x)
-    if n == -1:
-        return -1 / (x * x)
-    return pow(x, n - 1) * n
+    return x * 2 if n == 2 and not isinstance(x, Tensor) else pow(x, n - 1) * n
 
 
 def _whole_power(base: Any, exponent: Any) -> Any:

@@ -16,18 +16,8 @@ from .operands import is_complex
 
 FUNCTIONS = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sinc hypot deg2rad rad2deg"
 METHODS = FUNCTIONS
-INPLACE = (
-    "sin_ cos_ tan_ asin_ acos_ atan_ atan2_ sinh_ cosh_ tanh_ asinh_ acosh_ atanh_ sinc_ hypot_ deg2rad_ rad2deg_"
-)
-ALIASES = {
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-}
+INPLACE = " ".join(f"{name}_" for name in FUNCTIONS.split())
+ALIASES = {f"arc{name}": f"a{name}" for name in "sin cos tan tan2 sinh cosh tanh".split()}
 
 
 @elementwise(input=lambda g, input: g * cos(input), result="float", refuses="complex32", ufunc=np.sin)

@@ -1,4 +1,4 @@
-"""Linear maps along the last dimensions of images."""
+"""Pooling, and linear maps along the last dimensions of images."""
 
 from __future__ import annotations
 
@@ -8,7 +8,31 @@ from typing import Any
 import numpy as np
 
 from ...ops.nn.padding import sources
-from .loops import along
+from .loops import images as loops
+
+
+def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
+    """As `ops.conv.pool_kernels.max_with_codes`."""
+    shape = (*x.shape[:-2], *geometry[-1])
+    best, code = np.empty(shape, x.dtype), np.empty(shape, np.uint8)
+    loops.maxima(_images(x), *_numbers(geometry), _images(best), _images(code))
+    return best, code
+
+
+def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
+    """As `ops.conv.pool_kernels.max_place`."""
+    out = np.zeros((*g.shape[:-2], *size), g.dtype)
+    loops.put_back(_images(g), _images(code), *_numbers(geometry), _images(out))
+    return out
+
+
+def _images(x: Any) -> Any:
+    return x.reshape(-1, *x.shape[-2:])
+
+
+def _numbers(geometry: Any) -> Any:
+    """Kernel, stride, padding and dilation as arrays."""
+    return (np.array(v, np.int64) for v in geometry[:4])
 
 
 def summed_taps(x: Any, taps: Any, dim: int) -> Any:
@@ -18,9 +42,9 @@ def summed_taps(x: Any, taps: Any, dim: int) -> Any:
     weight = np.ones(index.shape, x.dtype) if taps.weight is None else taps.weight.astype(x.dtype)
     out = np.empty((*before, count, *after), x.dtype)
     if prod(after) == 1:
-        along.elements_taken(x.reshape(-1, taps.size), index, weight, out.reshape(-1, count))
+        loops.elements_taken(x.reshape(-1, taps.size), index, weight, out.reshape(-1, count))
     else:
-        along.rows_taken(x.reshape(prod(before), taps.size, -1), index, weight, out.reshape(prod(before), count, -1))
+        loops.rows_taken(x.reshape(prod(before), taps.size, -1), index, weight, out.reshape(prod(before), count, -1))
     return out
 
 
@@ -29,7 +53,7 @@ def bordered(input: Any, padding: Any, mode: str) -> Any:
     rows, columns = _sources_of_image(mode, input.shape, padding)
     out = np.empty((*input.shape[:-2], rows.size, columns.size), input.dtype)
     images = (prod(input.shape[:-2]), *input.shape[-2:])
-    along.bordered(input.reshape(images), rows, columns, padding[0], out.reshape(images[0], *out.shape[-2:]))
+    loops.bordered(input.reshape(images), rows, columns, padding[0], out.reshape(images[0], *out.shape[-2:]))
     return out
 
 
@@ -38,7 +62,7 @@ def unbordered(input: Any, shape: Any, padding: Any, mode: str) -> Any:
     rows, columns = _sources_of_image(mode, shape, padding)
     out = np.zeros(shape, input.dtype)
     images = (prod(shape[:-2]), *shape[-2:])
-    along.unbordered(input.reshape(images[0], *input.shape[-2:]), rows, columns, padding[0], out.reshape(images))
+    loops.unbordered(input.reshape(images[0], *input.shape[-2:]), rows, columns, padding[0], out.reshape(images))
     return out
 
 
