@@ -1,7 +1,7 @@
 """`torch.signal.windows`: weights of a stretch of signal that fall off towards its ends."""
 
-from ..declare.signature.wrapper import open_doors as _open_doors
-from ..ops.fft.windows import (
+from ...declare.signature.wrapper import open_doors as _open_doors
+from ...ops.fft.windows import (
     bartlett,
     blackman,
     cosine,
