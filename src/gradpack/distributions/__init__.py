@@ -13,8 +13,6 @@ Example::
     tensor(0., grad_fn=<SumBackward0>)
 """
 
-from __future__ import annotations
-
 import sys as _sys
 from importlib.machinery import ModuleSpec as _ModuleSpec
 from types import ModuleType as _ModuleType
@@ -23,121 +21,28 @@ from . import _kl_by_moments as _kl_by_moments  # registers its formulas, as doe
 from . import _kl_same_family as _kl_same_family
 from . import constraints as constraints
 from . import transforms as transforms
-from ._counts import Binomial, Geometric, NegativeBinomial, Poisson
-from ._location_scale import Cauchy, Gumbel, HalfCauchy, Laplace, Uniform
-from ._matrices import LKJCholesky, Wishart
-from .bernoulli import Bernoulli, ContinuousBernoulli, RelaxedBernoulli
-from .categorical import (
-    Categorical,
-    Multinomial,
-    OneHotCategorical,
-    OneHotCategoricalStraightThrough,
-    RelaxedOneHotCategorical,
-)
-from .constraint_registry import biject_to, transform_to
-from .dirichlet import Beta, Dirichlet, Kumaraswamy
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
-from .gamma import Chi2, Exponential, FisherSnedecor, Gamma, InverseGamma, StudentT
-from .kl import kl_divergence, register_kl
-from .mixture_same_family import MixtureSameFamily
-from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal
-from .normal import HalfNormal, LogisticNormal, LogNormal, Normal
-from .pareto import GeneralizedPareto, Pareto, Weibull
-from .transformed_distribution import Independent, TransformedDistribution
-from .transforms import (
-    AbsTransform,
-    AffineTransform,
-    CatTransform,
-    ComposeTransform,
-    CorrCholeskyTransform,
-    CumulativeDistributionTransform,
-    ExpTransform,
-    IndependentTransform,
-    LowerCholeskyTransform,
-    PositiveDefiniteTransform,
-    PowerTransform,
-    ReshapeTransform,
-    SigmoidTransform,
-    SoftmaxTransform,
-    SoftplusTransform,
-    StackTransform,
-    StickBreakingTransform,
-    TanhTransform,
-    Transform,
-    identity_transform,
-)
-from .von_mises import VonMises
+from ._counts import *
+from ._location_scale import *
+from ._matrices import *
+from .bernoulli import *
+from .categorical import *
+from .constraint_registry import biject_to as biject_to
+from .constraint_registry import transform_to as transform_to
+from .dirichlet import *
+from .distribution import *
+from .exp_family import *
+from .gamma import *
+from .kl import *
+from .mixture_same_family import *
+from .multivariate_normal import *
+from .normal import *
+from .pareto import *
+from .transformed_distribution import *
+from .transforms import *
+from .von_mises import *
 
-__all__ = [
-    "AbsTransform",
-    "AffineTransform",
-    "Bernoulli",
-    "Beta",
-    "Binomial",
-    "CatTransform",
-    "Categorical",
-    "Cauchy",
-    "Chi2",
-    "ComposeTransform",
-    "ContinuousBernoulli",
-    "CorrCholeskyTransform",
-    "CumulativeDistributionTransform",
-    "Dirichlet",
-    "Distribution",
-    "ExpTransform",
-    "Exponential",
-    "ExponentialFamily",
-    "FisherSnedecor",
-    "Gamma",
-    "GeneralizedPareto",
-    "Geometric",
-    "Gumbel",
-    "HalfCauchy",
-    "HalfNormal",
-    "Independent",
-    "IndependentTransform",
-    "InverseGamma",
-    "Kumaraswamy",
-    "LKJCholesky",
-    "Laplace",
-    "LogNormal",
-    "LogisticNormal",
-    "LowRankMultivariateNormal",
-    "LowerCholeskyTransform",
-    "MixtureSameFamily",
-    "Multinomial",
-    "MultivariateNormal",
-    "NegativeBinomial",
-    "Normal",
-    "OneHotCategorical",
-    "OneHotCategoricalStraightThrough",
-    "Pareto",
-    "Poisson",
-    "PositiveDefiniteTransform",
-    "PowerTransform",
-    "RelaxedBernoulli",
-    "RelaxedOneHotCategorical",
-    "ReshapeTransform",
-    "SigmoidTransform",
-    "SoftmaxTransform",
-    "SoftplusTransform",
-    "StackTransform",
-    "StickBreakingTransform",
-    "StudentT",
-    "TanhTransform",
-    "Transform",
-    "TransformedDistribution",
-    "Uniform",
-    "VonMises",
-    "Weibull",
-    "Wishart",
-    "biject_to",
-    "identity_transform",
-    "kl_divergence",
-    "register_kl",
-    "transform_to",
-]
+# A type checker takes all that is imported for public, as long as it sees no list.
+globals()["__all__"] = sorted(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, _ModuleType))
 
 # Files that hold several of torch's modules: these modules, and the classes in each.
 _SHARED = {

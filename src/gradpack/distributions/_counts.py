@@ -21,6 +21,8 @@ from .exp_family import ExponentialFamily
 from .gamma import Gamma
 from .utils import broadcast_all, enumerated, same_as
 
+__all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
+
 
 class Binomial(Odds):
     """The number of successes, each of probability `probs`, in `total_count` trials.

@@ -16,6 +16,8 @@ from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, AffineTransform, ExpTransform
 from .utils import broadcast_all, euler_constant, same_as
 
+__all__ = ["Cauchy", "Gumbel", "HalfCauchy", "Laplace", "Uniform"]
+
 
 class Laplace(LocationScale):
     """Two exponential tails about `loc`: density `exp(-|x - loc| / scale) / (2 scale)`.

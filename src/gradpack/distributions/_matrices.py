@@ -27,6 +27,8 @@ from .exp_family import ExponentialFamily
 from .multivariate_normal import Covariance, half_log_det, matrix_given
 from .utils import broadcast_all
 
+__all__ = ["LKJCholesky", "Wishart"]
+
 
 class Wishart(Covariance, ExponentialFamily):
     """The sum of `df` products `x x^T` of normal vectors with a covariance: positive definite matrices.

@@ -13,6 +13,8 @@ from . import constraints
 from ._transform import Transform, check_dim
 from .utils import _sum_rightmost
 
+__all__ = ["CatTransform", "ReshapeTransform", "StackTransform"]
+
 
 class ReshapeTransform(Transform):
     """The last dimensions in another shape.

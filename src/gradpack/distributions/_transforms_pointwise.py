@@ -15,6 +15,17 @@ from . import constraints
 from ._transform import Alike, Transform
 from .utils import _sum_rightmost, broadcast_all, same_as
 
+__all__ = [
+    "AbsTransform",
+    "AffineTransform",
+    "CumulativeDistributionTransform",
+    "ExpTransform",
+    "PowerTransform",
+    "SigmoidTransform",
+    "SoftplusTransform",
+    "TanhTransform",
+]
+
 
 def clipped_sigmoid(x: Tensor) -> Tensor:
     """`1 / (1 + exp(-x))`, never quite 0 or 1."""

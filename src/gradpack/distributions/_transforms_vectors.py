@@ -19,6 +19,14 @@ from ._transform import Alike, Transform, check_dim
 from ._transforms_pointwise import clipped_sigmoid
 from .utils import tril_matrix_to_vec, vec_to_tril_matrix
 
+__all__ = [
+    "CorrCholeskyTransform",
+    "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
+    "SoftmaxTransform",
+    "StickBreakingTransform",
+]
+
 
 class SoftmaxTransform(Alike):
     """Vectors to points of the simplex, by `exp` and scaling. Not a bijection: use `StickBreakingTransform` for one.

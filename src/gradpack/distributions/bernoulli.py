@@ -18,7 +18,7 @@ from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
 from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits, same_as
 
-__all__ = ["Bernoulli", "ContinuousBernoulli", "LogitRelaxedBernoulli", "RelaxedBernoulli"]
+__all__ = ["Bernoulli", "ContinuousBernoulli", "RelaxedBernoulli"]
 
 
 def cross_entropy(logits: Tensor, value: Any) -> Tensor:

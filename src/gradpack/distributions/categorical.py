@@ -29,7 +29,6 @@ from .utils import broadcast_all, clamp_probs, enumerated, same_as
 
 __all__ = [
     "Categorical",
-    "ExpRelaxedCategorical",
     "Multinomial",
     "OneHotCategorical",
     "OneHotCategoricalStraightThrough",
