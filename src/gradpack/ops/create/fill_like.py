@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -17,8 +18,9 @@ from ...base.numbers import number_for
 from ...core.tensor import Tensor, alias
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.generate.profiling import noted
+from ..pointwise.blockwise import is_numpy
 from ..shape.memory_formats import in_format, like
-from .making import finish, made_in, settled
+from .making import finish, made_in, settled, uninitialized, with_parameters_of
 
 FUNCTIONS = "zeros_like ones_like full_like empty_like"
 METHODS = "new_tensor new_zeros new_ones new_full new_empty new_empty_strided"
@@ -53,17 +55,47 @@ def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Tensor,
     return input, spec.backend, spec
 
 
-@noted
-def zeros_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+def _in_form_of(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function of a tensor from `array(data, native, xp)`; in the usual case `allocate` and filling are faster.
+
+    Formulas call it on arrays.
+    """
+
+    def declare(array: Callable[..., Any]) -> Any:
+        name = array.__name__
+
+        def in_form_of(
+            input: Tensor,
+            *,
+            dtype: dtype | None = None,
+            layout: Any = None,
+            device: Any = None,
+            requires_grad: bool = False,
+            pin_memory: bool = False,
+            memory_format: Any = None,
+        ) -> Tensor:
+            spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+            if spec is not None:
+                made = allocate(input._shape, spec.native)
+                if value:
+                    made.fill(value)
+                return alias(made, spec, input._shape)
+            if isinstance(input, np.ndarray | np.generic):
+                return array(input, input.dtype, np)
+            if is_batched(input):
+                return of_all_examples(function, input, dtype=dtype, device=device)
+            input, backend, spec = _like(name, input, dtype, device)
+            made = array(input._data, spec.native, backend.xp)
+            return finish(in_format(made, memory_format), requires_grad, device)
+
+        function = noted(with_parameters_of(array, in_form_of, given=3))
+        return function
+
+    return declare
+
+
+@_in_form_of(np.zeros)
+def zeros_like(data: Any, native: Any, xp: Any) -> Any:
     """Zeros of the shape, dtype and layout of `input`.
 
     Example::
@@ -72,35 +104,13 @@ def zeros_like(
         >>> torch.zeros_like(torch.ones(2))
         tensor([0., 0.])
     """
-    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
-    if spec is not None:
-        array = np.zeros(input._shape, spec.native)
-        return alias(array, spec, input._shape)
-    if isinstance(input, np.ndarray | np.generic):
-        return np.zeros_like(input)  # formulas call it on arrays
-    if is_batched(input):
-        return of_all_examples(zeros_like, input, dtype=dtype, device=device)
-    input, backend, spec = _like("zeros_like", input, dtype, device)
-    if spec.numpy and input._data.flags.c_contiguous and memory_format is None:
-        return finish(np.zeros(input._shape, spec.native), requires_grad, device)
-    return finish(
-        in_format(backend.xp.zeros_like(input._data, dtype=spec.native, **like(input._data)), memory_format),
-        requires_grad,
-        device,
-    )
+    if is_numpy(data) and data.flags.c_contiguous:
+        return np.zeros(data.shape, native)
+    return xp.zeros_like(data, dtype=native, **like(data))
 
 
-@noted
-def ones_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+@_in_form_of(np.empty, 1)
+def ones_like(data: Any, native: Any, xp: Any) -> Any:
     """Ones of the shape, dtype and layout of `input`.
 
     Example::
@@ -109,18 +119,21 @@ def ones_like(
         >>> torch.ones_like(torch.zeros(2))
         tensor([1., 1.])
     """
-    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
-    if spec is not None:
-        array = np.empty(input._shape, spec.native)
-        array.fill(1)
-        return alias(array, spec, input._shape)
-    if isinstance(input, np.ndarray | np.generic):
-        return np.ones_like(input)
-    if is_batched(input):
-        return of_all_examples(ones_like, input, dtype=dtype, device=device)
-    input, backend, spec = _like("ones_like", input, dtype, device)
-    made = made_in(spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native, **like(input._data)))
-    return finish(in_format(made, memory_format), requires_grad, device)
+    return made_in(native, lambda native: xp.ones_like(data, dtype=native, **like(data)))
+
+
+@_in_form_of(uninitialized)
+def empty_like(data: Any, native: Any, xp: Any) -> Any:
+    """An uninitialised tensor of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty_like(torch.zeros(2)).shape
+        gradpack.Size([2])
+    """
+    made = xp.empty_like(data, dtype=native, **like(data))
+    return settled(made) if is_numpy(made) else made
 
 
 @noted
@@ -157,36 +170,6 @@ def full_like(
         spec.native, lambda native: backend.xp.full_like(input._data, number, dtype=native, **like(input._data))
     )
     return finish(in_format(made, memory_format), requires_grad, device)
-
-
-@noted
-def empty_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
-    """An uninitialised tensor of the shape, dtype and layout of `input`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.empty_like(torch.zeros(2)).shape
-        gradpack.Size([2])
-    """
-    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
-    if spec is not None:
-        array = settled(np.empty(input._shape, spec.native))
-        return alias(array, spec, input._shape)
-    if is_batched(input):
-        return of_all_examples(empty_like, input, dtype=dtype, device=device)
-    input, backend, spec = _like("empty_like", input, dtype, device)
-    made = backend.xp.empty_like(input._data, dtype=spec.native, **like(input._data))
-    return finish(in_format(settled(made) if spec.numpy else made, memory_format), requires_grad, device)
 
 
 # -- methods: `new_zeros` and the like --

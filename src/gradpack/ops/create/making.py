@@ -74,6 +74,12 @@ def settled(array: Any) -> Any:
     return array
 
 
+def uninitialized(shape: Any, native: Any) -> Any:
+    """Return an uninitialised array; see `settled`."""
+    array = np.empty(shape, native)
+    return settled(array) if FILLING[0] else array
+
+
 def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     out = wrap(array)
     if len(KINDS) > 1:

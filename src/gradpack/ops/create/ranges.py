@@ -165,16 +165,26 @@ def linspace(
     """
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    d, first, last = _spaced("linspace", start, end, out, dtype)
-    native = _native("linspace", d, device)
-    if native.kind == "b" and steps > 1:
+    return _spaced("linspace", start, end, steps, None, out, dtype, device, requires_grad)
+
+
+def _spaced(
+    op: str, start: Any, end: Any, steps: int, base: Any, out: Any, dtype: dtype | None, device: Any, grad: bool
+) -> Tensor:
+    """Evenly spaced values, or `base` to their powers."""
+    dtype, first, last = _bounds(op, start, end, out, dtype)
+    native = _native(op, dtype, device)
+    if base is None and native.kind == "b" and steps > 1:
         raise not_implemented_for("linspace_cpu", dtypes.bool_)
     if native.kind in "iu":
         values = _whole_steps(first, last, steps, native)
     else:
-        first, last = _ends(first, last, steps, d)
+        first, last = _ends(first, last, steps, dtype)
         values = _evenly(first, last, steps)
-    return filled("linspace", out, finish(converted(values, native), requires_grad, device), keeps_shape=True)
+    if base is not None:
+        with quiet():
+            values = np.power(float(base) if native.kind in "iu" else base, values)
+    return filled(op, out, finish(converted(values, native), grad, device), keeps_shape=True)
 
 
 def _ends(first: Any, last: Any, steps: int, d: dtype | None) -> tuple[Any, Any]:
@@ -200,7 +210,7 @@ def _evenly(first: Any, last: Any, steps: int) -> Any:
     return values
 
 
-def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[dtype | None, Any, Any]:
+def _bounds(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[dtype | None, Any, Any]:
     """The dtype of evenly spaced values, and their ends as numbers."""
     for label, value in (("start", start), ("end", end)):
         if not isinstance(value, Tensor | int | float | builtins.complex | np.generic | np.ndarray):
@@ -273,13 +283,4 @@ def logspace(
     """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    dtype, first, last = _spaced("logspace", start, end, out, dtype)
-    native = _native("logspace", dtype, device)
-    if native.kind in "iu":
-        values = np.power(float(base), _whole_steps(first, last, steps, native))
-    else:
-        first, last = _ends(first, last, steps, dtype)
-        with quiet():
-            values = np.power(base, _evenly(first, last, steps))
-    made = finish(converted(values, native), requires_grad, device)
-    return filled("logspace", out, made, keeps_shape=True)
+    return _spaced("logspace", start, end, steps, base, out, dtype, device, requires_grad)
