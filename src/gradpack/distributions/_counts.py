@@ -9,11 +9,9 @@ from ..base.info import finfo
 from ..core.tensor import Tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.activation import logsigmoid
-from ..ops.pointwise.exponential import xlogy
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import rand
 from ..ops.random.sampling import binomial, poisson
-from ..ops.special.log_gamma import lgamma
 from . import constraints
 from ._parametrized import Odds
 from .bernoulli import cross_entropy
@@ -72,7 +70,7 @@ class Binomial(Odds):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         n = self.total_count
-        ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
+        ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
         return ways + value * self.logits + n * logsigmoid(-self.logits)
 
     def _the_count(self, name: str) -> int:
@@ -141,7 +139,7 @@ class NegativeBinomial(Odds):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         n = self.total_count
-        ways = lgamma(n + value) - lgamma(1.0 + value) - lgamma(n)
+        ways = (n + value).lgamma() - (1.0 + value).lgamma() - n.lgamma()
         ways = where(n + value == 0.0, 0.0, ways)  # nothing before nothing
         return ways + n * logsigmoid(-self.logits) + value * logsigmoid(self.logits)
 
@@ -230,7 +228,7 @@ class Poisson(ExponentialFamily):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         rate, value = broadcast_all(self.rate, value)
-        return xlogy(value, rate) - rate - lgamma(value + 1)
+        return value.xlogy(rate) - rate - (value + 1).lgamma()
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:

@@ -13,7 +13,6 @@ from ..core.tensor import Tensor
 from ..ops.create.fill import full
 from ..ops.pointwise.rounding import where
 from ..ops.shape.broadcasting import broadcast_shapes
-from ..ops.special.log_gamma import digamma, lgamma
 from ._counts import Binomial, Poisson
 from ._location_scale import Gumbel, Laplace, Uniform
 from .bernoulli import Bernoulli, ContinuousBernoulli
@@ -28,11 +27,11 @@ from .utils import euler_constant
 def _mean_log(p: Any) -> Tensor:
     """The expected value of `log x`."""
     if isinstance(p, Beta):
-        return digamma(p.concentration1) - digamma(p.concentration1 + p.concentration0)
+        return p.concentration1.digamma() - (p.concentration1 + p.concentration0).digamma()
     if isinstance(p, Exponential):
         return -euler_constant - p.rate.log()
     if isinstance(p, Gamma):
-        return digamma(p.concentration) - p.rate.log()
+        return p.concentration.digamma() - p.rate.log()
     if isinstance(p, Pareto):
         return p.scale.log() + p.alpha.reciprocal()
     return _uniform_mean_log(p.low, p.high)
@@ -62,7 +61,7 @@ def _log_exponential(p: Any, q: Any) -> Tensor:
 
 def _log_gamma(p: Any, q: Any) -> Tensor:
     a = q.concentration
-    return a * q.rate.log() - lgamma(a) + (a - 1) * _mean_log(p) - q.rate * p.mean
+    return a * q.rate.log() - a.lgamma() + (a - 1) * _mean_log(p) - q.rate * p.mean
 
 
 def _log_normal(p: Any, q: Any) -> Tensor:
@@ -96,7 +95,7 @@ def _log_poisson(p: Any, q: Any) -> Tensor:
 def _log_beta(p: Any, q: Any) -> Tensor:
     """Return the expected log-density of `q` under a uniform `p`."""
     a, b = q.concentration1, q.concentration0
-    normalizer = lgamma(a) + lgamma(b) - lgamma(a + b)
+    normalizer = a.lgamma() + b.lgamma() - (a + b).lgamma()
     return (a - 1) * _uniform_mean_log(p.low, p.high) + (b - 1) * _uniform_mean_log(1 - p.high, 1 - p.low) - normalizer
 
 

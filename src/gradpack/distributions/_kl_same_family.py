@@ -9,8 +9,6 @@ from ..core.tensor import Tensor
 from ..linalg import solve_triangular
 from ..ops.pointwise.activation import softplus
 from ..ops.pointwise.rounding import where
-from ..ops.shape.diagonal import diag_embed
-from ..ops.special.log_gamma import digamma, lgamma
 from ._counts import Binomial, Geometric, Poisson
 from ._location_scale import Cauchy, Gumbel, Laplace, Uniform
 from .bernoulli import Bernoulli, ContinuousBernoulli
@@ -78,8 +76,8 @@ def _beta(p: Any, q: Any) -> Tensor:
 def _dirichlet(p: Any, q: Any) -> Tensor:
     a, b = p.concentration, q.concentration
     total = a.sum(-1)
-    normalizers = lgamma(total) - lgamma(b.sum(-1)) + (lgamma(b) - lgamma(a)).sum(-1)
-    return normalizers + ((a - b) * (digamma(a) - digamma(total).unsqueeze(-1))).sum(-1)
+    normalizers = total.lgamma() - b.sum(-1).lgamma() + (b.lgamma() - a.lgamma()).sum(-1)
+    return normalizers + ((a - b) * (a.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
 
 
 @register_kl(Exponential, Exponential)
@@ -92,7 +90,7 @@ def _exponential(p: Any, q: Any) -> Tensor:
 def _gamma(p: Any, q: Any) -> Tensor:
     a, b = p.concentration, q.concentration
     rates = b * (p.rate / q.rate).log() + (q.rate - p.rate) * (a / p.rate)
-    return rates + lgamma(b) - lgamma(a) + (a - b) * digamma(a)
+    return rates + b.lgamma() - a.lgamma() + (a - b) * a.digamma()
 
 
 @register_kl(Normal, Normal)
@@ -123,7 +121,7 @@ def _cauchy(p: Any, q: Any) -> Tensor:
 @register_kl(Gumbel, Gumbel)
 def _gumbel(p: Any, q: Any) -> Tensor:
     ratio, apart = p.scale / q.scale, (p.loc - q.loc) / q.scale
-    overlap = (lgamma(1 + ratio) - apart).exp()  # E exp(-(x - loc) / scale) of q
+    overlap = ((1 + ratio).lgamma() - apart).exp()  # E exp(-(x - loc) / scale) of q
     return -ratio.log() + apart + ratio * euler_constant + overlap - (1 + euler_constant)
 
 
@@ -158,7 +156,7 @@ def _normal_vectors(p: Any, q: Any) -> Tensor:
 def _roots(d: Any) -> tuple[Tensor, ...]:
     """Matrices `M` the sum of whose `M M^T` is the covariance."""
     if isinstance(d, LowRankMultivariateNormal):
-        return d._unbroadcasted_cov_factor, diag_embed(d._unbroadcasted_cov_diag.sqrt())
+        return d._unbroadcasted_cov_factor, d._unbroadcasted_cov_diag.sqrt().diag_embed()
     return (d._unbroadcasted_scale_tril,)
 
 

@@ -12,8 +12,7 @@ from ..ops.create.fill import eye
 from ..ops.create.ranges import arange
 from ..ops.nn.padding import pad
 from ..ops.pointwise.activation import softplus
-from ..ops.reduce.softmax import softmax
-from ..ops.shape.diagonal import diag_embed, tril_indices
+from ..ops.shape.diagonal import tril_indices
 from . import constraints
 from ._transform import Alike, Transform, check_dim
 from ._transforms_pointwise import clipped_sigmoid
@@ -42,7 +41,7 @@ class SoftmaxTransform(Alike):
     codomain = constraints.simplex
 
     def _call(self, x: Tensor) -> Tensor:
-        return softmax(x, -1)
+        return x.softmax(-1)
 
     def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
@@ -114,10 +113,10 @@ class LowerCholeskyTransform(Alike):
     codomain = constraints.lower_cholesky
 
     def _call(self, x: Tensor) -> Tensor:
-        return x.tril(-1) + diag_embed(x.diagonal(dim1=-2, dim2=-1).exp())
+        return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return y.tril(-1) + diag_embed(y.diagonal(dim1=-2, dim2=-1).log())
+        return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
 class PositiveDefiniteTransform(Alike):

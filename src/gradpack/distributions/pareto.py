@@ -9,7 +9,6 @@ from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import rand
-from ..ops.special.log_gamma import lgamma
 from . import constraints
 from .distribution import Distribution
 from .gamma import Exponential
@@ -153,7 +152,7 @@ class Weibull(TransformedDistribution):
 
     @property
     def mean(self) -> Tensor:
-        return self.scale * lgamma(1 + self.concentration_reciprocal).exp()
+        return self.scale * (1 + self.concentration_reciprocal).lgamma().exp()
 
     @property
     def mode(self) -> Tensor:
@@ -163,7 +162,7 @@ class Weibull(TransformedDistribution):
     @property
     def variance(self) -> Tensor:
         k = self.concentration_reciprocal
-        return self.scale.pow(2) * (lgamma(1 + 2 * k).exp() - (2 * lgamma(1 + k)).exp())
+        return self.scale.pow(2) * ((1 + 2 * k).lgamma().exp() - (2 * (1 + k).lgamma()).exp())
 
     def entropy(self) -> Tensor:
         k = self.concentration_reciprocal

@@ -17,7 +17,6 @@ from ..ops.create.create import tensor
 from ..ops.create.fill import zeros
 from ..ops.create.ranges import arange
 from ..ops.random.floats import randn
-from ..ops.reduce.softmax import softmax
 from ..ops.shape.broadcasting import broadcast_tensors
 from ..ops.shape.diagonal import tril_indices
 
@@ -74,7 +73,7 @@ def clamp_probs(probs: Tensor) -> Tensor:
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
     """Probabilities from log-odds (binary), or from unnormalised logarithms along the last dimension."""
-    return logits.sigmoid() if is_binary else softmax(logits, -1)
+    return logits.sigmoid() if is_binary else logits.softmax(-1)
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
