@@ -17,8 +17,7 @@ import sys as _sys
 from importlib.machinery import ModuleSpec as _ModuleSpec
 from types import ModuleType as _ModuleType
 
-from . import _kl_by_moments as _kl_by_moments  # registers its formulas, as does the next
-from . import _kl_same_family as _kl_same_family
+from . import _kl_formulas as _kl_formulas  # registers them
 from . import constraints as constraints
 from . import transforms as transforms
 from ._counts import *
@@ -30,7 +29,6 @@ from .constraint_registry import biject_to as biject_to
 from .constraint_registry import transform_to as transform_to
 from .dirichlet import *
 from .distribution import *
-from .exp_family import *
 from .gamma import *
 from .kl import *
 from .mixture_same_family import *
@@ -39,7 +37,6 @@ from .normal import *
 from .pareto import *
 from .transformed_distribution import *
 from .transforms import *
-from .von_mises import *
 
 # A type checker takes all that is imported for public, as long as it sees no list.
 globals()["__all__"] = sorted(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, _ModuleType))
@@ -58,6 +55,7 @@ _SHARED = {
         "half_cauchy": "HalfCauchy",
         "laplace": "Laplace",
         "uniform": "Uniform",
+        "von_mises": "VonMises",
     },
     "_matrices": {"lkj_cholesky": "LKJCholesky", "wishart": "Wishart"},
     "bernoulli": {
@@ -70,6 +68,7 @@ _SHARED = {
         "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical",
     },
     "dirichlet": {"beta": "Beta", "kumaraswamy": "Kumaraswamy"},
+    "distribution": {"exp_family": "ExponentialFamily"},
     "gamma": {
         "chi2": "Chi2",
         "exponential": "Exponential",

@@ -10,14 +10,13 @@ from ..core.tensor import Tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.activation import logsigmoid
 from ..ops.pointwise.rounding import where
-from ..ops.random.floats import rand
 from ..ops.random.sampling import binomial, poisson
 from . import constraints
 from ._parametrized import Odds
 from .bernoulli import cross_entropy
-from .exp_family import ExponentialFamily
+from .distribution import ExponentialFamily
 from .gamma import Gamma
-from .utils import broadcast_all, enumerated, same_as
+from .utils import broadcast_all, enumerated, same_as, standard_uniform
 
 __all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 
@@ -183,7 +182,7 @@ class Geometric(Odds):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            u = rand(shape, dtype=self.probs.dtype, device=self.probs.device).clamp(min=finfo(self.probs.dtype).tiny)
+            u = standard_uniform(shape, self.probs).clamp(min=finfo(self.probs.dtype).tiny)
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Tensor:

@@ -18,8 +18,7 @@ from ..ops.shape.broadcasting import broadcast_shapes
 from ..ops.shape.join import cat
 from . import constraints
 from .dirichlet import Beta
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
+from .distribution import Distribution, ExponentialFamily
 from .multivariate_normal import Covariance, half_log_det, matrix_given
 from .utils import broadcast_all
 

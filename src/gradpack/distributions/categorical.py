@@ -14,7 +14,6 @@ from ..ops.create.create import tensor
 from ..ops.create.fill import eye
 from ..ops.create.fill_like import full_like
 from ..ops.pointwise.rounding import where
-from ..ops.random.floats import rand
 from ..ops.shape.broadcasting import broadcast_tensors
 from . import constraints
 from ._counts import Binomial
@@ -23,7 +22,7 @@ from .dirichlet import one_hot_like
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
-from .utils import broadcast_all, clamp_probs, enumerated, same_as
+from .utils import broadcast_all, clamp_probs, enumerated, same_as, standard_uniform
 
 __all__ = [
     "Categorical",
@@ -111,6 +110,7 @@ class _OfClasses(Distribution):
     """A distribution with the parameters of a categorical one."""
 
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
+    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _categorical: Categorical
 
     logits = same_as("_categorical.logits")
@@ -133,7 +133,6 @@ class OneHotCategorical(_OfClasses):
 
     support = constraints.one_hot
     has_enumerate_support = True
-    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args=False)
@@ -199,7 +198,6 @@ class Multinomial(_OfClasses):
         tensor([1., 3.])
     """
 
-    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _kept = ("total_count",)
 
     def __init__(
@@ -253,7 +251,6 @@ class ExpRelaxedCategorical(_OfClasses):
 
     support = constraints.real_vector  # of vectors whose exponentials sum to 1
     has_rsample = True
-    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _kept = ("temperature",)
 
     def __init__(
@@ -264,8 +261,7 @@ class ExpRelaxedCategorical(_OfClasses):
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        u = clamp_probs(rand(shape, dtype=self.logits.dtype, device=self.logits.device))
+        u = clamp_probs(standard_uniform(self._extended_shape(sample_shape), self.logits))
         scores = (self.logits - (-u.log()).log()) / self.temperature
         return scores - scores.logsumexp(-1, True)
 

@@ -12,7 +12,7 @@ from ..ops.random.sampling import _dirichlet_grad, _sample_dirichlet
 from ..ops.shape.join import stack
 from . import constraints
 from ._location_scale import Uniform
-from .exp_family import ExponentialFamily
+from .distribution import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform
 from .utils import broadcast_all, euler_constant

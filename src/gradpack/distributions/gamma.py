@@ -12,8 +12,7 @@ from ..ops.create.fill_like import ones_like, zeros_like
 from ..ops.pointwise.rounding import where
 from ..ops.random.sampling import _standard_gamma
 from . import constraints
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
+from .distribution import Distribution, ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
 from .utils import _standard_normal, broadcast_all, same_as

@@ -8,13 +8,12 @@ from typing import Any, ClassVar
 from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.pointwise.rounding import where
-from ..ops.random.floats import rand
 from . import constraints
 from .distribution import Distribution
 from .gamma import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform, PowerTransform
-from .utils import broadcast_all, euler_constant, same_as
+from .utils import broadcast_all, euler_constant, same_as, standard_uniform
 
 __all__ = ["GeneralizedPareto", "Pareto", "Weibull"]
 
@@ -103,8 +102,7 @@ class GeneralizedPareto(Distribution):
         return where(c < 0.5, self.scale.pow(2) / ((1 - c).pow(2) * (1 - 2 * c)), math.nan)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        return self.icdf(rand(shape, dtype=self.loc.dtype, device=self.loc.device))
+        return self.icdf(standard_uniform(self._extended_shape(sample_shape), self.loc))
 
     def log_survival_function(self, value: Any) -> Tensor:
         """The logarithm of the probability of values above this one."""

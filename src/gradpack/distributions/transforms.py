@@ -3,7 +3,6 @@
 from ..base.parts import adopt_parts as _adopt_parts
 from ._transform import *
 from ._transform import _InverseTransform  # noqa: F401 - others look for it here
-from ._transforms_joined import *
 from ._transforms_pointwise import *
 from ._transforms_vectors import *
 
