@@ -41,59 +41,54 @@ from .transforms import *
 # A type checker takes all that is imported for public, as long as it sees no list.
 globals()["__all__"] = sorted(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, _ModuleType))
 
-# Files that hold several of torch's modules: these modules, and the classes in each.
+# The modules that share a file with others: the file, and the classes of each.
 _SHARED = {
-    "_counts": {
-        "binomial": "Binomial",
-        "geometric": "Geometric",
-        "negative_binomial": "NegativeBinomial",
-        "poisson": "Poisson",
-    },
-    "_location_scale": {
-        "cauchy": "Cauchy",
-        "gumbel": "Gumbel",
-        "half_cauchy": "HalfCauchy",
-        "laplace": "Laplace",
-        "uniform": "Uniform",
-        "von_mises": "VonMises",
-    },
-    "_matrices": {"lkj_cholesky": "LKJCholesky", "wishart": "Wishart"},
-    "bernoulli": {
-        "continuous_bernoulli": "ContinuousBernoulli",
-        "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli",
-    },
-    "categorical": {
-        "multinomial": "Multinomial",
-        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
-        "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical",
-    },
-    "dirichlet": {"beta": "Beta", "kumaraswamy": "Kumaraswamy"},
-    "distribution": {"exp_family": "ExponentialFamily"},
-    "gamma": {
-        "chi2": "Chi2",
-        "exponential": "Exponential",
-        "fishersnedecor": "FisherSnedecor",
-        "inverse_gamma": "InverseGamma",
-        "studentT": "StudentT",
-    },
-    "multivariate_normal": {"lowrank_multivariate_normal": "LowRankMultivariateNormal"},
-    "normal": {"half_normal": "HalfNormal", "log_normal": "LogNormal", "logistic_normal": "LogisticNormal"},
-    "pareto": {"generalized_pareto": "GeneralizedPareto", "weibull": "Weibull"},
-    "transformed_distribution": {"independent": "Independent"},
+    "beta": ("dirichlet", "Beta"),
+    "binomial": ("_counts", "Binomial"),
+    "cauchy": ("_location_scale", "Cauchy"),
+    "chi2": ("gamma", "Chi2"),
+    "continuous_bernoulli": ("bernoulli", "ContinuousBernoulli"),
+    "exp_family": ("distribution", "ExponentialFamily"),
+    "exponential": ("gamma", "Exponential"),
+    "fishersnedecor": ("gamma", "FisherSnedecor"),
+    "generalized_pareto": ("pareto", "GeneralizedPareto"),
+    "geometric": ("_counts", "Geometric"),
+    "gumbel": ("_location_scale", "Gumbel"),
+    "half_cauchy": ("_location_scale", "HalfCauchy"),
+    "half_normal": ("normal", "HalfNormal"),
+    "independent": ("transformed_distribution", "Independent"),
+    "inverse_gamma": ("gamma", "InverseGamma"),
+    "kumaraswamy": ("dirichlet", "Kumaraswamy"),
+    "laplace": ("_location_scale", "Laplace"),
+    "lkj_cholesky": ("_matrices", "LKJCholesky"),
+    "log_normal": ("normal", "LogNormal"),
+    "logistic_normal": ("normal", "LogisticNormal"),
+    "lowrank_multivariate_normal": ("multivariate_normal", "LowRankMultivariateNormal"),
+    "multinomial": ("categorical", "Multinomial"),
+    "negative_binomial": ("_counts", "NegativeBinomial"),
+    "one_hot_categorical": ("categorical", "OneHotCategorical OneHotCategoricalStraightThrough"),
+    "poisson": ("_counts", "Poisson"),
+    "relaxed_bernoulli": ("bernoulli", "LogitRelaxedBernoulli RelaxedBernoulli"),
+    "relaxed_categorical": ("categorical", "ExpRelaxedCategorical RelaxedOneHotCategorical"),
+    "studentT": ("gamma", "StudentT"),
+    "uniform": ("_location_scale", "Uniform"),
+    "von_mises": ("_location_scale", "VonMises"),
+    "weibull": ("pareto", "Weibull"),
+    "wishart": ("_matrices", "Wishart"),
 }
 
 
 def _make_shared() -> None:
     """Make the modules without a file of their own, such as `gradpack.distributions.chi2`."""
-    for file, modules in _SHARED.items():
-        inside = {k: v for k, v in vars(_sys.modules[f"{__name__}.{file}"]).items() if k[:2] != "__" or k == "__file__"}
-        for name, classes in modules.items():
-            module = _ModuleType(f"{__name__}.{name}", f"`torch.distributions.{name}`.")
-            module.__spec__ = _ModuleSpec(module.__name__, None)
-            vars(module).update(inside, __all__=classes.split())
-            _sys.modules[module.__name__] = globals()[name] = module
-            for kind in classes.split():
-                inside[kind].__module__ = module.__name__
+    for name, (file, classes) in _SHARED.items():
+        inside = vars(_sys.modules[f"{__name__}.{file}"])
+        module = _ModuleType(f"{__name__}.{name}", f"`torch.distributions.{name}`.")
+        module.__spec__ = _ModuleSpec(module.__name__, None)
+        vars(module).update({k: v for k, v in inside.items() if k[:2] != "__" or k == "__file__"})
+        vars(module)["__all__"] = classes.split()
+        _sys.modules[module.__name__] = globals()[name] = module
+        for kind in classes.split():
+            inside[kind].__module__ = module.__name__
 
 
 _make_shared()
