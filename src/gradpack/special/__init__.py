@@ -31,9 +31,12 @@ from ..ops.special.bessel import modified_bessel_k1 as modified_bessel_k1
 from ..ops.special.bessel import scaled_modified_bessel_k0 as scaled_modified_bessel_k0
 from ..ops.special.bessel import scaled_modified_bessel_k1 as scaled_modified_bessel_k1
 from ..ops.special.bessel import spherical_bessel_j0 as spherical_bessel_j0
+from ..ops.special.gamma_functions import digamma as digamma
 from ..ops.special.gamma_functions import igamma as _igamma
 from ..ops.special.gamma_functions import igammac as _igammac
+from ..ops.special.gamma_functions import lgamma as _lgamma
 from ..ops.special.gamma_functions import mvlgamma as _mvlgamma
+from ..ops.special.gamma_functions import polygamma as polygamma
 from ..ops.special.gamma_functions import zeta as zeta
 from ..ops.special.likelihood import entr as entr
 from ..ops.special.likelihood import erfcx as erfcx
@@ -41,9 +44,6 @@ from ..ops.special.likelihood import log_ndtr as log_ndtr
 from ..ops.special.likelihood import ndtr as ndtr
 from ..ops.special.likelihood import ndtri as ndtri
 from ..ops.special.likelihood import xlog1py as xlog1py
-from ..ops.special.log_gamma import digamma as digamma
-from ..ops.special.log_gamma import lgamma as _lgamma
-from ..ops.special.log_gamma import polygamma as polygamma
 from ..ops.special.polynomials import chebyshev_polynomial_t as chebyshev_polynomial_t
 from ..ops.special.polynomials import chebyshev_polynomial_u as chebyshev_polynomial_u
 from ..ops.special.polynomials import chebyshev_polynomial_v as chebyshev_polynomial_v
