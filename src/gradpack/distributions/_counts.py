@@ -31,11 +31,7 @@ class Binomial(Odds):
         tensor([0., 1., 2.])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {
-        "total_count": constraints.nonnegative_integer,
-        "probs": constraints.unit_interval,
-        "logits": constraints.real,
-    }
+    arg_constraints: ClassVar[dict[str, Any]] = {"total_count": constraints.nonnegative_integer, **Odds.arg_constraints}
     has_enumerate_support = True
 
     def __init__(

@@ -17,18 +17,7 @@ from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import noted
 from ...declare.signature.arguments import python_number
 from ..shape.memory_formats import in_format
-from .making import (
-    _native,
-    dtype_for,
-    filled,
-    finish,
-    made_in,
-    on_device,
-    shape_of,
-    uninitialized,
-    usual,
-    with_parameters_of,
-)
+from .making import _native, dtype_for, made_in, on_device, result, shape_of, uninitialized, usual, with_parameters_of
 
 FUNCTIONS = "zeros ones full empty eye empty_strided"
 
@@ -73,7 +62,7 @@ def _of_size(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable[[C
             shape = shape_of(name, sizes if size is None else (size,))
             make = array if len(KINDS) == 1 else on_device(array, device)
             made = made_in(_native(name, dtype, device), lambda native: make(shape, native))
-            return filled(name, out, finish(made, requires_grad, device))
+            return result(name, out, made, requires_grad, device)
 
         return noted(with_parameters_of(array, of_size))
 
@@ -138,7 +127,7 @@ def empty(
     shape = shape_of("empty", sizes if size is None else (size,))
     make = uninitialized if len(KINDS) == 1 else on_device(uninitialized, device)
     made = in_format(make(shape, _native("empty", dtype, device)), memory_format)
-    return filled("empty", out, finish(made, requires_grad, device))
+    return result("empty", out, made, requires_grad, device)
 
 
 @noted
@@ -168,7 +157,8 @@ def empty_strided(
     needed = 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
     base = uninitialized(needed, native)
     strides = tuple(s * native.itemsize for s in stride)
-    return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad, device)
+    strided = np.lib.stride_tricks.as_strided(base, tuple(size), strides)
+    return result("empty_strided", None, strided, requires_grad, device)
 
 
 @noted
@@ -203,7 +193,7 @@ def full(
     make = _full if len(KINDS) == 1 else on_device(_full, device)
     shape = shape_of("full", (size,))
     made = made_in(_native("full", d, device), lambda native: make(shape, number_for(value, d), native))
-    return filled("full", out, finish(made, requires_grad, device))
+    return result("full", out, made, requires_grad, device)
 
 
 @noted
@@ -239,4 +229,4 @@ def eye(
         return alias(array, spec, array.shape)
     dtype = dtype_for("eye", out, dtype)
     made = made_in(_native("eye", dtype, device), lambda native: np.eye(n, m, dtype=native))
-    return filled("eye", out, finish(made, requires_grad, device))
+    return result("eye", out, made, requires_grad, device)

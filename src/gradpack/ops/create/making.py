@@ -233,3 +233,8 @@ def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor
         _into_out(out, made, op)
     out._counter[0] = version + 1
     return out
+
+
+def result(op: str, out: Any, array: Any, requires_grad: bool, device: Any = None, keeps_shape: bool = False) -> Tensor:
+    """Return a new array as a tensor, or write it into `out`."""
+    return filled(op, out, finish(array, requires_grad, device), keeps_shape)
