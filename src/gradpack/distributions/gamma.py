@@ -12,6 +12,7 @@ from ..ops.create.fill_like import ones_like, zeros_like
 from ..ops.pointwise.rounding import where
 from ..ops.random.sampling import _standard_gamma
 from . import constraints
+from ._parametrized import LocationScale
 from .distribution import Distribution, ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
@@ -212,11 +213,7 @@ class InverseGamma(TransformedDistribution):
 class StudentT(Distribution):
     """Student's t: a standard normal number over the root of `χ² / df`, scaled and moved."""
 
-    arg_constraints: ClassVar[dict[str, Any]] = {
-        "df": constraints.positive,
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
+    arg_constraints: ClassVar[dict[str, Any]] = {"df": constraints.positive, **LocationScale.arg_constraints}
     support = constraints.real
     has_rsample = True
 

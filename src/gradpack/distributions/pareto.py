@@ -9,6 +9,7 @@ from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.pointwise.rounding import where
 from . import constraints
+from ._parametrized import LocationScale
 from .distribution import Distribution
 from .gamma import Exponential
 from .transformed_distribution import TransformedDistribution
@@ -67,11 +68,7 @@ class GeneralizedPareto(Distribution):
         tensor(0.7500)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-        "concentration": constraints.real,
-    }
+    arg_constraints: ClassVar[dict[str, Any]] = {**LocationScale.arg_constraints, "concentration": constraints.real}
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base import dtypes
+from ...base import dtypes, late
 from ...base.devices import KINDS
 from ...base.dtypes import dtype
 from ...base.layouts import sparse_coo
@@ -23,11 +23,9 @@ FUNCTIONS = "zeros ones full empty eye empty_strided"
 
 
 def _without_entries(name: str, size: Any, dtype: dtype | None, device: Any, requires_grad: bool) -> Tensor:
-    from ..sparse.coordinates import sparse_coo_tensor
-
     if name == "ones":
         raise RuntimeError("full(...) is not implemented for sparse layout")
-    return sparse_coo_tensor(size=shape_of(name, size), dtype=dtype, device=device, requires_grad=requires_grad)
+    return late.sparse_coo_tensor(size=shape_of(name, size), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def _full(shape: Any, value: Any, native: Any) -> Any:

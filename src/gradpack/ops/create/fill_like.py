@@ -10,7 +10,7 @@ import numpy as np
 
 from ...backends import NUMPY
 from ...backends.memory_layout import reach
-from ...base import dtypes
+from ...base import dtypes, late
 from ...base.devices import CPU, as_device
 from ...base.dtypes import as_dtype, dtype
 from ...base.modes import MODE
@@ -20,7 +20,7 @@ from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.generate.profiling import noted
 from ..pointwise.blockwise import is_numpy
 from ..shape.memory_formats import in_format, like
-from .making import finish, made_in, settled, uninitialized, with_parameters_of
+from .making import finish, made_in, settled, shape_of, uninitialized, with_parameters_of
 
 FUNCTIONS = "zeros_like ones_like full_like empty_like"
 METHODS = "new_tensor new_zeros new_ones new_full new_empty new_empty_strided"
@@ -46,9 +46,7 @@ def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Tensor,
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     d = as_dtype(op, d)
     if device is not None and input.is_meta and as_device(device).type != "meta":  # a meta tensor has no data to copy
-        from .fill import empty
-
-        input = empty(input._shape, dtype=input.dtype)
+        input = late.empty(input._shape, dtype=input.dtype)
     spec = input._spec
     if d is not None or device is not None:
         spec = spec.backend.spec_for(d or spec.dtype, spec.device if device is None else as_device(device))
@@ -179,15 +177,11 @@ def _method_new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
     """A new tensor of the same dtype."""
-    from .create import tensor
-
     device = self._spec.device if device is None else device
-    return tensor(data, dtype=dtype or self._spec.dtype, device=device, requires_grad=requires_grad)
+    return late.tensor(data, dtype=dtype or self._spec.dtype, device=device, requires_grad=requires_grad)
 
 
 def _new_filled(name: str) -> Any:
-    makers: list[Any] = []
-
     def method(
         self: Tensor,
         *sizes: Any,
@@ -198,16 +192,10 @@ def _new_filled(name: str) -> Any:
         layout: Any = None,
         pin_memory: Any = False,
     ) -> Tensor:
-        if not makers:
-            from . import fill
-
-            makers.append(getattr(fill, name))
         if is_batched(self):
-            from .making import shape_of
-
             shape = shape_of(f"new_{name}", sizes if size is None else (size,))
             return of_all_examples(lambda v: method(v, (v._shape[0], *shape), dtype=dtype), self)
-        made: Tensor = makers[0](
+        made: Tensor = getattr(late, name)(
             *sizes,
             size=size,
             dtype=dtype or self._spec.dtype,
@@ -237,8 +225,6 @@ def _method_new_empty_strided(
     requires_grad: Any = False,
 ) -> Tensor:
     """A new uninitialised tensor of the same dtype, with given strides."""
-    from .fill import empty_strided
-
     if is_batched(self):
         step = reach(tuple(size), tuple(stride))
 
@@ -247,7 +233,7 @@ def _method_new_empty_strided(
             return made
 
         return of_all_examples(of_all, self)
-    return empty_strided(
+    return late.empty_strided(
         size, stride, dtype=dtype or self._spec.dtype, device=device or self._spec.device, requires_grad=requires_grad
     )
 
@@ -265,11 +251,9 @@ def _method_new_full(
     requires_grad: Any = False,
 ) -> Tensor:
     """A new tensor of the same dtype, filled with one value."""
-    from .fill import full
-
     if is_batched(self):
         return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
-    return full(
+    return late.full(
         size,
         fill_value,
         dtype=dtype or self._spec.dtype,
