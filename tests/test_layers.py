@@ -37,6 +37,8 @@ LAYERS = [
     "amp",
     "cpu",
     "signal",
+    "fft",
+    "special",
     "linalg",
     "distributions",
     "nn",

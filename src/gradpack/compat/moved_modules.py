@@ -26,13 +26,13 @@ _TABLE = """
     autograd.profiler_kineto autograd.profiling.kineto
     distributions.constraint      distributions.constraints
     distributions.counts        distributions._counts
-    distributions.kl_by_moments distributions._kl_by_moments
-    distributions.kl_same_family    distributions._kl_same_family
+    distributions.kl_by_moments distributions._kl_formulas
+    distributions.kl_same_family    distributions._kl_formulas
     distributions.location_scale    distributions._location_scale
     distributions.matrices      distributions._matrices
     distributions.odds          distributions._parametrized
     distributions.transform     distributions.transforms distributions._transform
-    distributions.transforms_joined     distributions.transforms distributions._transforms_joined
+    distributions.transforms_joined     distributions.transforms distributions._transforms_vectors
     distributions.transforms_pointwise  distributions.transforms distributions._transforms_pointwise
     distributions.transforms_vectors    distributions.transforms
     nn.activations          nn.modules.activation
@@ -137,6 +137,7 @@ _TABLE = """
     ops.pointwise.prelu     ops.pointwise.gated
     ops.predicates          ops.attributes
     ops.inplace_functions   ops.attributes
+    ops.special.log_gamma   ops.special.gamma_functions
 """
 # Modules of operations that had no folders: their functions are asked of `gradpack` and `gradpack.nn.functional`.
 _OPERATIONS = """

@@ -18,7 +18,6 @@ from ..base.parts import adopt_parts
 from ..core.tensor import Tensor
 from ..linalg import cholesky_ex, eigvalsh, vector_norm
 from ..ops.create.fill import full
-from ..ops.pointwise.compare import isclose
 from ._constraint import (
     Constraint,
     MixtureSameFamilyConstraint,
@@ -243,7 +242,7 @@ class _Symmetric(_Square):
 
     def check(self, value: Tensor) -> Tensor:
         square = super().check(value)
-        return isclose(value, value.mT, atol=1e-6).all((-2, -1)) if square.all() else square
+        return value.isclose(value.mT, atol=1e-6).all((-2, -1)) if square.all() else square
 
 
 class _PositiveSemidefinite(_Symmetric):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import enum
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from ...backends import backend_on
 from ...backends.numpy import NUMPY
 from ...base import dtypes
-from ...base.callers import depth_of_user
+from ...base.callers import warn_user
 from ...base.devices import CPU, as_device, device
 from ...base.dtypes import dtype
 from ...core.tensor import Tensor, wrap
@@ -284,7 +283,7 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
             f"actual buffer length ({length} bytes)"
         )
     if view.readonly:
-        warnings.warn(NOT_WRITABLE.format("buffer"), UserWarning, stacklevel=depth_of_user())
+        warn_user(NOT_WRITABLE.format("buffer"))
     array = np.frombuffer(buffer, dtype=NUMPY.native_of(dtype), count=count, offset=offset)
     out = wrap(array)
     if requires_grad:

@@ -74,6 +74,12 @@ def settled(array: Any) -> Any:
     return array
 
 
+def uninitialized(shape: Any, native: Any) -> Any:
+    """Return an uninitialised array; see `settled`."""
+    array = np.empty(shape, native)
+    return settled(array) if FILLING[0] else array
+
+
 def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     out = wrap(array)
     if len(KINDS) > 1:
@@ -228,3 +234,8 @@ def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor
         _into_out(out, made, op)
     out._counter[0] = version + 1
     return out
+
+
+def result(op: str, out: Any, array: Any, requires_grad: bool, device: Any = None, keeps_shape: bool = False) -> Tensor:
+    """Return a new array as a tensor, or write it into `out`."""
+    return filled(op, out, finish(array, requires_grad, device), keeps_shape)
