@@ -7,10 +7,11 @@ from typing import Any
 
 from ...base import late
 from ...core.tensor import Tensor
-from .avg_pool import avg_pool1d, avg_pool2d, avg_pool3d
-from .fractional_pool import fractional_max
-from .max_pool import _max_pool, _unpool, adaptive_max
-from .spatial import repeated
+from ...ops.conv.avg_pool import avg_pool1d, avg_pool2d, avg_pool3d
+from ...ops.conv.fractional_pool import fractional_max
+from ...ops.conv.max_pool import _max_pool, _unpool, adaptive_max
+from ...ops.conv.spatial import repeated
+from .._public import give_all
 
 
 def _named(call: Callable[..., Any], name: str, text: str, example: str) -> Callable[..., Any]:
@@ -178,3 +179,6 @@ max_unpool1d, max_unpool2d, max_unpool3d = _back(1), _back(2), _back(3)
 
 
 lp_pool1d, lp_pool2d, lp_pool3d = _lp(1, avg_pool1d), _lp(2, avg_pool2d), _lp(3, avg_pool3d)
+
+
+give_all(globals())

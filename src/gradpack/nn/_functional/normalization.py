@@ -6,9 +6,10 @@ from typing import Any
 
 from ...base.size import Size
 from ...core.tensor import Tensor
-from .batch_norm import batch_norm as _batch_norm
-from .batch_norm import instance_norm as _instance_norm
-from .group_norm import group_norm as _group_norm
+from ...ops.nn.batch_norm import batch_norm as _batch_norm
+from ...ops.nn.batch_norm import instance_norm as _instance_norm
+from ...ops.nn.group_norm import group_norm as _group_norm
+from .._public import give_all
 
 
 def _more_than_one(count: int, size: Any, what: str = "value per channel") -> None:
@@ -105,3 +106,6 @@ def group_norm(
     sizes = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
     _more_than_one(_product((sizes[0], *sizes[2:])), sizes)
     return _group_norm(input, num_groups, weight, bias, eps)
+
+
+give_all(globals())
