@@ -117,31 +117,28 @@ def _unsupported(ndim: int, mode: str) -> NotImplementedError:
     )
 
 
+def _deprecated(name: str) -> None:
+    text = f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead."
+    warnings.warn(text, stacklevel=depth_of_user())
+
+
 def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
 ) -> Any:
     """`interpolate`, by its old name, with a warning."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=depth_of_user()
-    )
+    _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate(mode="nearest")`, by an old name, with a warning."""
-    warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=depth_of_user(),
-    )
+    _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate(mode="bilinear", align_corners=True)`, by an old name, with a warning."""
-    warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=depth_of_user(),
-    )
+    _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 
 

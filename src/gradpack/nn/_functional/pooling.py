@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 from ...base import late
@@ -25,15 +26,17 @@ def _shape(count: int, size: int, lead: str = "1") -> str:
 
 
 def _example(name: str, ndim: int, arguments: str, size: int) -> str:
+    result = "[1].shape" if name.endswith("_with_indices") else ".shape"
     return (
-        f">>> torch.nn.functional.{name}(torch.ones({_shape(ndim, 4)}), {arguments}).shape\n"
+        f">>> torch.nn.functional.{name}(torch.ones({_shape(ndim, 4)}), {arguments}){result}\n"
         f"    gradpack.Size([{_shape(ndim, size)}])"
     )
 
 
-def _max(ndim: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    name = f"max_pool{ndim}d"
+# Each function with `return_indices` has a second form, of another name, that always returns them.
 
+
+def _max(ndim: int, always: bool = False) -> Callable[..., Any]:
     def call(
         input: Tensor,
         kernel_size: Any,
@@ -43,70 +46,41 @@ def _max(ndim: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         ceil_mode: bool = False,
         return_indices: bool = False,
     ) -> Any:
-        return _max_pool(name, ndim, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+        return _max_pool(ndim, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices or always)
 
-    def both(
-        input: Tensor,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
-        ceil_mode: bool = False,
-        return_indices: bool = False,
-    ) -> Any:
-        return _max_pool(name, ndim, input, kernel_size, stride, padding, dilation, ceil_mode, True)
-
+    name = f"max_pool{ndim}d{'_with_indices' * always}"
     text = (
-        f"Maxima over windows in the last {ndim} dimension(s); with `return_indices`, also where they are in the "
+        "Maxima over windows, and where they are in the flattened dimensions."
+        if always
+        else f"Maxima over windows in the last {ndim} dimension(s); with `return_indices`, also where they are in the "
         "flattened dimensions.\n\nA stride of None is the size of the window; padding is below every number, and at "
         "most half the window.\n\nRaises:\n    RuntimeError: for windows that do not fit."
     )
-    more = "Maxima over windows, and where they are in the flattened dimensions."
-    example = _example(f"{name}_with_indices", ndim, "2", 2).replace(").shape", ")[1].shape")
-    return _named(call, name, text, _example(name, ndim, "2", 2)), _named(both, f"{name}_with_indices", more, example)
+    return _named(call, name, text, _example(name, ndim, "2", 2))
 
 
-max_pool1d, max_pool1d_with_indices = _max(1)
-max_pool2d, max_pool2d_with_indices = _max(2)
-max_pool3d, max_pool3d_with_indices = _max(3)
+max_pool1d, max_pool2d, max_pool3d = _max(1), _max(2), _max(3)
+max_pool1d_with_indices, max_pool2d_with_indices, max_pool3d_with_indices = _max(1, True), _max(2, True), _max(3, True)
 
 
-def _adaptive(ndim: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    name = f"adaptive_max_pool{ndim}d"
-
+def _adaptive(ndim: int, always: bool = False) -> Callable[..., Any]:
     def call(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-        made = adaptive_max(name, ndim, input, output_size)
-        return made if return_indices else made[0]
+        made = adaptive_max(ndim, input, output_size)
+        return made if return_indices or always else made[0]
 
-    def both(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
-        return adaptive_max(name, ndim, input, output_size)
-
+    name = f"adaptive_max_pool{ndim}d{'_with_indices' * always}"
     text = f"Maxima over the parts that divide each of the last {ndim} dimension(s) evenly, with indices if asked for."
-    example = _example(f"{name}_with_indices", ndim, "2", 2).replace(").shape", ")[1].shape")
-    return (
-        _named(call, name, text, _example(name, ndim, "2", 2)),
-        _named(both, f"{name}_with_indices", "Maxima over even parts, and their indices.", example),
-    )
+    if always:
+        text = "Maxima over even parts, and their indices."
+    return _named(call, name, text, _example(name, ndim, "2", 2))
 
 
-adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive(1)
-adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive(2)
-adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive(3)
+adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive(1), _adaptive(1, True)
+adaptive_max_pool2d, adaptive_max_pool2d_with_indices = _adaptive(2), _adaptive(2, True)
+adaptive_max_pool3d, adaptive_max_pool3d_with_indices = _adaptive(3), _adaptive(3, True)
 
 
-def _fractional(ndim: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    name = f"fractional_max_pool{ndim}d"
-
-    def both(
-        input: Tensor,
-        kernel_size: Any,
-        output_size: Any = None,
-        output_ratio: Any = None,
-        return_indices: bool = False,
-        _random_samples: Tensor | None = None,
-    ) -> Any:
-        return fractional_max(name, ndim, input, kernel_size, output_size, output_ratio, _random_samples)
-
+def _fractional(ndim: int, always: bool = False) -> Callable[..., Any]:
     def call(
         input: Tensor,
         kernel_size: Any,
@@ -115,19 +89,20 @@ def _fractional(ndim: int) -> tuple[Callable[..., Any], Callable[..., Any]]:
         return_indices: bool = False,
         _random_samples: Tensor | None = None,
     ) -> Any:
-        made = fractional_max(name, ndim, input, kernel_size, output_size, output_ratio, _random_samples)
-        return made if return_indices else made[0]
+        made = fractional_max(ndim, input, kernel_size, output_size, output_ratio, _random_samples)
+        return made if return_indices or always else made[0]
 
+    name = f"fractional_max_pool{ndim}d{'_with_indices' * always}"
+    if always:
+        return _named(
+            call, name, "The same, and the indices of the maxima.", _example(name, ndim, "2, output_size=3", 3)
+        )
     text = f"Maxima over windows at random places in the last {ndim} dimensions (arXiv 1412.6071)."
-    example = _example(f"{name}_with_indices", ndim, "2, output_size=3", 3).replace(").shape", ")[1].shape")
-    return (
-        _named(call, name, text, _example(name, ndim, "2, output_ratio=" + repr((0.5,) * ndim), 2)),
-        _named(both, f"{name}_with_indices", "The same, and the indices of the maxima.", example),
-    )
+    return _named(call, name, text, _example(name, ndim, f"2, output_ratio={(0.5,) * ndim}", 2))
 
 
-fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional(2)
-fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional(3)
+fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional(2), _fractional(2, True)
+fractional_max_pool3d, fractional_max_pool3d_with_indices = _fractional(3), _fractional(3, True)
 
 
 # -- norms --
@@ -139,9 +114,7 @@ def _lp(ndim: int, average: Callable[..., Any]) -> Callable[..., Any]:
     def call(
         input: Tensor, norm_type: int | float, kernel_size: Any, stride: Any = None, ceil_mode: bool = False
     ) -> Any:
-        count = 1
-        for k in repeated(name, "kernel_size", kernel_size, ndim):
-            count *= k
+        count = prod(repeated(name, "kernel_size", kernel_size, ndim))
         steps = kernel_size if stride is None else stride
         out = average(late.pow(input, norm_type), kernel_size, steps, 0, ceil_mode)
         return late.pow(late.sign(out) * late.relu(late.abs(out)) * count, 1.0 / norm_type)
@@ -162,7 +135,7 @@ def _back(ndim: int) -> Callable[..., Any]:
     def call(
         input: Tensor, indices: Tensor, kernel_size: Any, stride: Any = None, padding: Any = 0, output_size: Any = None
     ) -> Any:
-        return _unpool(name, ndim, input, indices, kernel_size, stride, padding, output_size)
+        return _unpool(ndim, input, indices, kernel_size, stride, padding, output_size)
 
     example = (
         f">>> x, where = torch.nn.functional.max_pool{ndim}d(torch.ones({_shape(ndim, 4)}), 2, return_indices=True)\n"

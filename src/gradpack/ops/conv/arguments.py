@@ -46,30 +46,15 @@ def check_operands(op: str, input: Any, weight: Any, bias: Any) -> None:
         raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
 
 
-def check_shapes(
-    input: Tensor,
-    weight: Tensor,
-    bias: Tensor | None,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    transposed: bool,
-    output_padding: Any,
-    groups: int,
-) -> None:
-    """Raise torch's errors for shapes that cannot be convolved."""
-    of_bias = None if bias is None else bias._shape
-    _check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, output_padding, groups)
-
-
 Sizes = tuple[int, ...]
 
 
 @lru_cache(1024)
-def _check_shapes(
+def check_shapes(
     shape: Sizes, w: Sizes, of_bias: Sizes | None, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
     output_padding: Sizes, groups: int,
 ) -> None:  # fmt: skip
+    """Raise torch's errors for shapes that cannot be convolved."""
     _check_numbers(stride, padding, dilation, output_padding, groups)
     _check_channels(shape, w, of_bias, transposed, groups)
     if transposed:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ..reduce.kernels import SMALL, _add, _array_type, add_up, reshaped
-from .sliding import size_of
 
 
 def as_channels(x: Any) -> Any:
     """(batch, channels, *space) as (batch, channels, places)."""
-    return reshaped(x, (*x.shape[:2], size_of(x.shape[2:])))
+    return reshaped(x, (*x.shape[:2], prod(x.shape[2:])))
 
 
 def channel_sums(x: Any) -> Any:

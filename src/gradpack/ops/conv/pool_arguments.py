@@ -9,6 +9,8 @@ from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from .spatial import as_int, check_tensor, is_int, repeated, wrong_type
 
+Sizes = tuple[int, ...]
+
 _AXES = {1: ("W",), 2: ("H", "W"), 3: ("T", "H", "W")}
 
 
@@ -16,7 +18,7 @@ def _named(prefix: str, values: Any) -> str:
     return " ".join(f"{prefix}{a}: {v}" for a, v in zip(_AXES[len(values)], values, strict=True))
 
 
-def _check_space(op: str, ndim: int, shape: tuple[int, ...]) -> None:
+def _check_space(op: str, ndim: int, shape: Sizes) -> None:
     """Raise unless the input is (batch, channels, *space) or unbatched, and no dimension but the batch is empty."""
     if op == "avg_pool2d" and len(shape) < 3:
         raise dim_out_of_range(-ndim - 1, len(shape))
@@ -40,7 +42,7 @@ def _check_space(op: str, ndim: int, shape: tuple[int, ...]) -> None:
 
 def pool_geometry(
     op: str, ndim: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any
-) -> tuple[tuple[int, ...], ...]:
+) -> tuple[Sizes, ...]:
     """(kernel, stride, padding, dilation, count), checked.
 
     Raises:
@@ -67,8 +69,8 @@ def pool_geometry(
 
 @lru_cache(1024)
 def _usual_geometry(
-    op: str, ndim: int, shape: tuple[int, ...], kernel: int, stride: int | None, padding: int, ceil_mode: bool
-) -> tuple[tuple[int, ...], ...]:
+    op: str, ndim: int, shape: Sizes, kernel: int, stride: int | None, padding: int, ceil_mode: bool
+) -> tuple[Sizes, ...]:
     steps = kernel if stride is None else stride
     given = ("kernel_size", kernel), ("stride", steps), ("padding", padding), ("dilation", 1)
     many = [repeated(op, name, n, ndim) for name, n in given]
@@ -77,15 +79,8 @@ def _usual_geometry(
 
 @lru_cache(1024)
 def _geometry(
-    op: str,
-    ndim: int,
-    shape: tuple[int, ...],
-    kernel: tuple[int, ...],
-    steps: tuple[int, ...],
-    pads: tuple[int, ...],
-    spread: tuple[int, ...],
-    ceil_mode: bool,
-) -> tuple[tuple[int, ...], ...]:
+    op: str, ndim: int, shape: Sizes, kernel: Sizes, steps: Sizes, pads: Sizes, spread: Sizes, ceil_mode: bool
+) -> tuple[Sizes, ...]:
     if op == "max_pool1d":
         _check_one(kernel[0], steps[0], pads[0], spread[0])
     if 0 in steps:
@@ -147,7 +142,7 @@ def _places(size: int, kernel: int, stride: int, padding: int, dilation: int, ce
     return count
 
 
-def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> tuple[int, ...]:
+def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> Sizes:
     """Return the output size, with None replaced by the size of the input."""
     check_tensor(op, input=input)
     given = output_size

@@ -8,6 +8,7 @@ A geometry is (kernel, stride, padding, dilation, count), each with one number f
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ...backends.numpy import as_intp
 from ...kernels.dispatch import accelerated
 from . import small_windows as small
-from .sliding import at, cropped, offsets, reaching, size_of
+from .sliding import at, cropped, offsets, reaching
 
 
 def lowest(dtype: Any) -> Any:
@@ -59,7 +60,7 @@ def greatest(x: Any, steps: list[Any]) -> Any:
 
 def greatest_with_codes(x: Any, steps: list[Any], nan: bool = False) -> tuple[Any, Any]:
     """The maxima, and the position in its window of the first element that is one; of the last NaN, if any."""
-    total = size_of([_length(s) for s in steps])
+    total = prod([_length(s) for s in steps])
     small = np.uint8 if total <= 256 else np.int32
     unit = 1
     code: Any = None
@@ -147,7 +148,7 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     table = small.table_of_pool(g, (*lead, *size), geometry)
     if table is not None:
         return small.pooled_maxima_back(g, code, table, (*lead, *size))
-    if size_of(kernel) > 64:
+    if prod(kernel) > 64:
         return placed_flat(g, flat_places(code, size, geometry), (*lead, *size), len(kernel))
     apart = all(s >= (k - 1) * d + 1 for k, s, d in zip(kernel, stride, dilation, strict=True))
     reach = tuple(
@@ -172,7 +173,7 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
 def picked_flat(x: Any, index: Any, ndim: int) -> Any:
     """The elements at indices into the last `ndim` dimensions, flattened."""
     lead = x.shape[: x.ndim - ndim]
-    rows, inner = size_of(lead), size_of(x.shape[x.ndim - ndim :])
+    rows, inner = prod(lead), prod(x.shape[x.ndim - ndim :])
     if not index.size:
         return np.zeros(index.shape, x.dtype)
     where = np.reshape(index, (rows, -1)) + np.arange(rows)[:, None] * inner
@@ -182,7 +183,7 @@ def picked_flat(x: Any, index: Any, ndim: int) -> Any:
 def placed_flat(g: Any, index: Any, shape: Any, ndim: int) -> Any:
     """Zeros of `shape` with `g` added at indices into the last `ndim` dimensions, flattened: the adjoint."""
     lead = shape[: len(shape) - ndim]
-    rows, inner = size_of(lead), size_of(shape[len(shape) - ndim :])
+    rows, inner = prod(lead), prod(shape[len(shape) - ndim :])
     out = np.zeros(rows * inner, g.dtype)
     if g.size:
         where = np.reshape(index, (rows, -1)) + np.arange(rows)[:, None] * inner

@@ -71,29 +71,11 @@ def _conv_weight(
     return correlate_weight(input, output, kernel, stride, padding, dilation, groups)
 
 
-def _input_gradient(
-    g: Any, weight: Any, shape: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, groups: int
-) -> Any:
-    call = _conv_output if transposed else _conv_input
-    return call(g, weight, shape[2:], stride, padding, dilation, groups)
-
-
-def _weight_gradient(
-    g: Any, input: Any, shape: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, groups: int
-) -> Any:
-    output, input = (input, g) if transposed else (g, input)
-    return _conv_weight(output, input, shape[2:], stride, padding, dilation, groups)
-
-
 def over_places(g: Any) -> Any:
     """Return the sum over all dimensions but the second, the channels."""
-    return late._sum_dim(
-        late._sum_dim(late.reshape(g, (*g.shape[:2], -1)), 2) if g.shape[0] and g.shape[1] else g, _others(g)
-    )
-
-
-def _others(g: Any) -> Any:
-    return 0 if g.shape[0] and g.shape[1] else tuple(i for i in range(len(g.shape)) if i != 1)
+    if not g.shape[0] or not g.shape[1]:
+        return late._sum_dim(g, tuple(i for i in range(len(g.shape)) if i != 1))
+    return late._sum_dim(late._sum_dim(late.reshape(g, (*g.shape[:2], -1)), 2), 0)
 
 
 def _tangent(
@@ -123,11 +105,11 @@ def _tangent(
 
 
 @general(
-    input=lambda g, weight, input_shape, stride, padding, dilation, transposed, groups: _input_gradient(
-        g, weight, input_shape, stride, padding, dilation, transposed, groups
-    ),
-    weight=lambda g, input, weight_shape, stride, padding, dilation, transposed, groups: _weight_gradient(
-        g, input, weight_shape, stride, padding, dilation, transposed, groups
+    input=lambda g, weight, input_shape, stride, padding, dilation, transposed, groups: (
+        _conv_output if transposed else _conv_input
+    )(g, weight, input_shape[2:], stride, padding, dilation, groups),
+    weight=lambda g, input, weight_shape, stride, padding, dilation, transposed, groups: _conv_weight(
+        *((input, g) if transposed else (g, input)), weight_shape[2:], stride, padding, dilation, groups
     ),
     bias=lambda g: over_places(g),
     jvp=_tangent,

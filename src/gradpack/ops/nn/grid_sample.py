@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from ...declare.annotations import Array, Sizes
 from ...declare.batching.vmap_fallback import of_images
 from ...declare.decorators import bilinear, elementwise, nondifferentiable
 from ...kernels.dispatch import accelerated
-from ..conv.sliding import size_of
 from ..conv.spatial import check_tensor
 from ..create.making import beside
 from .resample import cubic_weights
@@ -70,7 +70,7 @@ def products_at(images: Any, given: Any, index: Any) -> Any:
 
 
 def _flat(images: Any) -> Any:
-    return np.reshape(images, (*images.shape[:2], size_of(images.shape[2:])))
+    return np.reshape(images, (*images.shape[:2], prod(images.shape[2:])))
 
 
 @bilinear(
@@ -96,7 +96,7 @@ def _read_at(input: Array, weight: Array, index: Array) -> Any:
 )
 def _spread_at(input: Array, weight: Array, index: Array, size: Sizes) -> Any:
     """Images of spatial size `size`, with `input` (batch, channels, places) times the weights added at `index`."""
-    return np.reshape(add_at(input, weight, index, size_of(size)), (*input.shape[:2], *size))
+    return np.reshape(add_at(input, weight, index, prod(size)), (*input.shape[:2], *size))
 
 
 @bilinear(
@@ -194,7 +194,7 @@ def _sample(op: str, input: Any, grid: Any, mode: str, padding: str, align: bool
         return _sample(op, input.to(float32), grid.to(float32), mode, padding, align).to(input.dtype)
     space = input._shape[2:]
     ndim = len(space)
-    batch, places = grid._shape[0], size_of(grid._shape[1:-1])
+    batch, places = grid._shape[0], prod(grid._shape[1:-1])
     flat = late.reshape(grid, (batch, places, ndim))
     axes = [
         _taps(flat[:, :, ndim - 1 - i], space[i], mode, padding, align) for i in range(ndim)
@@ -324,7 +324,7 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Any:
         line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
         lines.append(line if align_corners else line * (n - 1) / n)
     whole = np.meshgrid(*lines, indexing="ij")
-    base = np.stack([*(np.reshape(w, (-1,)) for w in reversed(whole)), np.ones(size_of(space))], axis=1)
+    base = np.stack([*(np.reshape(w, (-1,)) for w in reversed(whole)), np.ones(prod(space))], axis=1)
     points = beside(base, theta).to(theta.dtype)
     return late.reshape(late.matmul(points, theta.mT), (theta._shape[0], *space, ndim))
 

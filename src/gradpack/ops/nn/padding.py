@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -165,14 +164,14 @@ def _repad(input: Array, padding: Sizes, mode: str = "circular") -> Any:
     return bordered(input, padding, mode)
 
 
-def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
+def _declared(mode: str, name: str, ndim: int) -> Any:
     """The operation of torch's name: one for each number of dimensions."""
 
     def function(input: Array, padding: Sizes) -> Any:
         return channels_as_in(bordered(input, padding, mode), input)
 
     function.__doc__ = f"Padding of the last {ndim} dimension(s): {mode}."
-    made: Callable[..., Any] = linear(
+    return linear(
         input=lambda g, input_shape, padding: _unpad(g, input_shape, padding, mode),
         name=f"{name}_pad{ndim}d",
         node=f"{name.capitalize()}Pad{ndim}DBackward0",
@@ -180,7 +179,6 @@ def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
         dtypes="ifc",
         refuses="unsigned",
     )(function)
-    return made
 
 
 _OPERATIONS = {

@@ -7,7 +7,6 @@ take along each of the last dimensions: (mode, size, new size, align_corners, sc
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -166,16 +165,15 @@ def _resized_back(input: Array, plan: Setting) -> Any:
     return np.array(out) if out is input else out
 
 
-def _declared(name: str, node: str) -> Callable[..., Any]:
+def _declared(name: str, node: str) -> Any:
     def function(input: Array, plan: Setting) -> Any:
         made = (_apply_to_bytes if input.dtype.kind == "u" else _apply)(input, plan)
         return channels_as_in(made, input)
 
     function.__doc__ = "Resizing along the last dimensions."
-    made: Callable[..., Any] = linear(
+    return linear(
         input=lambda g, plan: _resized_back(g, plan), name=name, node=node, dtypes="if", saved_as=_saved_as(name)
     )(function)
-    return made
 
 
 def _saved_as(name: str) -> str | None:
