@@ -9,9 +9,8 @@ from ...core.tensor import Tensor
 from ..nn.padding import constant_pad_nd
 from ..shape.shape import squeeze, unsqueeze
 from ..shape.transpose import permute
-from .arguments import check_operands, check_shapes, one_each
 from .products import _convolution
-from .spatial import as_int
+from .spatial import as_int, check_operands, check_shapes, repeated
 
 FUNCTIONS = "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution conv_tbc"
 
@@ -54,7 +53,7 @@ def convolution(
             f"got {input.ndim}-dimensional input of size {list(input._shape)} instead"
         )
     given = (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding))
-    stride, padding, dilation, extra = (one_each(value, name, ndim, "convolution") for name, value in given)
+    stride, padding, dilation, extra = (repeated("convolution", name, value, ndim, True) for name, value in given)
     result: Tensor = _checked(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
     return result
 
@@ -73,7 +72,7 @@ def _convolve(ndim: int, input: Any, weight: Any, bias: Any, geometry: tuple[Any
     op = f"conv_transpose{ndim}d" if extra else f"conv{ndim}d"
     check_operands(op, input, weight, bias)
     groups = as_int(op, "groups", groups)
-    stride, dilation = one_each(stride, "stride", ndim, op), one_each(dilation, "dilation", ndim, op)
+    stride, dilation = repeated(op, "stride", stride, ndim, True), repeated(op, "dilation", dilation, ndim, True)
     alone = input.ndim == ndim + 1
     if not alone and input.ndim != ndim + 2:
         raise RuntimeError(
@@ -98,8 +97,8 @@ def _convolve(ndim: int, input: Any, weight: Any, bias: Any, geometry: tuple[Any
     if isinstance(padding, str):
         input, padding = _named_padding(padding, input, weight, stride, dilation)
     else:
-        padding = one_each(padding, "padding", ndim, op)
-    more = one_each(extra[0] if extra else 0, "output_padding", ndim, op)
+        padding = repeated(op, "padding", padding, ndim, True)
+    more = repeated(op, "output_padding", extra[0] if extra else 0, ndim, True)
     out = _checked(input, weight, bias, stride, padding, dilation, bool(extra), more, groups)
     return squeeze(out, 0) if alone else out
 

@@ -1,12 +1,15 @@
-"""Argument checks shared by convolution, pooling and resampling."""
+"""Argument checks of convolution, and those that it shares with pooling and resampling, with torch's messages."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
-from ...base.dtypes import FLOATING
-from ...base.errors import size_too_big
+from ...base.dtypes import BOOL, FLOATING
+from ...base.errors import cpp_name, not_implemented_for, scalar_type, size_too_big
 from ...core.tensor import Tensor
+
+Sizes = tuple[int, ...]
 
 
 def is_int(value: Any) -> bool:
@@ -34,7 +37,7 @@ def as_int(op: str, name: str, value: Any) -> int:
     return number
 
 
-def ints(op: str, name: str, value: Any) -> tuple[int, ...]:
+def ints(op: str, name: str, value: Any) -> Sizes:
     """One int, or several, as a tuple; tensors of one integer are taken as ints.
 
     Raises:
@@ -56,8 +59,8 @@ def _is_one(value: Tensor) -> bool:
     return value.numel() == 1 and value._spec.dtype.category < FLOATING
 
 
-def repeated(op: str, name: str, value: Any, ndim: int) -> tuple[int, ...]:
-    """One int for each of `ndim` dimensions.
+def repeated(op: str, name: str, value: Any, ndim: int, convolution: bool = False) -> Sizes:
+    """One int for each of `ndim` dimensions; the error for another number is that of convolutions, or of pooling.
 
     Raises:
         TypeError: for anything but an int or a sequence of ints.
@@ -68,6 +71,11 @@ def repeated(op: str, name: str, value: Any, ndim: int) -> tuple[int, ...]:
     found = ints(op, name, value)
     if len(found) == 1:
         return found * ndim
+    if len(found) != ndim and convolution:
+        raise RuntimeError(
+            f"expected {name} to be a single integer value or a list of {ndim} values to match the convolution "
+            f"dimensions, but got {name}={list(found)}"
+        )
     if len(found) != ndim:
         words = "a single int" if ndim == 1 else f"either be a single int, or a tuple of {_WORDS[ndim]} ints"
         raise RuntimeError(f"{op}: {name} must {'be ' if ndim == 1 else ''}{words}")
@@ -88,3 +96,110 @@ def check_tensor(op: str, **operands: Any) -> None:
 def as_tuple(value: Any, count: int) -> Any:
     """A number for each of `count` dimensions; several numbers as a tuple, as they are."""
     return tuple(value) if isinstance(value, list | tuple) else (value,) * count
+
+
+# -- convolutions --
+
+
+def check_operands(op: str, input: Any, weight: Any, bias: Any) -> None:
+    for nr, (name, value) in enumerate((("input", input), ("weight", weight), ("bias", bias))):
+        if not isinstance(value, Tensor) and not (nr == 2 and value is None):
+            raise TypeError(
+                f"{op}() received an invalid combination of arguments: {name} (position {nr + 1}) must be a Tensor, "
+                f"not {type(value).__name__}"
+            )
+    if input._spec.dtype.category == BOOL:
+        raise not_implemented_for(f"slow_{op}_cpu", input._spec.dtype)
+    if input._spec.dtype is not weight._spec.dtype:
+        names = [scalar_type(t._spec.dtype) for t in (input, weight)]
+        raise RuntimeError(
+            f"Input type (torch.{names[0]}Tensor) and weight type (torch.{names[1]}Tensor) should be the same or input "
+            f"should be a MKLDNN tensor and weight is a dense tensor: {op}() expected scalar type {names[0]} but found "
+            f"{names[1]}"
+        )
+    if bias is not None and bias._spec.dtype is not input._spec.dtype:
+        names = [cpp_name(t._spec.dtype) for t in (input, bias)]
+        raise RuntimeError(f"Input type ({names[0]}) and bias type ({names[1]}) should be the same")
+
+
+@lru_cache(1024)
+def check_shapes(
+    shape: Sizes, w: Sizes, of_bias: Sizes | None, stride: Sizes, padding: Sizes, dilation: Sizes, transposed: bool,
+    output_padding: Sizes, groups: int,
+) -> None:  # fmt: skip
+    """Raise torch's errors for shapes that cannot be convolved."""
+    _check_numbers(stride, padding, dilation, output_padding, groups)
+    _check_channels(shape, w, of_bias, transposed, groups)
+    if transposed:
+        _check_output_padding(stride, dilation, output_padding)
+        made = [
+            (n - 1) * s - 2 * p + d * (k - 1) + o + 1
+            for n, k, s, p, d, o in zip(shape[2:], w[2:], stride, padding, dilation, output_padding, strict=True)
+        ]
+        if min(made) <= 0:
+            raise RuntimeError(
+                f"Given input size per channel: {list(shape[2:])}. Calculated output size per channel: {made}. Output "
+                "size is too small"
+            )
+        return
+    whole = [n + 2 * p for n, p in zip(shape[2:], padding, strict=True)]
+    reach = [d * (k - 1) + 1 for k, d in zip(w[2:], dilation, strict=True)]
+    if any(r > n for r, n in zip(reach, whole, strict=True)):
+        sizes = [" x ".join(map(str, x)) for x in (whole, reach)]
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({sizes[0]}). Kernel size: ({sizes[1]}). Kernel size can't be "
+            "greater than actual input size"
+        )
+
+
+def _check_numbers(stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes, groups: int) -> None:
+    if min(padding, default=1) < 0:
+        raise RuntimeError("negative padding is not supported")
+    if min(stride, default=1) < 1:
+        raise RuntimeError("non-positive stride is not supported")
+    if (least := min(dilation, default=1)) < 1:
+        raise RuntimeError(
+            "dilation should be greater than zero" if least < 0 else "non-positive dilation is not supported"
+        )
+    if min(output_padding, default=1) < 0:
+        raise RuntimeError("negative output_padding is not supported")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+
+
+def _check_channels(shape: Sizes, w: Sizes, of_bias: Sizes | None, transposed: bool, groups: int) -> None:
+    given, kind = list(w), f"transposed={int(transposed)}" if transposed else f"groups={groups}"
+    if w[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but got weight of size "
+            f"{given} instead"
+        )
+    if w[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, but got weight of "
+            f"size [{given}] instead"
+        )
+    channels, outs = (w[0], w[1] * groups) if transposed else (w[1] * groups, w[0])
+    if shape[1] != channels:
+        raise RuntimeError(
+            f"Given {kind}, weight of size {given}, expected input{list(shape)} to have {channels} channels, but got "
+            f"{shape[1]} channels instead"
+        )
+    if of_bias is not None and of_bias != (outs,):
+        raise RuntimeError(
+            f"Given {'transposed=1, ' if transposed else ''}weight of size {given}, expected bias to be 1-dimensional "
+            f"with {outs} elements, but got bias of size {list(of_bias)} instead"
+        )
+    if not all(w[2:]):
+        raise RuntimeError(f"Given weight of size {given}, expected a kernel of at least one element")
+
+
+def _check_output_padding(stride: Sizes, dilation: Sizes, output_padding: Sizes) -> None:
+    if all(o < s or o < d for o, s, d in zip(output_padding, stride, dilation, strict=True)):
+        return
+    sides = ("depth", "height", "width")[3 - len(stride) :] if len(stride) <= 3 else ()
+    named = (("output_padding", output_padding), ("stride", stride), ("dilation", dilation))
+    raise RuntimeError(
+        "output padding must be smaller than either stride or dilation, but got "
+        + " ".join(f"{name}_{side}: {v}" for name, values in named for side, v in zip(sides, values, strict=False))
+    )

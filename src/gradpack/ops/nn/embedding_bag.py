@@ -342,14 +342,5 @@ def _bags(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
             f"(got mode='{mode}'). Please open a feature request on GitHub."
         )
-    return embedding_bag(
-        weight,
-        input,
-        offsets,
-        scale_grad_by_freq,
-        _MODES.index(mode),
-        sparse,
-        per_sample_weights,
-        include_last_offset,
-        padding_idx,
-    )[0]
+    options = (_MODES.index(mode), sparse, per_sample_weights, include_last_offset, padding_idx)
+    return embedding_bag(weight, input, offsets, scale_grad_by_freq, *options)[0]

@@ -171,18 +171,13 @@ def _taps(x: Tensor, size: int, mode: str, padding: str, align: bool) -> list[tu
         return [(index, valid)]
     first = np.floor(here)
     part = source - wrap(first.astype(source._data.dtype))
-    if mode == "bilinear":
-        made: list[tuple[Any, Any]] = []
-        for k, weight in ((0, 1 - part), (1, part)):
-            index, valid = _inside(first + k, size)
-            made.append((index, weight if valid.all() else weight * wrap(valid.astype(here.dtype)).to(weight.dtype)))
-        return made
-    made = []
-    for k, weight in zip(range(-1, 3), cubic_weights(part), strict=True):
+    linear = mode == "bilinear"
+    made: list[tuple[Any, Any]] = []
+    for k, weight in ((0, 1 - part), (1, part)) if linear else enumerate(cubic_weights(part), -1):
         place = first + k
-        if padding != "zeros":
-            place = _moved(place, size, padding, align, False)[0]
-        index, valid = _inside(np.trunc(place) if padding != "zeros" else place, size)
+        if not linear and padding != "zeros":
+            place = np.trunc(_moved(place, size, padding, align, False)[0])
+        index, valid = _inside(place, size)
         made.append((index, weight if valid.all() else weight * wrap(valid.astype(here.dtype)).to(weight.dtype)))
     return made
 

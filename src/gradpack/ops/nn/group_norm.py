@@ -16,11 +16,11 @@ from ...declare.annotations import Array
 from ...declare.decorators import general
 from ...kernels.dispatch import accelerated
 from ..conv.avg_pool import avg_pool2d
-from ..conv.channels import as_channels
 from ..conv.products import over_places
 from ..conv.spatial import check_tensor
 from ..reduce.kernels import add_up, dots, reshaped
 from ..shape.memory_formats import channels_as_in
+from .batch_norm import as_channels
 from .padding import pad
 
 FUNCTIONS = "group_norm native_group_norm native_layer_norm"

@@ -142,12 +142,8 @@ def binary_cross_entropy_with_logits(
 
 
 @general(
-    input=lambda g, input, target, reduction, beta: looped(
-        _slope_within, input, target, spread_back(g, input.shape, reduction), 1 / beta, 1.0
-    ),
-    target=lambda g, input, target, reduction, beta: looped(
-        _slope_within, target, input, spread_back(g, input.shape, reduction), 1 / beta, 1.0
-    ),
+    input=lambda g, input, target, reduction, beta: _bent_slope(g, input, target, reduction, 1 / beta, 1.0),
+    target=lambda g, input, target, reduction, beta: _bent_slope(g, target, input, reduction, 1 / beta, 1.0),
     dtypes="f",
     autocast="float32",
 )
@@ -168,12 +164,8 @@ def smooth_l1_loss(input: Array, target: Array, reduction: int = MEAN, beta: flo
 
 
 @general(
-    input=lambda g, input, target, reduction, delta: looped(
-        _slope_within, input, target, spread_back(g, input.shape, reduction), 1, delta
-    ),
-    target=lambda g, input, target, reduction, delta: looped(
-        _slope_within, target, input, spread_back(g, input.shape, reduction), 1, delta
-    ),
+    input=lambda g, input, target, reduction, delta: _bent_slope(g, input, target, reduction, 1, delta),
+    target=lambda g, input, target, reduction, delta: _bent_slope(g, target, input, reduction, 1, delta),
     dtypes="f",
     autocast="float32",
 )
@@ -229,6 +221,10 @@ def _huber(input: Any, target: Any, delta: float) -> Any:
 def bent_sum(input: Any, target: Any, limit: float) -> Any:
     """The sum of `_huber` over all elements."""
     return add_up(looped(_huber, input, target, limit))
+
+
+def _bent_slope(g: Any, x: Any, y: Any, reduction: int, factor: float, limit: float) -> Any:
+    return looped(_slope_within, x, y, spread_back(g, x.shape, reduction), factor, limit)
 
 
 def _slope_within(x: Any, y: Any, g: Any, factor: float, limit: float) -> Any:

@@ -62,15 +62,7 @@ def normalized_rows_backward(rows: Any, g: Any, weight: Any, mean: Any, rstd: An
 
 
 def _layer_norm_gradients(
-    g: Any,
-    input: Any,
-    weight: Any,
-    bias_shape: Any,
-    normalized_shape: Any,
-    eps: float,
-    mean: Any,
-    rstd: Any,
-    needs: Any,
+    g: Any, input: Any, weight: Any, bias_shape: Any, normalized_shape: Any, eps: Any, mean: Any, rstd: Any, needs: Any
 ) -> Any:
     """Gradients of input, weight and bias."""
     ends = tuple(normalized_shape)

@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general, linear
 from ...kernels.dispatch import accelerated
-from ..conv.spatial import is_int
+from ..conv.spatial import check_tensor, is_int
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.selection import LARGE
 from ..shape.memory_formats import channels_as_in
@@ -63,8 +63,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
         >>> torch.constant_pad_nd(torch.ones(2), (1, 2))
         tensor([0., 1., 1., 0., 0.])
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(f"constant_pad_nd(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    check_tensor("constant_pad_nd", input=input)
     pad = _padding("constant_pad_nd", pad)
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
@@ -225,8 +224,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         >>> torch.nn.functional.pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
         tensor([[3., 2., 1., 2., 3., 2.]])
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    check_tensor("pad", input=input)
     if not isinstance(mode, str | bytes):
         raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type(mode).__name__}")
     pads = _padding("pad", pad)
