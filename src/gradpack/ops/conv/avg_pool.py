@@ -18,9 +18,8 @@ from ..reduce.kernels import SMALL, _array_type
 from ..reduce.reduce import written
 from ..shape.memory_formats import channels_as_in
 from .max_pool import adaptive_bounds
-from .pool_arguments import adaptive_size, pool_geometry
 from .pool_kernels import sums, sums_back
-from .spatial import is_int, wrong_type
+from .spatial import adaptive_size, is_int, pool_geometry, wrong_type
 
 FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
 
@@ -99,38 +98,31 @@ def _matrix(size: tuple[int, ...], geometry: Any, include: bool, divisor: Any, n
 _NARROW = 64  # places, up to which the averages are a small matrix
 
 
-def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
-    size = input.shape[len(input.shape) - len(geometry[0]) :]
-    if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
-        lead = input.shape[: len(input.shape) - len(size)]
-        return input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
-    return _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+def _declared(ndim: int) -> Any:
+    def function(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
+        size = input.shape[len(input.shape) - len(geometry[0]) :]
+        if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
+            lead = input.shape[: len(input.shape) - len(size)]
+            made = input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
+        else:
+            made = _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+        return channels_as_in(made, input) if ndim == 2 else made
+
+    function.__doc__ = f"Averages over windows in {'one or two' if ndim == 2 else 'three'} dimensions."
+    settings = "kernel_size=geometry[0] padding=geometry[2] stride=geometry[1]"
+    return linear(
+        input=lambda g, input_shape, geometry, include, divisor: _averages_back(
+            g, input_shape, geometry, include, divisor
+        ),
+        name="_averages" if ndim == 2 else "_averages3d",
+        node=f"AvgPool{ndim}DBackward0",
+        flat=True,
+        dtypes="if",
+        saved_as=f"{settings} count_include_pad=include divisor_override=divisor" if ndim == 2 else None,
+    )(function)
 
 
-@linear(
-    input=lambda g, input_shape, geometry, include, divisor: _averages_back(g, input_shape, geometry, include, divisor),
-    node="AvgPool2DBackward0",
-    flat=True,
-    dtypes="if",
-    saved_as=(
-        "kernel_size=geometry[0] padding=geometry[2] stride=geometry[1] count_include_pad=include "
-        "divisor_override=divisor"
-    ),
-)
-def _averages(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
-    """Averages over windows in one or two dimensions."""
-    return channels_as_in(_averages_of(input, geometry, include, divisor), input)
-
-
-@linear(
-    input=lambda g, input_shape, geometry, include, divisor: _averages_back(g, input_shape, geometry, include, divisor),
-    node="AvgPool3DBackward0",
-    flat=True,
-    dtypes="if",
-)
-def _averages3d(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
-    """Averages over windows in three dimensions."""
-    return _averages_of(input, geometry, include, divisor)
+_averages, _averages3d = _declared(2), _declared(3)
 
 
 def _avg_pool(

@@ -50,18 +50,20 @@ def _col2im(input: Array, size: Sizes, geometry: Setting) -> Any:
     return np.ascontiguousarray(cropped(out, padding, size))
 
 
+def _two(op: str, name: str, value: Any) -> tuple[int, ...]:
+    values = ints(op, name, value)
+    values = values * 2 if len(values) == 1 else values
+    if len(values) != 2:
+        raise RuntimeError(f"{op}(): It is expected {name} equals to 2, but got size {len(values)}")
+    return values
+
+
 def _geometry(op: str, size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     found = []
-    for name, value, least in (
-        ("kernel_size", kernel_size, 1),
-        ("stride", stride, 1),
-        ("padding", padding, 0),
-        ("dilation", dilation, 1),
-    ):
-        values = ints(op, name, value)
-        values = values * 2 if len(values) == 1 else values
-        if len(values) != 2:
-            raise RuntimeError(f"{op}(): It is expected {name} equals to 2, but got size {len(values)}")
+    given = (("kernel_size", kernel_size), ("stride", stride), ("padding", padding), ("dilation", dilation))
+    for name, value in given:
+        least = int(name != "padding")
+        values = _two(op, name, value)
         if min(values) < least:
             words = "greater than zero" if least else "non-negative"
             prefix = name.split("_")[0]
@@ -145,10 +147,7 @@ def fold(
     """
     check_tensor("col2im", input=input)
     refuse("col2im_out_cpu", input._spec.dtype, "lui")
-    size = ints("fold", "output_size", output_size)
-    size = size * 2 if len(size) == 1 else size
-    if len(size) != 2:
-        raise RuntimeError(f"fold(): It is expected output_size equals to 2, but got size {len(size)}")
+    size = _two("fold", "output_size", output_size)
     geometry = _geometry("fold", size, kernel_size, dilation, padding, stride)
     shape = input._shape
     if input.ndim not in (2, 3) or not all(shape[-2:]):

@@ -18,7 +18,6 @@ from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, linear, nondifferentiable
 from ..pointwise.relu_bits import keep_bits
 from ..shape.memory_formats import channels_as_in
-from .pool_arguments import adaptive_size, pool_geometry
 from .pool_kernels import (
     flat_places,
     greatest_with_codes,
@@ -28,7 +27,7 @@ from .pool_kernels import (
     picked_flat,
     placed_flat,
 )
-from .spatial import check_tensor, repeated
+from .spatial import adaptive_size, check_tensor, pool_geometry, repeated
 
 FUNCTIONS = "max_pool1d max_pool2d max_pool3d max_pool1d_with_indices adaptive_max_pool1d"
 

@@ -40,22 +40,13 @@ def _regular(geometry: Any) -> list[Any]:
     return list(zip(kernel, stride, dilation, count, strict=True))
 
 
+def _axes(x: Any, geometry: Any) -> Any:
+    """The dimensions with windows, the last first, and where the windows are along each."""
+    return zip(range(x.ndim - 1, -1, -1), reversed(_regular(geometry)), strict=False)
+
+
 def _length(step: Any) -> int:
     return int(step[0]) if isinstance(step, tuple) else len(step)
-
-
-def greatest(x: Any, steps: list[Any]) -> Any:
-    """The maxima alone. `steps` says for each of the last dimensions where the windows are."""
-    for i in reversed(range(len(steps))):
-        axis = x.ndim - len(steps) + i
-        best: Any = None
-        for seen in _steps(x, axis, steps[i]):
-            if best is None:
-                best = np.array(seen)
-            else:
-                np.maximum(best, seen, out=best)
-        x = best
-    return x
 
 
 def greatest_with_codes(x: Any, steps: list[Any], nan: bool = False) -> tuple[Any, Any]:
@@ -122,7 +113,13 @@ def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
 def max_values(x: Any, geometry: Any) -> Any:
     """Maxima over windows."""
     kernel, stride, padding, dilation, count = geometry
-    return greatest(reaching(x, padding, kernel, stride, dilation, count, lowest(x.dtype)), _regular(geometry))
+    x = reaching(x, padding, kernel, stride, dilation, count, lowest(x.dtype))
+    for axis, step in _axes(x, geometry):
+        parts = _steps(x, axis, step)
+        x = np.array(next(parts))
+        for seen in parts:
+            np.maximum(x, seen, out=x)
+    return x
 
 
 def flat_places(code: Any, size: Any, geometry: Any) -> Any:
@@ -201,15 +198,11 @@ def sums(x: Any, geometry: Any) -> Any:
     if table is not None:
         return small.pooled_sums(x, table, geometry)
     x = reaching(x, padding, kernel, stride, dilation, count)
-    for i in reversed(range(len(kernel))):
-        axis = x.ndim - len(kernel) + i
-        total: Any = None
-        for seen in _steps(x, axis, (kernel[i], stride[i], dilation[i], count[i])):
-            if total is None:
-                total = np.array(seen)
-            else:
-                total += seen
-        x = total
+    for axis, step in _axes(x, geometry):
+        parts = _steps(x, axis, step)
+        x = np.array(next(parts))
+        for seen in parts:
+            x += seen
     return x
 
 

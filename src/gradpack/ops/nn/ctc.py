@@ -199,10 +199,8 @@ def ctc_loss(
     if isinstance(input_lengths, Tensor) is not isinstance(target_lengths, Tensor):
         raise TypeError("ctc_loss(): input_lengths and target_lengths must both be Tensors, or both tuples of ints")
     steps, batch, classes = log_probs._shape
-    times, lengths = (
-        _lengths(name, value, batch)
-        for name, value in (("input_lengths", input_lengths), ("target_lengths", target_lengths))
-    )
+    times = _lengths("input_lengths", input_lengths, batch)
+    lengths = _lengths("target_lengths", target_lengths, batch)
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     table = _table(targets, lengths)

@@ -221,13 +221,9 @@ def _check_offsets(
             f"expected 'weight' to have a floating point dtype, but got {weight.dtype} (while checking arguments for "
             "embedding_bag)"
         )
-    for name, value, wanted in (
-        ("input", indices, "a 1D or 2D Tensor"),
-        ("offsets", offsets, "a 1D Tensor"),
-        ("weight", weight, "a 2D Tensor"),
-    ):
+    for name, value, wanted in (("input", indices, "1D or 2D"), ("offsets", offsets, "1D"), ("weight", weight, "2D")):
         if value.ndim != 1 + (name == "weight"):
-            raise RuntimeError(f"{name} has to be {wanted}, but got Tensor of dimension {value.ndim}")
+            raise RuntimeError(f"{name} has to be a {wanted} Tensor, but got Tensor of dimension {value.ndim}")
     starts = host_of(offsets)
     if include_last_offset and not starts.shape[0]:
         raise RuntimeError("include_last_offset: number of offset should be at least 1")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from itertools import product
 from math import prod
 from typing import Any
@@ -27,6 +28,7 @@ FUNCTIONS = "grid_sampler grid_sampler_2d grid_sampler_3d affine_grid_generator"
 
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
+_products = partial(bilinear, broadcasts=False, dtypes="fc")
 
 
 # -- sums of a few elements of an image for each place --
@@ -73,12 +75,10 @@ def _flat(images: Any) -> Any:
     return np.reshape(images, (*images.shape[:2], prod(images.shape[2:])))
 
 
-@bilinear(
+@_products(
     input=lambda g, input_shape, index, weight: _spread_at(g, weight, index, input_shape[2:]),
     weight=lambda g, input, index: _products_at(g, input, index),
-    broadcasts=False,
     node="GridSampler2DBackward0",
-    dtypes="fc",
 )
 def _read_at(input: Array, weight: Array, index: Array) -> Any:
     """For each place the sum over taps of weight (taps, batch, places) times the element of `input`
@@ -87,24 +87,20 @@ def _read_at(input: Array, weight: Array, index: Array) -> Any:
     return read_at(_flat(input), weight, index)
 
 
-@bilinear(
+@_products(
     input=lambda g, weight, index: _read_at(g, weight, index),
     weight=lambda g, input, index: _products_at(input, g, index),
-    broadcasts=False,
     node="GridSampler2DBackwardBackward0",
-    dtypes="fc",
 )
 def _spread_at(input: Array, weight: Array, index: Array, size: Sizes) -> Any:
     """Images of spatial size `size`, with `input` (batch, channels, places) times the weights added at `index`."""
     return np.reshape(add_at(input, weight, index, prod(size)), (*input.shape[:2], *size))
 
 
-@bilinear(
+@_products(
     output=lambda g, input, index: _read_at(input, g, index),
     input=lambda g, output, index, input_shape: _spread_at(output, g, index, input_shape[2:]),
-    broadcasts=False,
     node="GridSampler2DBackwardBackward0",
-    dtypes="fc",
 )
 def _products_at(output: Array, input: Array, index: Array) -> Any:
     """For each tap and place the sum over channels of `output` (batch, channels, places) times `input` at `index`."""
