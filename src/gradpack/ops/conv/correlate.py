@@ -25,14 +25,10 @@ def _blocks(batch: int, count: Any, depth: int, itemsize: int) -> Iterator[tuple
     """Parts of the batch and of the first spatial dimension, so that each part's windows fill a block."""
     rest = prod(count[1:])
     many = max(1, BLOCK // max(1, depth * rest * itemsize))  # rows of windows
-    if many >= count[0]:
-        some = max(1, many // count[0])
-        for n in range(0, batch, some):
-            yield slice(n, min(n + some, batch)), slice(0, count[0])
-        return
-    for n in range(batch):
-        for row in range(0, count[0], many):
-            yield slice(n, n + 1), slice(row, min(row + many, count[0]))
+    some, high = max(1, many // count[0]), min(many, count[0])
+    for n in range(0, batch, some):
+        for row in range(0, count[0], high):
+            yield slice(n, min(n + some, batch)), slice(row, min(row + high, count[0]))
 
 
 def _columns(views: Any, part: slice, rows: slice, groups: int, ndim: int, buffers: list[Any]) -> Any:
@@ -108,11 +104,9 @@ def _depthwise(x: Any, weight: Any, stride: Any, dilation: Any, out: Any) -> Any
         for nr, offset in enumerate(offsets(weight.shape[2:])):
             seen = np.expand_dims(x[n][at(offset, stride, dilation, count)], 1)
             factor = np.reshape(spread[(..., *offset)], (groups, -1, *ends))
+            np.multiply(seen, factor, out=spare if nr else target)
             if nr:
-                np.multiply(seen, factor, out=spare)
                 target += spare
-            else:
-                np.multiply(seen, factor, out=target)
     return out
 
 
@@ -135,11 +129,9 @@ def _depthwise_dense(x: Any, weight: Any, dilation: Any, out: Any) -> Any:
         for nr, offset in enumerate(offsets(weight.shape[2:])):
             start = sum(o * d * p for o, d, p in zip(offset, dilation, pitches, strict=True))
             seen, factor = flat[:, :, start : start + reach], factors[:, :, nr : nr + 1]
+            np.multiply(seen, factor, out=spare if nr else used)
             if nr:
-                np.multiply(seen, factor, out=spare)
                 used += spare
-            else:
-                np.multiply(seen, factor, out=used)
         np.copyto(np.reshape(out[n], inside.shape), inside)
     return out
 

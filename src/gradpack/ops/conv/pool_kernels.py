@@ -70,11 +70,8 @@ def greatest_with_codes(x: Any, steps: list[Any], nan: bool = False) -> tuple[An
                 better |= seen != seen  # noqa: PLR0124 - only NaN differs from itself
             np.maximum(best, seen, out=best)
             # positions grow, so that the larger of two is the later one
-            mask = better.view(np.uint8)
-            if known is None:
-                np.maximum(found, np.multiply(mask, nr * unit, dtype=small), out=found)
-            else:
-                np.maximum(found, np.multiply(mask, known + small(nr * unit), dtype=small), out=found)
+            place = nr * unit if known is None else known + small(nr * unit)
+            np.maximum(found, np.multiply(better.view(np.uint8), place, dtype=small), out=found)
         x, code = best, found
         unit *= _length(steps[i])
     if not nan and x.dtype.kind == "f" and x.size and np.isnan(np.max(x)):

@@ -178,9 +178,8 @@ def embedding_bag(
         kept = flat != padding_idx % rows
     sizes = np.bincount(bags[kept], minlength=count)
     used = beside(np.ascontiguousarray(flat[kept]), weight)
-    inside, each, amounts, largest = (
-        beside(array.astype(np.int64), weight) for array in (bags[kept], bags, sizes, np.zeros(0))
-    )
+    tables = (bags[kept], bags, sizes, np.zeros(0))
+    inside, each, amounts, largest = (beside(table.astype(np.int64), weight) for table in tables)
     plain = not (sparse or scale_grad_by_freq or mode == 2) and per_sample_weights is None
     if plain and _are_many(weight, flat[kept]):
         out = _table_sums(weight, used, inside, count)

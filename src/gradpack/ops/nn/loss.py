@@ -339,15 +339,10 @@ def cross_entropy(
     scaled = log_p if weight is None else log_p * _by_class(weight, input.ndim, dim)
     smooth = late.where(counted, -late.sum(scaled, dim), 0.0)
     kind = kind_of(reduction)
-    if kind == NONE:
-        spread = smooth
-    elif kind == SUM:
-        spread = late.sum(smooth)
-    elif weight is None:
-        spread = late.sum(smooth) / late.sum(counted)
-    else:
-        safe = late.where(counted, target, 0)
-        spread = late.sum(smooth) / late.sum(late.where(counted, weight[safe], 0.0))
+    spread = smooth if kind == NONE else late.sum(smooth)
+    if kind == MEAN:
+        each = counted if weight is None else late.where(counted, weight[late.where(counted, target, 0)], 0.0)
+        spread = spread / late.sum(each)
     return loss * (1 - label_smoothing) + spread * (label_smoothing / input._shape[dim])
 
 

@@ -27,11 +27,9 @@ FUNCTIONS = "binary_cross_entropy_with_logits kl_div poisson_nll_loss hinge_embe
 
 
 def _check_probabilities(op: Any, values: Any, common: Any) -> None:
-    input, target = values[0], values[1]
-    if target._spec.dtype is not input._spec.dtype:
-        raise RuntimeError(
-            f"Found dtype {scalar_type(target._spec.dtype)} but expected {scalar_type(input._spec.dtype)}"
-        )
+    wanted, found = values[0]._spec.dtype, values[1]._spec.dtype
+    if found is not wanted:
+        raise RuntimeError(f"Found dtype {scalar_type(found)} but expected {scalar_type(wanted)}")
 
 
 @general(

@@ -249,12 +249,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check_padding(input, pads, ndim, mode)
-    if mode == "circular":
-        result: Tensor = _repad(input, pads, mode)
-        return result
-    if input._spec.dtype.category == BOOL:
+    if mode != "circular" and input._spec.dtype.category == BOOL:
         raise not_implemented_for(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{ndim}d", input.dtype)
-    padded: Tensor = _OPERATIONS[mode, ndim](input, pads)
+    padded: Tensor = _repad(input, pads, mode) if mode == "circular" else _OPERATIONS[mode, ndim](input, pads)
     return padded
 
 

@@ -16,6 +16,7 @@ from ...core.tensor import Tensor
 FUNCTIONS = "rnn_tanh rnn_relu lstm gru rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell"
 
 State = tuple[Tensor, ...]  # (h), or (h, c) of an LSTM
+Step = Callable[..., State]
 
 # -- one step: what the input adds to the gates, the state, its weights --
 
@@ -43,12 +44,7 @@ def _gru_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
     return (n + late.sigmoid(x_z + h_z) * (h - n),)
 
 
-_STEPS: dict[str, Callable[..., State]] = {
-    "rnn_tanh": _tanh_step,
-    "rnn_relu": _relu_step,
-    "lstm": _lstm_step,
-    "gru": _gru_step,
-}
+_STEPS: dict[str, Step] = {"rnn_tanh": _tanh_step, "rnn_relu": _relu_step, "lstm": _lstm_step, "gru": _gru_step}
 
 
 # -- one direction of one layer --

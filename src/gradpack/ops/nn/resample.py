@@ -80,11 +80,7 @@ def _nearest(mode: str, size: int, count: int, factor: float | None) -> Taps | N
 
 def _smooth(mode: str, size: int, count: int, scale: float) -> Taps:
     """Weights of a filter as wide as the step between sources, so that nothing is skipped in shrinking."""
-    reach, shape = {
-        "linear-smooth": (1.0, _triangle),
-        "cubic-smooth": (2.0, _cubic),
-        "lanczos-smooth": (3.0, _lanczos),
-    }[mode]
+    reach, shape = _FILTERS[mode]
     support = reach * max(scale, 1.0)
     centre = scale * (np.arange(count) + 0.5)
     start = np.maximum((centre - support + 0.5).astype(np.int64), 0)
@@ -110,6 +106,9 @@ def _cubic(x: Any) -> Any:
 
 def _lanczos(x: Any) -> Any:
     return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0.0)
+
+
+_FILTERS = {"linear-smooth": (1.0, _triangle), "cubic-smooth": (2.0, _cubic), "lanczos-smooth": (3.0, _lanczos)}
 
 
 @lru_cache(maxsize=512)
@@ -225,9 +224,7 @@ def _resize(input: Tensor, size: Any, factors: Any, mode: str, align_corners: bo
         raise RuntimeError(
             f"Non-empty {input.ndim}D data tensor expected but got a tensor with sizes {list(input._shape)}"
         )
-    name = _MAPS.get(mode, mode)
-    if antialias:
-        name += "-smooth"
+    name = _MAPS.get(mode, mode) + "-smooth" * antialias
     double = input.dtype is float64
     plan = tuple(
         (name, n, int(m), align_corners, None if f is None else float(f), double)
