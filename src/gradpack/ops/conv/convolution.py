@@ -54,22 +54,18 @@ def convolution(
         )
     given = (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding))
     stride, padding, dilation, extra = (repeated("convolution", name, value, ndim, True) for name, value in given)
-    result: Tensor = _checked(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
+    of_bias = None if bias is None else bias._shape
+    check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, extra, groups)
+    if transposed:
+        refuse(f"slow_conv_transpose{max(ndim, 2)}d_out_cpu", input._spec.dtype, "ui")
+    result: Tensor = _convolution(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
     return result
 
 
-def _checked(input: Any, weight: Any, bias: Any, *settings: Any) -> Any:
-    """Call `_convolution`, whose settings these are, after a check of shapes and dtype."""
-    check_shapes(input._shape, weight._shape, None if bias is None else bias._shape, *settings)
-    if settings[3]:  # transposed
-        refuse(f"slow_conv_transpose{max(input.ndim - 2, 2)}d_out_cpu", input._spec.dtype, "ui")
-    return _convolution(input, weight, bias, *settings)
-
-
-def _convolve(ndim: int, input: Any, weight: Any, bias: Any, geometry: tuple[Any, ...], groups: Any) -> Any:
+def _convolve(op: str, ndim: int, input: Any, weight: Any, bias: Any, geometry: tuple[Any, ...], groups: Any) -> Any:
     """Convolve with a stride, padding and dilation; with an output padding as well, transposed."""
-    stride, padding, dilation, *extra = geometry
-    op = f"conv_transpose{ndim}d" if extra else f"conv{ndim}d"
+    stride, padding, dilation = geometry[:3]
+    transposed = len(geometry) == 4
     check_operands(op, input, weight, bias)
     groups = as_int(op, "groups", groups)
     stride, dilation = repeated(op, "stride", stride, ndim, True), repeated(op, "dilation", dilation, ndim, True)
@@ -98,8 +94,12 @@ def _convolve(ndim: int, input: Any, weight: Any, bias: Any, geometry: tuple[Any
         input, padding = _named_padding(padding, input, weight, stride, dilation)
     else:
         padding = repeated(op, "padding", padding, ndim, True)
-    more = repeated(op, "output_padding", extra[0] if extra else 0, ndim, True)
-    out = _checked(input, weight, bias, stride, padding, dilation, bool(extra), more, groups)
+    more = repeated(op, "output_padding", geometry[3], ndim, True) if transposed else (0,) * ndim
+    of_bias = None if bias is None else bias._shape
+    check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, more, groups)
+    if transposed:
+        refuse(f"slow_conv_transpose{max(ndim, 2)}d_out_cpu", input._spec.dtype, "ui")
+    out = _convolution(input, weight, bias, stride, padding, dilation, transposed, more, groups)
     return squeeze(out, 0) if alone else out
 
 
@@ -147,7 +147,7 @@ def conv1d(
         >>> torch.conv1d(torch.arange(4.0).view(1, 1, 4), torch.ones(1, 1, 2))
         tensor([[[1., 3., 5.]]])
     """
-    return _convolve(1, input, weight, bias, (stride, padding, dilation), groups)
+    return _convolve("conv1d", 1, input, weight, bias, (stride, padding, dilation), groups)
 
 
 def conv2d(
@@ -168,7 +168,7 @@ def conv2d(
         tensor([[[[4., 4.],
                   [4., 4.]]]])
     """
-    return _convolve(2, input, weight, bias, (stride, padding, dilation), groups)
+    return _convolve("conv2d", 2, input, weight, bias, (stride, padding, dilation), groups)
 
 
 def conv3d(
@@ -188,7 +188,7 @@ def conv3d(
         >>> torch.conv3d(torch.ones(1, 2, 3, 3, 3), torch.ones(4, 2, 2, 2, 2)).shape
         gradpack.Size([1, 4, 2, 2, 2])
     """
-    return _convolve(3, input, weight, bias, (stride, padding, dilation), groups)
+    return _convolve("conv3d", 3, input, weight, bias, (stride, padding, dilation), groups)
 
 
 def conv_transpose1d(
@@ -216,7 +216,7 @@ def conv_transpose1d(
         >>> torch.conv_transpose1d(torch.ones(1, 1, 2), torch.ones(1, 1, 2))
         tensor([[[1., 2., 1.]]])
     """
-    return _convolve(1, input, weight, bias, (stride, padding, dilation, output_padding), groups)
+    return _convolve("conv_transpose1d", 1, input, weight, bias, (stride, padding, dilation, output_padding), groups)
 
 
 def conv_transpose2d(
@@ -237,7 +237,7 @@ def conv_transpose2d(
         >>> torch.conv_transpose2d(torch.ones(1, 2, 3, 3), torch.ones(2, 4, 2, 2), stride=2).shape
         gradpack.Size([1, 4, 6, 6])
     """
-    return _convolve(2, input, weight, bias, (stride, padding, dilation, output_padding), groups)
+    return _convolve("conv_transpose2d", 2, input, weight, bias, (stride, padding, dilation, output_padding), groups)
 
 
 def conv_transpose3d(
@@ -258,7 +258,7 @@ def conv_transpose3d(
         >>> torch.conv_transpose3d(torch.ones(1, 2, 2, 2, 2), torch.ones(2, 4, 2, 2, 2)).shape
         gradpack.Size([1, 4, 3, 3, 3])
     """
-    return _convolve(3, input, weight, bias, (stride, padding, dilation, output_padding), groups)
+    return _convolve("conv_transpose3d", 3, input, weight, bias, (stride, padding, dilation, output_padding), groups)
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Any:

@@ -280,12 +280,10 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
     if np.any((index < -1) | (index >= scores._shape[1])):
         raise RuntimeError("argument #2 'target' is out of range")
     valid = np.logical_and.accumulate(index >= 0, axis=1)
-    right = np.zeros(index.shape, bool)
     rows, places = np.nonzero(valid)
-    right[rows, index[rows, places]] = True
     counts = np.zeros(index.shape, input._spec.native)
     np.add.at(counts, (rows, index[rows, places]), 1)
-    pairs = beside(counts[:, :, None] * ~right[:, None, :], input)
+    pairs = beside(counts[:, :, None] * (counts == 0)[:, None, :], input)
     if reduction == NONE:
         each = _multilabel_margin(scores, pairs)
         return each if input.ndim == 2 else late.reshape(each, input._shape[:-1])
