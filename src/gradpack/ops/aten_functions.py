@@ -14,7 +14,7 @@ from ..core.tensor import Tensor
 from .conv.max_pool import _flat_place
 from .index.getitem import _getitem
 from .nn.batch_norm import native_batch_norm
-from .nn.interpolate import _resize
+from .nn.resample import _resize
 from .pointwise.compare import eq
 from .pointwise.rounding import where
 from .reduce.softmax import softmax

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.conv.sliding import size_of
 from ..conditions import BLOCK
 from .loops import convolutions as loops
 from .loops import tiles
@@ -42,7 +42,7 @@ def _lines(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, cou
             phase = phase * s + o * d % s
             move += o * d // s * p
         moves.append((phase, move))
-    return Lines(places, tuple(moves), size_of(stride), max(m for _, m in moves))
+    return Lines(places, tuple(moves), prod(stride), max(m for _, m in moves))
 
 
 @lru_cache(512)
@@ -85,7 +85,7 @@ class _Lying:
     """Buffers for `some` images at a time, laid out side by side in lines."""
 
     def __init__(self, batch: int, channels: int, rows: int, lines: Lines, to: int) -> None:
-        each = size_of(lines.size)
+        each = prod(lines.size)
         self.some = max(1, min(batch, BLOCK // (each * (channels * lines.phases + rows))))
         self.wide = _rounded(self.some * each, to)
         self.length = _rounded(self.wide + lines.reach + tiles.OVER, 16) + 16  # no power of two: lines would meet
@@ -97,7 +97,7 @@ def correlate(
 ) -> Any:
     """As `ops.conv.correlate.correlate`."""
     lines = _lines(*_three_dimensions(x.shape[2:], weight.shape[2:], stride, padding, dilation, count))
-    if size_of(lines.size) > WASTE * size_of(count):
+    if prod(lines.size) > WASTE * prod(count):
         return NotImplemented
     out = np.empty((x.shape[0], weight.shape[0], *count), np.float32)
     plus = np.empty(0, np.float32) if bias is None else np.ascontiguousarray(bias)
@@ -129,7 +129,7 @@ def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: An
     for start in range(0, batch, lying.some):
         images = source[start : start + lying.some]
         loops.lay(images, steps[0], before, size, lying.laid)
-        many = len(images) * size_of(lines.size)
+        many = len(images) * prod(lines.size)
         for first, taps, packed in ready:
             loops.weigh(lying.laid.reshape(groups, -1), taps, packed, many, alone, made)
             whole = made if made.shape[1] == per else np.ascontiguousarray(made[:, :per])
@@ -139,7 +139,7 @@ def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: An
 def _packed(weight: Any, groups: int, rows: int) -> Any:
     """Weights, (groups, blocks of rows, taps * rows): all rows of a block for one tap, then for the next."""
     outs = weight.shape[0]
-    per, taps = outs // groups, size_of(weight.shape[1:])
+    per, taps = outs // groups, prod(weight.shape[1:])
     whole = np.zeros((groups, _rounded(per, rows), taps), weight.dtype)
     whole[:, :per] = weight.reshape(groups, per, taps)
     turned = whole.reshape(groups, -1, rows, taps).swapaxes(2, 3)
@@ -159,7 +159,7 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     places = tuple(
         max(n + r, (m - 1 + p) // s + 1) for n, r, m, p, s in zip(given, reach, extent, before, steps, strict=True)
     )
-    if size_of(places) > WASTE * size_of(given):
+    if prod(places) > WASTE * prod(given):
         return NotImplemented
     batch, outs = y.shape[:2]
     inner = weight.shape[1]
@@ -187,7 +187,7 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
         part = _lines_of(places, moves)
         furthest = max(furthest, part.reach)
         parts.append((np.array(first, np.int64), part, turned[(slice(None), slice(None), *np.ix_(*seen))]))
-    make = np.empty if len(parts) == size_of(steps) else np.zeros
+    make = np.empty if len(parts) == prod(steps) else np.zeros
     out = make((batch, groups * inner, *size), np.float32)
     lines = lines._replace(reach=furthest)
     ends = (np.ones(3, np.int64), np.array(steps, np.int64))
@@ -206,7 +206,7 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
     per, inner = outs // groups, channels // groups
     lines = _lines(*_three_dimensions(x.shape[2:], kernel, stride, padding, dilation, count))
-    if size_of(lines.size) > WASTE * size_of(count):
+    if prod(lines.size) > WASTE * prod(count):
         return NotImplemented
     lying = _Lying(batch, channels, outs, lines, tiles.LANES)
     rows = 1 if per == 1 else _rounded(per, tiles.DOT_ROWS)
@@ -226,6 +226,6 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
         loops.lay(grads[start : start + lying.some], ones, none, size, spread)
         if rows != per:
             given[:, :per] = spread.reshape(groups, per, wide)
-        many = _rounded(len(some) * size_of(lines.size), tiles.LANES)
+        many = _rounded(len(some) * prod(lines.size), tiles.LANES)
         loops.weigh_back(given, lying.laid.reshape(groups, -1), taps, many, total)
-    return np.ascontiguousarray(total[:, :per, : inner * size_of(kernel)]).reshape(outs, inner, *kernel)
+    return np.ascontiguousarray(total[:, :per, : inner * prod(kernel)]).reshape(outs, inner, *kernel)

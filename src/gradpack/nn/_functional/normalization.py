@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from ...base.size import Size
 from ...core.tensor import Tensor
-from .batch_norm import batch_norm as _batch_norm
-from .batch_norm import instance_norm as _instance_norm
-from .group_norm import group_norm as _group_norm
+from ...ops.nn import batch_norm as batch
+from ...ops.nn import group_norm as group
+from .._public import give_all
 
 
 def _more_than_one(count: int, size: Any, what: str = "value per channel") -> None:
     if count == 1:
         raise ValueError(f"Expected more than 1 {what} when training, got input size {Size(size)}")
-
-
-def _product(sizes: Any) -> int:
-    count = 1
-    for n in sizes:
-        count *= n
-    return count
 
 
 def batch_norm(
@@ -51,11 +45,11 @@ def batch_norm(
                 [ 1.0000]])
     """
     if training:
-        _more_than_one(_product((input._shape[0], *input._shape[2:])), input._shape)
+        _more_than_one(prod((input._shape[0], *input._shape[2:])), input._shape)
     if eps <= 0 and (training or eps < 0):
         wanted = "positive during training" if training else "non-negative"
         raise ValueError(f"batch_norm eps must be {wanted}, but got {eps}")
-    return _batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
+    return batch.batch_norm(input, weight, bias, running_mean, running_var, training, momentum, eps)
 
 
 def instance_norm(
@@ -80,8 +74,8 @@ def instance_norm(
         tensor([[[-1.0000,  1.0000]]])
     """
     if use_input_stats:
-        _more_than_one(_product(input._shape[2:]), input._shape, "spatial element")
-    return _instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+        _more_than_one(prod(input._shape[2:]), input._shape, "spatial element")
+    return batch.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
 def group_norm(
@@ -103,5 +97,8 @@ def group_norm(
         raise RuntimeError(f"Expected at least 2 dimensions for input tensor but received {input.dim()}")
     shape = input._shape
     sizes = [shape[0] * shape[1] // num_groups, num_groups, *shape[2:]]
-    _more_than_one(_product((sizes[0], *sizes[2:])), sizes)
-    return _group_norm(input, num_groups, weight, bias, eps)
+    _more_than_one(prod((sizes[0], *sizes[2:])), sizes)
+    return group.group_norm(input, num_groups, weight, bias, eps)
+
+
+give_all(globals())

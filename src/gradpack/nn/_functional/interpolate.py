@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from typing import Any
 
 from ...base.callers import depth_of_user
-from ...base.dtypes import float64
-from ...base.errors import refuse
 from ...core.tensor import Tensor
-from ..conv.avg_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
-from ..conv.spatial import check_tensor, is_int
-from .resample import RESIZE
+from ...ops.conv.avg_pool import adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d
+from ...ops.conv.spatial import check_tensor, is_int
+from ...ops.nn.resample import _resize
+from .._public import give_all
 
 _PLAIN = ("nearest", "area", "nearest-exact")
 _NEEDS = {"linear": 1, "bilinear": 2, "trilinear": 3}  # spatial dimensions
@@ -119,67 +117,29 @@ def _unsupported(ndim: int, mode: str) -> NotImplementedError:
     )
 
 
-_MAPS = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
-
-
-def _resize(input: Tensor, size: Any, factors: Any, mode: str, align_corners: bool, antialias: bool) -> Any:
-    refuse(f"upsample_{mode}", input._spec.dtype, "blic" if mode not in ("linear", "trilinear") else "bluic")
-    space = input._shape[2:]
-    if size is None:
-        for f in factors:
-            if not isinstance(f, int | float):
-                raise TypeError(f"interpolate(): scale_factor must be a number, not {type(f).__name__}")
-            if not math.isfinite(f):
-                raise RuntimeError(f"interpolate(): value cannot be converted to type int64_t without overflow: {f}")
-        size = [math.floor(float(n) * f) for n, f in zip(space, factors, strict=True)]
-    if not all(is_int(n) for n in size):
-        raise TypeError(f"interpolate(): size must be an int, not {type(size[0]).__name__}")
-    if min(space) <= 0 or min(size) <= 0:
-        raise RuntimeError(
-            f"Input and output sizes should be greater than 0, but got input {_named(space)} output {_named(size)}"
-        )
-    if not input._shape[1]:
-        raise RuntimeError(
-            f"Non-empty {input.ndim}D data tensor expected but got a tensor with sizes {list(input._shape)}"
-        )
-    name = _MAPS.get(mode, mode)
-    if antialias:
-        name += "-smooth"
-    double = input.dtype is float64
-    plan = tuple(
-        (name, n, int(m), align_corners, None if f is None else float(f), double)
-        for n, m, f in zip(space, size, factors or [None] * len(space), strict=True)
-    )
-    return RESIZE[name, len(space)](input, plan)
-
-
-def _named(sizes: Any) -> str:
-    return "(" + ", ".join(f"{name}: {n}" for name, n in zip("DHW"[3 - len(sizes) :], sizes, strict=True)) + ")"
+def _deprecated(name: str) -> None:
+    text = f"`nn.functional.{name}` is deprecated. Use `nn.functional.interpolate` instead."
+    warnings.warn(text, stacklevel=depth_of_user())
 
 
 def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
 ) -> Any:
     """`interpolate`, by its old name, with a warning."""
-    warnings.warn(
-        "`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` instead.", stacklevel=depth_of_user()
-    )
+    _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate(mode="nearest")`, by an old name, with a warning."""
-    warnings.warn(
-        "`nn.functional.upsample_nearest` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=depth_of_user(),
-    )
+    _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
     """`interpolate(mode="bilinear", align_corners=True)`, by an old name, with a warning."""
-    warnings.warn(
-        "`nn.functional.upsample_bilinear` is deprecated. Use `nn.functional.interpolate` instead.",
-        stacklevel=depth_of_user(),
-    )
+    _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+give_all(globals())
