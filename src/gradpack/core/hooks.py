@@ -385,9 +385,7 @@ def retain_grad(self: Tensor) -> None:
     """Keep the gradient of this non-leaf in `.grad`. Does nothing for a leaf."""
     if TRANSFORMS.get():
         raise inside_a_transform("retain_grad")
-    edge = self._edge
-    if edge is not None and type(edge) is not NoGradEdge:
-        edge = self._current_edge()
+    edge = self._edge if self._edge is None or type(self._edge) is NoGradEdge else self._current_edge()
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if edge is not None and type(edge) not in (AccumulateGrad, NoGradEdge):
