@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+from ..nn._public import give_all
 from ._lr_base import LRScheduler, _values
 from .optimizer import Optimizer
 
@@ -328,3 +329,6 @@ class MultiplicativeLR(LambdaLR):
         if self._is_initial:
             return rates
         return [rate * factor(self.last_epoch) for rate, factor in zip(rates, self.lr_lambdas, strict=True)]
+
+
+give_all(globals())
