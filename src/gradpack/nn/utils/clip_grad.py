@@ -14,6 +14,7 @@ from ...base.dtypes import FLOATING, float32
 from ...core.tensor import Tensor
 from ...ops.create.create import tensor as new_tensor
 from ...ops.shape.join import stack
+from .._public import give_all
 from .direct import may_write
 
 
@@ -218,3 +219,6 @@ def clip_grad_norm(
         stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+give_all(globals())
