@@ -12,6 +12,8 @@ from ..nn._public import give_all
 from ._lr_base import LRScheduler, _values
 from .optimizer import Optimizer
 
+_FactorOfEpoch = Callable[[int], float]
+
 
 class LambdaLR(LRScheduler):
     """The initial rate times a function of the epoch.
@@ -37,10 +39,7 @@ class LambdaLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
-        last_epoch: int = -1,
+        self, optimizer: Optimizer, lr_lambda: _FactorOfEpoch | list[_FactorOfEpoch], last_epoch: int = -1
     ) -> None:
         if isinstance(lr_lambda, list | tuple):
             if len(lr_lambda) != len(optimizer.param_groups):
@@ -313,10 +312,7 @@ class MultiplicativeLR(LambdaLR):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
-        last_epoch: int = -1,
+        self, optimizer: Optimizer, lr_lambda: _FactorOfEpoch | list[_FactorOfEpoch], last_epoch: int = -1
     ) -> None:
         for factor in lr_lambda if isinstance(lr_lambda, list | tuple) else (lr_lambda,):
             if not callable(factor):
