@@ -14,7 +14,7 @@ from ..base.errors import is_foreign, mixed
 from ..base.modes import MODE
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor
-from ..nn._module.registration import add
+from ..nn._module.global_hooks import add
 from ..nn.parameter import clear_grad
 from ._kernels import drop_gradients
 
