@@ -130,9 +130,13 @@ _TABLE = """
     saved.spill             saved.hook_pairs
     saved.nodes_of_torch    saved.torch_graph
     saved.policies.notes    saved.policies.recompute_graph
+    saved.budgets.explain   saved.budgets.plans
+    saved.recorder.rows     saved.recorder.document
+    saved.policies.casts    saved.policies.compress
     saved.policies.cpu      saved.policies.offload
     saved.policies.disk     saved.policies.offload
-    saved.policies.masks    saved.policies.lossless
+    saved.policies.lossless     saved.policies.compress
+    saved.policies.masks    saved.policies.compress
     saved.policies.pinned   saved.policies.transfers
     ops.pointwise.prelu     ops.pointwise.gated
     ops.predicates          ops.attributes
