@@ -121,15 +121,6 @@ class _IntegerInterval(_Between):
         return (value % 1 == 0) & (value >= self.lower_bound) & (value <= self.upper_bound)
 
 
-class _IntegerLessThan(_Upper):
-    """Integers up to a bound."""
-
-    is_discrete = True
-
-    def check(self, value: Tensor) -> Tensor:
-        return (value % 1 == 0) & (value <= self.upper_bound)
-
-
 class _IntegerGreaterThan(_Lower):
     """Integers from a bound on."""
 
