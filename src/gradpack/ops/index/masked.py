@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -273,12 +274,12 @@ def argwhere(input: Tensor) -> Tensor:
 
 # -- copies with a view overwritten --
 
+_scattered = partial(linear, promote=("input",), structural=True)
 
-@linear(
+
+@_scattered(
     input=lambda g, src_shape, dim, index: select_scatter(g, late.zeros_as(g, src_shape), dim, index),
     src=lambda g, dim, index: late.select(g, dim, index),
-    promote=("input",),
-    structural=True,
     axis=True,
 )
 def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
@@ -299,13 +300,11 @@ def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
     return _overwritten(out, late.select(out, dim, index), src)
 
 
-@linear(
+@_scattered(
     input=lambda g, src_shape, dim, start, end, step: slice_scatter(
         g, late.zeros_as(g, src_shape), dim, start, end, step
     ),
     src=lambda g, dim, start, end, step: late._slice(g, _range_of(tuple(g.shape), dim, start, end, step)),
-    promote=("input",),
-    structural=True,
     axis=True,
     overlap="read_first",
 )
@@ -337,11 +336,9 @@ def _range_of(shape: Any, dim: int, start: Any, end: Any, step: int) -> tuple[An
     return (*(FULL,) * d, slice(start, end, step), ...)
 
 
-@linear(
+@_scattered(
     input=lambda g, src_shape, offset, dim1, dim2: diagonal_scatter(g, late.zeros_as(g, src_shape), offset, dim1, dim2),
     src=lambda g, offset, dim1, dim2: late.diagonal(g, offset, dim1, dim2),
-    promote=("input",),
-    structural=True,
 )
 def diagonal_scatter(input: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """`input` with `src` on the diagonal that `diagonal(input, offset, dim1, dim2)` reads.

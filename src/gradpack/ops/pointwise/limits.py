@@ -89,6 +89,7 @@ def _check_limits(op: Any, values: Any, common: Any) -> None:
 
 
 _limited = partial(elementwise, refuses="unsigned", compares=True)
+_one_sided = partial(_limited, dtypes="bif", check=_check_limits)
 
 
 @_limited(
@@ -134,14 +135,12 @@ def _above(x: Any, low: Any, high: Any) -> Any:
     return late.gt(x, high) if low is None else late.logical_or(late.gt(x, high), late.lt(high, low))
 
 
-@_limited(
+@_one_sided(
     input=lambda g, input, min: late.where(late.ge(input, min), g, 0.0),
     min=lambda g, input, min: late.where(late.lt(input, min), g, 0.0),
     scalars=("min",),
-    dtypes="bif",
     overloads={"min": "ClampMinBackward0", "": "ClampMinBackward1"},
     edges={"ClampMinBackward0": "input"},
-    check=_check_limits,
 )
 def clamp_min(input: Array, min: Array) -> Any:
     """`input`, limited from below.
@@ -155,14 +154,12 @@ def clamp_min(input: Array, min: Array) -> Any:
     return np.maximum(input, min) if input.size < LARGE else limit(input, min, None)
 
 
-@_limited(
+@_one_sided(
     input=lambda g, input, max: late.where(late.le(input, max), g, 0.0),
     max=lambda g, input, max: late.where(late.gt(input, max), g, 0.0),
     scalars=("max",),
-    dtypes="bif",
     overloads={"max": "ClampMaxBackward0", "": "ClampMaxBackward1"},
     edges={"ClampMaxBackward0": "input"},
-    check=_check_limits,
 )
 def clamp_max(input: Array, max: Array) -> Any:
     """`input`, limited from above.
