@@ -199,7 +199,6 @@ def _reduce_call(name: str, input: Any, dim: int, index: Any, src: Any, reduce: 
 # -- slices, and indexing under a mask --
 
 
-@each_example
 def index_reduce(
     input: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True, out: Any = None
 ) -> Tensor:
@@ -219,6 +218,13 @@ def index_reduce(
         >>> torch.index_reduce(torch.ones(2), 0, torch.tensor([0, 0]), torch.tensor([2.0, 3.0]), "prod")
         tensor([6., 1.])
     """
+    return _index_reduce(input, dim, index, source, reduce, include_self, out)
+
+
+@each_example
+def _index_reduce(
+    input: Tensor, dim: int, index: Any, source: Any, reduce: str, include_self: bool, out: Any
+) -> Tensor:
     op, args, shape = _reduction("index_reduce", input, dim, index, source, reduce, include_self)
     if shape:
         made: Tensor = op(*args) if out is None else op(*args, out=out)
