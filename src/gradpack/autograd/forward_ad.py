@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from ..base.dtypes import FLOATING
 from ..base.exits import Exit
-from ..base.modes import MODE, TRANSFORMS, Transform, change, using
+from ..base.modes import MODE, TRANSFORMS, Transform, change, without_dual
 from ..base.tree import tree_map
 from ..core.tensor import DUALS, Tensor
 from ..declare.batching.batch_tensor import bottom, lifted, lifted_like
@@ -145,22 +145,26 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         raise RuntimeError(
             f"Setting a forward grad that itself has a forward gradient at the same level{level} is not supported."
         )
-    check_size(tensor, tangent)
-    with using(dual=0):  # the tensor has no tangent
+    if tangent._shape != tensor._shape:
+        raise wrong_size(tensor, tangent)
+    mode = MODE.get()
+    try:
+        MODE.set(without_dual(mode))  # the tensor has no tangent
         out = tensor.view_as(tensor)
-    if MODE.get().forward:
+    finally:
+        MODE.set(mode)
+    if mode.forward:
         out._tangents = _laid_out_like(tangent, tensor)
     return out
 
 
-def check_size(tensor: Tensor, tangent: Tensor) -> None:
-    """Raise RuntimeError for a tangent of another shape."""
-    if tangent._shape != tensor._shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
-            f"supported. Tensor is of size {list(tensor._shape)} while the given forward gradient is of size "
-            f"{list(tangent._shape)}."
-        )
+def wrong_size(tensor: Tensor, tangent: Tensor) -> RuntimeError:
+    """Return the error for a tangent of another shape than that of the tensor."""
+    return RuntimeError(
+        "Trying to set a forward gradient that has a different size than that of the original Tensor, this is not "
+        f"supported. Tensor is of size {list(tensor._shape)} while the given forward gradient is of size "
+        f"{list(tangent._shape)}."
+    )
 
 
 def _laid_out_like(tangent: Tensor, primal: Tensor) -> Tensor:
@@ -203,9 +207,13 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     if level != 0:
         raise RuntimeError("Invalid level given to _fw_primal")
-    tangent = tangent_of(tensor) if MODE.get().forward else None
-    with using(dual=0):
+    mode = MODE.get()
+    tangent = tangent_of(tensor) if mode.forward else None
+    try:
+        MODE.set(without_dual(mode))
         return UnpackedDualTensor(fw_primal(tensor), tangent)
+    finally:
+        MODE.set(mode)
 
 
 class _set_fwd_grad_enabled:  # noqa: N801 - torch's name

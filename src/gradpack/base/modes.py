@@ -146,7 +146,9 @@ def within_function(mode: Mode) -> Mode:
 
 def without_dual(mode: Mode) -> Mode:
     """The same mode outside of forward-mode levels: nothing propagates tangents (cached)."""
-    return (mode.primal or _kept(mode, "primal", dual=0)) if mode.dual else mode
+    if mode.dual and mode.primal is None:
+        mode.primal = mode.replace(dual=0)
+    return mode.primal or mode
 
 
 def with_grad(mode: Mode) -> Mode:

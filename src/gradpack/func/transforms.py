@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from ..autograd.arguments import complex_mismatch
-from ..autograd.forward_ad import check_size, push_forward
+from ..autograd.forward_ad import push_forward, wrong_size
 from ..base.dtypes import FLOATING
 from ..base.modes import MODE, using
 from ..base.tree import tree_flatten, tree_unflatten
@@ -206,7 +206,8 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
     some_tensors(flat, _JVP, "primals")
     some_tensors(pushed, _JVP, "tangents")
     for x, t in zip(flat, pushed, strict=True):
-        check_size(x, t)
+        if t._shape != x._shape:
+            raise wrong_size(x, t)
         for name, value in (("primal", x), ("tangent", t)):
             if value._spec.dtype.category < FLOATING:
                 raise ValueError(f"Expected {name} to be floating point or complex, but got: {value.dtype}")

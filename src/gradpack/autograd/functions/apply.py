@@ -283,7 +283,7 @@ def set_tangents(
     ctx: BackwardCFunction, args: tuple[Any, ...], tangents: list[Any], given: tuple[Any, ...], results: list[Any]
 ) -> None:
     """Set the tangents of the results, which the user's `jvp` computes."""
-    from ..forward_ad import check_size
+    from ..forward_ad import wrong_size
 
     if ctx._materialize:
         tangents = [
@@ -324,6 +324,7 @@ def set_tangents(
         elif tangent is not None:
             if result._view is not None:
                 _check_view(result, tangent, tangents, places)
-            check_size(result, tangent)
+            if tangent._shape != result._shape:
+                raise wrong_size(result, tangent)
         if tangent is not None:
             result._tangents = tangent

@@ -67,17 +67,10 @@ class Call:
         return values
 
     def run(self, values: list[Any] | None = None, op: Op | None = None) -> Any:
-        return run(op or self.op, self.values if values is None else values)
+        return (op or self.op).call(self.values if values is None else values)
 
 
 Rule = Callable[[Call], Any]
-
-
-def run(op: Op, values: list[Any]) -> Any:
-    if not op.keyword_only:
-        return op.public(*values)
-    count = len(op.params) - op.keyword_only
-    return op.public(*values[:count], **dict(zip(op.params[count:], values[count:], strict=True)))
 
 
 def call(name: str, *args: Any) -> Any:
@@ -153,4 +146,4 @@ def _loop(c: Call) -> Any:
             "dimension has size 0"
         )
     columns = [examples(v, f, c.size) for v, f in zip(c.values, c.flags, strict=True)]
-    return stacked(c.op.name, [run(c.op, list(values)) for values in zip(*columns, strict=True)])
+    return stacked(c.op.name, [c.op.call(values) for values in zip(*columns, strict=True)])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ..op import REGISTRY, Op
-from .batch_call import Call, Rule, _loop, elementwise, run, wrapped
+from .batch_call import Call, Rule, _loop, elementwise, wrapped
 from .batch_tensor import BatchedData, batched, below, expanded, first_if_same, with_same
 from .vmap_fallback import results
 
@@ -40,18 +40,18 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
         MODE.set(mode.below or below(mode))
         if not some:
             if op.draws is None or not values[op.params.index(op.draws)]:
-                return run(op, values)
+                return op.call(values)
             if level.randomness == "same":
-                return run(op, values)
+                return op.call(values)
             if level.randomness == "different":
                 values[0], flags[0], same = expanded(values[0], level.size), True, False
         if same and not op.inputs and op.result in ("bool", "index"):
             firsts = _firsts(values, flags)
             if firsts is not None:
-                return run(op, firsts)
+                return op.call(firsts)
         rule = _rules.get(op.name) or rule_of(op)
         if rule is elementwise and _aligned(values, flags):
-            made = run(op, values)
+            made = op.call(values)
         else:
             made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
     finally:

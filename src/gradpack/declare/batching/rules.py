@@ -7,7 +7,7 @@ from typing import Any
 from ...base import late
 from ...core.tensor import Tensor
 from ..op import REGISTRY
-from .batch_call import Call, Rule, call, elementwise, lift, rows, run, shifted
+from .batch_call import Call, Rule, call, elementwise, lift, rows, shifted
 from .batch_tensor import expanded
 from .vmap_fallback import dynamic_shape, results
 
@@ -106,7 +106,7 @@ def renorm(c: Call) -> Any:
     order = (0, at, *[d for d in range(1, value.ndim) if d != at])
     moved = call("permute", value, order)
     flat = call("reshape", moved, (moved._shape[0] * moved._shape[1], *moved._shape[2:]))
-    made = call("reshape", run(c.op, [flat, p, 0, maxnorm]), moved._shape)
+    made = call("reshape", c.run([flat, p, 0, maxnorm]), moved._shape)
     back = sorted(range(value.ndim), key=lambda d: order[d])
     return call("permute", made, tuple(back))
 
@@ -170,31 +170,31 @@ def reshape(c: Call) -> Any:
         if known <= 0 or count % known or shape.count(-1) > 1:
             call("reshape", value[0], shape)  # raises torch's error
         shape = tuple(count // known if n == -1 else n for n in shape)
-    return run(c.op, [value, (c.size, *shape)])
+    return c.run([value, (c.size, *shape)])
 
 
 def expand(c: Call) -> Any:
     size = tuple(c.values[1])
     if len(size) < c.ndim(0):
-        return run(c.op, [c.values[0][0], size])
-    return run(c.op, [lift(c.values[0], len(size)), (c.size, *size)])
+        return c.run([c.values[0][0], size])
+    return c.run([lift(c.values[0], len(size)), (c.size, *size)])
 
 
 def repeat(c: Call) -> Any:
-    return run(c.op, [lift(c.values[0], len(c.values[1])), (1, *c.values[1])])
+    return c.run([lift(c.values[0], len(c.values[1])), (1, *c.values[1])])
 
 
 def sum_to_size(c: Call) -> Any:
     size = tuple(c.values[1])
     missing = c.ndim(0) - len(size)
     if missing < 0:
-        return run(c.op, [c.values[0][0], size])
-    return call("reshape", run(c.op, [c.values[0], (c.size, *(1,) * missing, *size)]), (c.size, *size))
+        return c.run([c.values[0][0], size])
+    return call("reshape", c.run([c.values[0], (c.size, *(1,) * missing, *size)]), (c.size, *size))
 
 
 def permute(c: Call) -> Any:
     dims = c.values[1]
-    return run(c.op, [c.values[0], (0, *shifted(tuple(dims), c.ndim(0)))])
+    return c.run([c.values[0], (0, *shifted(tuple(dims), c.ndim(0)))])
 
 
 def squeeze(c: Call) -> Any:
@@ -203,11 +203,11 @@ def squeeze(c: Call) -> Any:
     named = tuple(range(n)) if dim is None else tuple(dim) if isinstance(dim, list | tuple) else (dim,)
     if not n and any(d not in (0, -1) for d in named):
         raise RuntimeError(f"Dimension is out of range (expected to be in range of [-1, 0], but got {list(named)}")
-    return run(c.op, [value, shifted(named, n) if n else ()])
+    return c.run([value, shifted(named, n) if n else ()])
 
 
 def unsqueeze(c: Call) -> Any:
-    return run(c.op, [c.values[0], shifted(c.values[1], c.ndim(0) + 1)])
+    return c.run([c.values[0], shifted(c.values[1], c.ndim(0) + 1)])
 
 
 def transpose(c: Call) -> Any:
@@ -226,12 +226,12 @@ def subscript(c: Call) -> Any:
     place = c.get("place")
     place = place if isinstance(place, tuple) else (place,)
     shape = [(c.size, *c.get("shape"))] if "shape" in c.op.params else []
-    return run(c.op, [c.values[0], *shape, (slice(None), *place)])
+    return c.run([c.values[0], *shape, (slice(None), *place)])
 
 
 def part(c: Call) -> Any:
     """The part where a view was, of each example."""
-    return run(c.op, [c.values[0], c.get("at").of_examples(c.size)])
+    return c.run([c.values[0], c.get("at").of_examples(c.size)])
 
 
 def joined(c: Call) -> Any:
@@ -243,7 +243,7 @@ def joined(c: Call) -> Any:
     if c.op.name == "cat":  # legacy: empty tensors of shape (0,) are compatible with all others
         nothing = (*shape[:dim], 0, *shape[dim + 1 :])
         items = [t if t._shape[1:] != (0,) else call("reshape", t, nothing) for t in items]
-    return run(c.op, [items, dim])
+    return c.run([items, dim])
 
 
 def embedding(c: Call) -> Any:
@@ -258,7 +258,7 @@ def embedding(c: Call) -> Any:
         mask = call("eq", call_arange(length, whole), padding)
         weight = REGISTRY["where"].public(call("unsqueeze", mask, -1), weight.detach(), weight)
     flat = call("reshape", weight, (c.size * length, *weight._shape[2:]))
-    return run(c.op, [flat, call("add", whole, call("mul", lift(start, whole.ndim - 1), length)), -1, *c.values[3:]])
+    return c.run([flat, call("add", whole, call("mul", lift(start, whole.ndim - 1), length)), -1, *c.values[3:]])
 
 
 def call_arange(count: int, like: Tensor) -> Tensor:
@@ -293,24 +293,24 @@ def trace(c: Call) -> Any:
 def diag_embed(c: Call) -> Any:
     value, offset, dim1, dim2 = c.values
     n = c.ndim(0) + 1
-    return run(c.op, [value, offset, shifted(dim1, n), shifted(dim2, n)])
+    return c.run([value, offset, shifted(dim1, n), shifted(dim2, n)])
 
 
 def roll(c: Call) -> Any:
     value, shifts, dims = c.values
     if dims is None or (isinstance(dims, list | tuple) and not dims):
         flat = rows(value)
-        return call("reshape", run(c.op, [flat, shifts, 1]), value._shape)
+        return call("reshape", c.run([flat, shifts, 1]), value._shape)
     return along(c)
 
 
 def cross(c: Call) -> Any:
     ndim = max(c.ndim(0), c.ndim(1))
-    return run(c.op, [lift(c.whole(0), ndim), lift(c.whole(1), ndim), shifted(c.values[2], ndim)])
+    return c.run([lift(c.whole(0), ndim), lift(c.whole(1), ndim), shifted(c.values[2], ndim)])
 
 
 def select_scatter(c: Call) -> Any:
-    return run(c.op, [c.whole(0), c.whole(1), shifted(c.values[2], c.ndim(0)), c.values[3]])
+    return c.run([c.whole(0), c.whole(1), shifted(c.values[2], c.ndim(0)), c.values[3]])
 
 
 def copied(c: Call) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ..op import REGISTRY
-from .batch_call import Call, _loop, call, lift, rows, run, shifted
+from .batch_call import Call, _loop, call, lift, rows, shifted
 from .batch_tensor import expanded
 from .rules import call_arange
 
@@ -43,12 +43,12 @@ def index(c: Call) -> Any:
         return _with_mask(c, indices, flags)
     given, together, ndim = _places(indices, flags)
     if not any(flags):
-        made = run(c.op, [c.values[0], [None, *indices]])
+        made = c.run([c.values[0], [None, *indices]])
         return made if together else _moved(made, ndim, 0)
     if not c.flags[0] and together and given[0] == 0:
-        return run(c.op, [c.values[0], _aligned(indices, flags, ndim)])
+        return c.run([c.values[0], _aligned(indices, flags, ndim)])
     whole = c.whole(0)
-    made = run(c.op, [whole, [starts(c, ndim), *_aligned(indices, flags, ndim)]])
+    made = c.run([whole, [starts(c, ndim), *_aligned(indices, flags, ndim)]])
     if together and given[0] > 0:  # index arrays apart from the first put their dimensions in front
         first, count = given[0], ndim
         order = [0, *range(1 + count, 1 + count + first), *range(1, 1 + count), *range(1 + count + first, made.ndim)]
@@ -107,7 +107,7 @@ def index_back(c: Call) -> Any:
         order = [0, *range(1 + first, 1 + first + ndim), *range(1, 1 + first), *range(1 + first + ndim, g.ndim)]
         g = call("permute", g, tuple(order))
     full = [starts(c, ndim), *_aligned(indices, flags, ndim)]
-    return run(c.op, [g, full, (c.size, *c.get("shape"))])
+    return c.run([g, full, (c.size, *c.get("shape"))])
 
 
 def index_put(c: Call) -> Any:
@@ -121,7 +121,7 @@ def index_put(c: Call) -> Any:
     values[1] = [starts(c, ndim), *_aligned(indices, flags, ndim)]
     if c.op.name == "index_put" and c.flags[2]:
         values[2] = lift(c.values[2], ndim + c.ndim(0) - len(given))
-    return run(c.op, values)
+    return c.run(values)
 
 
 def _put_mask(c: Call, indices: list[Any], flags: list[bool]) -> Any:
@@ -160,7 +160,7 @@ def index_select(c: Call) -> Any:
         if c.ndim(0) == 0 and "shape" in c.op.params:
             return _loop(c)
         if c.ndim(0) == 0:
-            return call("reshape", run(c.op, [lift(value, 1), 1, values[i]]), (c.size,))
+            return call("reshape", c.run([lift(value, 1), 1, values[i]]), (c.size,))
         values[c.at("dim")] = shifted(dim, c.ndim(0))
         if "shape" in c.op.params:
             values[c.at("shape")] = (c.size, *c.get("shape"))
@@ -240,5 +240,5 @@ def searchsorted(c: Call) -> Any:
     ndim = c.ndim(1)
     if c.ndim(0) == 1 and ndim > 1:
         wide = rows(c.whole(1))
-        return call("reshape", run(c.op, [bounds, wide, c.values[2]]), (c.size, *values._shape[bool(c.flags[1]) :]))
-    return run(c.op, [c.whole(0), c.whole(1), c.values[2]])
+        return call("reshape", c.run([bounds, wide, c.values[2]]), (c.size, *values._shape[bool(c.flags[1]) :]))
+    return c.run([c.whole(0), c.whole(1), c.values[2]])

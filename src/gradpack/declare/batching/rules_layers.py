@@ -6,7 +6,7 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ..op import REGISTRY
-from .batch_call import Call, Rule, _loop, call, elementwise, lift, run
+from .batch_call import Call, Rule, _loop, call, elementwise, lift
 from .batch_tensor import expanded
 from .rules import alike, call_arange
 from .vmap_fallback import results
@@ -47,11 +47,11 @@ def convolution(c: Call) -> Any:
     weight, bias = c.values[1:3]
     groups = c.get("groups")
     if not c.flags[1]:
-        out = apart(run(c.op, [joined_rows(c.whole(0)), weight, None if c.flags[2] else bias, *c.values[3:]]), c.size)
+        out = apart(c.run([joined_rows(c.whole(0)), weight, None if c.flags[2] else bias, *c.values[3:]]), c.size)
     else:
         values = [_as_channels(c, 0), joined_rows(weight), None, *c.values[3:]]
         values[c.at("groups")] = groups * c.size
-        made = run(c.op, values)
+        made = c.run(values)
         out = _from_channels(c, made, made.ndim + 1)
         if bias is not None and not c.flags[2]:
             bias, c.flags[2] = expanded(bias, c.size), True
@@ -65,7 +65,7 @@ def layer_norm(c: Call) -> Any:
     shape, weight, bias, eps = c.values[1:]
     if not c.flags[2] and not c.flags[3]:
         return c.run()
-    out = run(c.op, [c.whole(0), shape, None, None, eps])
+    out = c.run([c.whole(0), shape, None, None, eps])
     return _affine(c, out, weight, bias, out.ndim - 1)
 
 
@@ -80,9 +80,9 @@ def _affine(c: Call, out: Tensor, weight: Any, bias: Any, ndim: int) -> Any:
 def group_norm(c: Call) -> Any:
     input, groups, weight, bias, eps = c.values
     if c.has("weight") or c.has("bias"):
-        out = apart(run(c.op, [joined_rows(c.whole(0)), groups, None, None, eps]), c.size)
+        out = apart(c.run([joined_rows(c.whole(0)), groups, None, None, eps]), c.size)
         return _per_channel(c, out, weight, bias)
-    return apart(run(c.op, [joined_rows(input), *c.values[1:]]), c.size)
+    return apart(c.run([joined_rows(input), *c.values[1:]]), c.size)
 
 
 def _per_channel(c: Call, out: Tensor, weight: Any, bias: Any) -> Any:
@@ -104,7 +104,7 @@ def batch_norm(c: Call) -> Any:
         value = c.values[k]
         if isinstance(value, Tensor):
             rest[k - 3] = call("reshape", c.whole(k), (-1,))
-    made = _from_channels(c, run(c.op, [flat, None, None, *rest]), c.whole(0).ndim)
+    made = _from_channels(c, c.run([flat, None, None, *rest]), c.whole(0).ndim)
     return _per_channel(c, made, weight, bias)
 
 
@@ -123,7 +123,7 @@ def _from_channels(c: Call, made: Tensor, ndim: int) -> Tensor:
 
 
 def batch_stats(c: Call) -> Any:
-    made = run(c.op, [_as_channels(c, 0)])
+    made = c.run([_as_channels(c, 0)])
     return results(made, lambda m: call("reshape", m, (c.size, -1)))
 
 
@@ -145,7 +145,7 @@ def apply_mask(c: Call) -> Any:
     if c.flags[1]:
         return _loop(c)
     one = REGISTRY["zeros_as"].public(g, tuple(shape))
-    return call("mul", g, run(c.op, [call("_filled_number", one, 1), mask, shape, p]))
+    return call("mul", g, c.run([call("_filled_number", one, 1), mask, shape, p]))
 
 
 def embedding_back(c: Call) -> Any:
@@ -154,12 +154,12 @@ def embedding_back(c: Call) -> Any:
     if not c.flags[1]:
         n = indices.ndim
         moved = call("permute", g, (*range(1, n + 1), 0, *range(n + 1, g.ndim)))
-        made = run(c.op, [moved, *c.values[1:]])
+        made = c.run([moved, *c.values[1:]])
         return call("permute", made, (1, 0, *range(2, made.ndim)))
     if scaled:
         return _loop(c)
     where = call("add", indices, lift(call("mul", call_arange(c.size, indices), rows), indices.ndim - 1))
-    made = run(c.op, [c.whole(0), where, rows * c.size, -1, False])
+    made = c.run([c.whole(0), where, rows * c.size, -1, False])
     made = apart(made, c.size)
     if padding is not None and padding >= 0:
         mask = call("eq", call_arange(rows, indices), padding)

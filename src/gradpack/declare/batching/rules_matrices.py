@@ -8,7 +8,7 @@ from typing import Any
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ..op import REGISTRY
-from .batch_call import Call, Rule, _loop, call, lift, run
+from .batch_call import Call, Rule, _loop, call, lift
 from .batch_tensor import all_examples, batched, entered, expanded
 from .decompositions import MEANINGS
 from .rules import alike, leading
@@ -101,9 +101,9 @@ def outer(c: Call) -> Any:
 def linear(c: Call) -> Any:
     input, weight, bias = c.values
     if not c.flags[1] and not c.flags[2]:
-        return run(c.op, [input, weight, bias])
+        return c.run([input, weight, bias])
     if not c.flags[1]:
-        out = run(c.op, [c.whole(0), weight, None])
+        out = c.run([c.whole(0), weight, None])
         return call("add", out, lift(bias, out.ndim - 1))
     if c.ndim(1) != 2:
         out = matmul(Call(c.level, REGISTRY["matmul"], [input, weight], [c.flags[0], True]))
@@ -114,7 +114,7 @@ def linear(c: Call) -> Any:
     shape = whole._shape
     rows = whole if len(shape) == 3 else call("reshape", whole, (c.size, prod(shape[1:-1]), shape[-1]))
     if rows._shape[2] != weight._shape[2]:
-        run(c.op, [whole[0], weight[0], None])  # raises torch's error
+        c.run([whole[0], weight[0], None])  # raises torch's error
     out = call("linear_each", rows, weight, None if bias is None else c.whole(2))
     return out if len(shape) == 3 else call("reshape", out, (*shape[:-1], weight._shape[1]))
 
@@ -125,7 +125,7 @@ def triple(c: Call) -> Any:
     letter = next(x for x in "zyxwvutsrqponmlkjihgfedcbaABCDEFGHIJKLMNOPQRSTUVWXYZ" if x not in equation)
     left, _, right = equation.partition("->")
     parts = [(letter if f else "") + p for p, f in zip(left.split(","), c.flags[1:], strict=True)]
-    return run(c.op, [f"{','.join(parts)}->{letter}{right}", *c.values[1:]])
+    return c.run([f"{','.join(parts)}->{letter}{right}", *c.values[1:]])
 
 
 def by_meaning(c: Call) -> Any:

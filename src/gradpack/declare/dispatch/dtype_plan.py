@@ -80,7 +80,7 @@ def key_of(layout: OpLayout, values: Any, arrays: list[Any]) -> tuple[Any, ...] 
     Returns:
         None if a value is of a type that the interpreter has to convert first, or if there is no tensor.
     """
-    key: list[Any] = [dtypes.get_default_dtype()]
+    key: list[Any] = [dtypes._default]
     some = False
     for i, allowed in layout.operands:
         value = values[i]

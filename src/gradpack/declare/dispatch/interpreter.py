@@ -40,13 +40,13 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
     mode = MODE.get()
     if mode.functions:
-        return through_functions(*public_of(op), args, *_as_given(op, args))
+        return through_functions(*public_of(op), args, *op.given(args))
     if options_of(op):
         refuse_options(op, public_of(op)[1], args)
     if not _PLAIN.issuperset(map(type, args)):
         found = overriding(args, op.name)
         if found:
-            return handle(*public_of(op), found, *_as_given(op, args))
+            return handle(*public_of(op), found, *op.given(args))
     if mode.leaves_fast_path:
         if mode.watched:
             return _watched(op, args, mode)
@@ -59,8 +59,7 @@ def apply(op: Op, args: tuple[Any, ...]) -> Any:
 
 def _watched(op: Op, args: tuple[Any, ...], mode: Mode) -> Any:
     """Run an operation without the active dispatch watchers, nested in the `look` of each of them."""
-    count = len(op.params) - op.keyword_only
-    call: Any = partial(op.public, *args[:count], **dict(zip(op.params[count:], args[count:], strict=True)))
+    call: Any = partial(op.call, args)
     for watch in reversed(mode.ops):
         call = partial(watch.look, op, args, call)
     try:
@@ -68,17 +67,6 @@ def _watched(op: Op, args: tuple[Any, ...], mode: Mode) -> Any:
         return call()
     finally:
         MODE.set(mode)
-
-
-def _as_given(op: Op, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
-    """The arguments without those that are left at their defaults."""
-    positional = len(op.params) - op.keyword_only
-    given = list(args[:positional])
-    while given and op.params[len(given) - 1] in op.defaults and given[-1] is op.defaults[op.params[len(given) - 1]]:
-        given.pop()
-    rest = zip(op.params[positional:], args[positional:], strict=True)
-    named = {p: v for p, v in rest if p not in op.defaults or v is not op.defaults[p]}
-    return tuple(given), named or None
 
 
 def interpret(op: Op, values: Any, mode: Mode) -> Any:

@@ -94,7 +94,7 @@ def push(
             if value is None:
                 value = [zeros_for(v) for v in known[p]] if p in op.lists else zeros_for(known[p])
             known[p] = value
-        result = _call(op, known)
+        result = op.call(tuple(map(known.__getitem__, op.params)))
         return list(result) if isinstance(result, tuple) else [result]
     if op.meaning is not None:
         names = op.meaning.__code__.co_varnames[: op.meaning.__code__.co_argcount]
@@ -129,7 +129,7 @@ def _sum_of_terms(
     total: Any = None
     for p, t in tangents.items():
         if op.kind == "bilinear":
-            term = _call(op, known | {p: t})
+            term = op.call([t if q == p else known[q] for q in op.params])
         else:
             _complete(op, known, outs, extras, op.reads[p])
             term = op.formulas[p](t, *map(known.__getitem__, op.reads[p]))
@@ -199,7 +199,7 @@ def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], out
                 call[p] = _source(given[p], alone)
                 sources.append(call[p])
                 pushed.append(t)
-        result = _call(op, call)
+        result = op.call([call[p] for p in op.params])
         results = list(result) if isinstance(result, tuple) else [result]
         followed = [r for r in results if r.requires_grad]
         seeds = [late.zeros_like(r)._follow() for r in followed]
@@ -227,14 +227,6 @@ def _followed(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return any(map(_followed, value))
     return isinstance(value, Tensor) and value.requires_grad
-
-
-def _call(op: Op, values: dict[str, Any]) -> Any:
-    given = tuple(map(values.__getitem__, op.params))
-    if not op.keyword_only:
-        return op.public(*given)
-    positional = len(op.params) - op.keyword_only
-    return op.public(*given[:positional], **dict(zip(op.params[positional:], given[positional:], strict=True)))
 
 
 def _source(value: Tensor, alone: bool) -> Tensor:
