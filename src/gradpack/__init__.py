@@ -10,26 +10,42 @@ from __future__ import annotations
 
 import warnings as _warnings
 from importlib import import_module as _import_module
-from math import e, inf, nan, pi
+from math import e as e
+from math import inf as inf
+from math import nan as nan
+from math import pi as pi
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
-# NumPy's floating-point warnings name its own functions; for a tensor, 1/0 is inf without a word.
-_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\.")
-
-from .base import dtypes as _dtypes  # noqa: E402 - after the filter
-from .base.devices import device, get_default_device, set_default_device  # noqa: E402
-from .base.dtypes import dtype, get_default_dtype, set_default_dtype  # noqa: E402
-from .base.info import finfo, iinfo  # noqa: E402
-from .base.layouts import layout, sparse_coo, strided  # noqa: E402
-from .base.memory_formats import FORMATS as _FORMATS  # noqa: E402
-from .base.memory_formats import memory_format  # noqa: E402
-from .base.size import Size  # noqa: E402
-from .base.threads import get_num_threads, set_num_threads  # noqa: E402
-from .base.when_imported import find_last as _find_last  # noqa: E402
-from .base.when_imported import when_imported as _when_imported  # noqa: E402
-from .core.tensor import Tensor  # noqa: E402
-from .ops import methods as _methods  # noqa: E402
+from . import autograd as autograd
+from .autograd.grad_mode import enable_grad as enable_grad
+from .autograd.grad_mode import inference_mode as inference_mode
+from .autograd.grad_mode import is_grad_enabled as is_grad_enabled
+from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_enabled
+from .autograd.grad_mode import no_grad as no_grad
+from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
+from .base import dtypes as _dtypes
+from .base.devices import device as device
+from .base.devices import get_default_device as get_default_device
+from .base.devices import set_default_device as set_default_device
+from .base.dtypes import dtype as dtype
+from .base.dtypes import get_default_dtype as get_default_dtype
+from .base.dtypes import set_default_dtype as set_default_dtype
+from .base.info import finfo as finfo
+from .base.info import iinfo as iinfo
+from .base.layouts import layout as layout
+from .base.layouts import sparse_coo as sparse_coo
+from .base.layouts import strided as strided
+from .base.memory_formats import FORMATS as _FORMATS
+from .base.memory_formats import memory_format as memory_format
+from .base.size import Size as Size
+from .base.threads import get_num_threads as get_num_threads
+from .base.threads import set_num_threads as set_num_threads
+from .base.when_imported import find_last as _find_last
+from .base.when_imported import when_imported as _when_imported
+from .compat import PLACES as _COMPAT
+from .core.tensor import Tensor as Tensor
+from .ops import methods as _methods
 
 if _TYPE_CHECKING:  # imported when they are first asked for
     from . import amp as amp
@@ -63,21 +79,12 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .serialization import load as load
     from .serialization import save as save
 
+# NumPy's floating-point warnings name its own functions; for a tensor, 1/0 is inf without a word.
+_warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\.")
+
 _methods.attach()
 globals()["tensor"] = _methods.exported("tensor")  # the function, not the subpackage of that name
-globals().update(_dtypes.DTYPES)
-globals().update(_dtypes.ALIASES)
-globals().update(_FORMATS)
-
-from . import autograd  # noqa: E402
-from .autograd.grad_mode import (  # noqa: E402
-    enable_grad,
-    inference_mode,
-    is_grad_enabled,
-    is_inference_mode_enabled,
-    no_grad,
-    set_grad_enabled,
-)
+globals().update(_dtypes.DTYPES | _dtypes.ALIASES | _FORMATS)
 
 __version__ = "0.1.0"
 
@@ -86,43 +93,25 @@ _when_imported("einops._backends", "gradpack.utils.einops_backend")
 _find_last(__name__, f"{__name__}.compat.public_modules")
 
 # Modules that are imported when they are first asked for.
-_LAZY = tuple(
-    (
-        "__config__ accelerator amp as_torch backends cli cpu cuda distributions extend fft func library linalg masked "
-        "mps nn optim overrides profiler random return_types saved serialization signal sparse special testing types "
-        "utils version xpu"
-    ).split()
-)
+_LAZY = (
+    "__config__ accelerator amp as_torch backends cli cpu cuda distributions extend fft func library linalg masked mps "
+    "nn optim overrides profiler random return_types saved serialization signal sparse special testing types utils "
+    "version xpu"
+).split()
 # Names of functions and classes, by the module that has them.
-_PLACES = {
+_PLACES = _COMPAT | {
     "amp.autocast_mode": (
         "autocast autocast_decrement_nesting autocast_increment_nesting clear_autocast_cache get_autocast_dtype "
         "is_autocast_cache_enabled is_autocast_enabled set_autocast_cache_enabled set_autocast_dtype "
         "set_autocast_enabled"
     ),
     "amp.grad_scaler": "GradScaler",
-    "as_torch": "install_as_torch",
     "autograd.anomaly_mode": "is_anomaly_check_nan_enabled is_anomaly_enabled set_anomaly_enabled",
     "base.errors": "OutOfMemoryError",
     "base.settings": (
         "are_deterministic_algorithms_enabled get_deterministic_debug_mode "
         "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_deterministic_debug_mode "
         "set_warn_always use_deterministic_algorithms"
-    ),
-    "compat.legacy_types": (
-        "BFloat16Tensor BoolTensor ByteTensor CharTensor DoubleTensor FloatTensor HalfTensor IntTensor LongTensor "
-        "ShortTensor set_default_tensor_type"
-    ),
-    "compat.old_autocast": (
-        "get_autocast_cpu_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype get_autocast_xla_dtype "
-        "is_autocast_cpu_enabled is_autocast_ipu_enabled is_autocast_xla_enabled set_autocast_cpu_dtype "
-        "set_autocast_cpu_enabled"
-    ),
-    "compat.symbols": "sym_float sym_int sym_ite sym_max sym_min sym_not sym_sqrt sym_sum",
-    "compat.top_level": (
-        "compiled_with_cxx11_abi get_device_module get_file_path get_float32_matmul_precision get_num_interop_threads "
-        "is_storage profiler_allow_cudagraph_cupti_lazy_reinit_cuda12 set_float32_matmul_precision set_flush_denormal "
-        "set_num_interop_threads typename"
     ),
     "func": "vmap",
     "nn._functional.top_level": "bilinear embedding",
@@ -150,35 +139,11 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_FROM, *_methods.MODULE_OF})
 
 
-__all__ = [
-    "Size",
-    "Tensor",
-    "autograd",
-    "device",
-    "dtype",
-    "e",
-    "enable_grad",
-    "finfo",
-    "get_default_device",
-    "get_default_dtype",
-    "get_num_threads",
-    "iinfo",
-    "inf",
-    "inference_mode",
-    "is_grad_enabled",
-    "is_inference_mode_enabled",
-    "layout",
-    "memory_format",
-    "nan",
-    "newaxis",
-    "no_grad",
-    "pi",
-    "set_default_device",
-    "set_default_dtype",
-    "set_grad_enabled",
-    "set_num_threads",
-    "sparse_coo",
-    "strided",
-]
-_names = {*_methods.EXPORTED, *_methods.MODULE_OF, *_dtypes.DTYPES, *_dtypes.ALIASES, *_FORMATS, *_LAZY, *_FROM}
-__all__.extend(sorted(n for n in _names if n[0] != "_"))
+# Where type checkers read what is public in the imports above, programs read it here.
+_OWN = (
+    "Size Tensor autograd device dtype e enable_grad finfo get_default_device get_default_dtype get_num_threads iinfo "
+    "inf inference_mode is_grad_enabled is_inference_mode_enabled layout memory_format nan newaxis no_grad pi "
+    "set_default_device set_default_dtype set_grad_enabled set_num_threads sparse_coo strided"
+).split()
+_names = {*_OWN, *_methods.EXPORTED, *_methods.MODULE_OF, *_dtypes.DTYPES, *_dtypes.ALIASES, *_FORMATS, *_LAZY, *_FROM}
+globals()["__all__"] = sorted(n for n in _names if n[0] != "_")

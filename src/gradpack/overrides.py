@@ -42,9 +42,6 @@ class TorchFunctionMode(Block):
         add
     """
 
-    def __init__(self) -> None:
-        pass
-
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Compute `func(*args, **kwargs)`. To be overridden."""
         raise NotImplementedError

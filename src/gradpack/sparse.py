@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable as _Callable
-from functools import wraps as _wraps
 from typing import Any
 
 from .base.exits import Exit as _Exit
+from .base.exits import inside as _inside
 from .declare.signature.wrapper import open_doors as _open_doors
 from .ops.sparse.bodies import CHECKING as _CHECKING
-from .ops.sparse.products import addmm, mm, sampled_addmm, sum
-from .ops.sparse.softmax import log_softmax, softmax
+from .ops.sparse.products import addmm, log_softmax, mm, sampled_addmm, softmax, sum
 
 __all__ = ["addmm", "check_sparse_tensor_invariants", "log_softmax", "mm", "sampled_addmm", "softmax", "sum"]
 
@@ -61,12 +60,7 @@ class check_sparse_tensor_invariants:  # noqa: N801 - torch's name
     __exit__ = _Exit(lambda self: self.saved_state, _leave)
 
     def __call__(self, function: _Callable[..., Any]) -> _Callable[..., Any]:
-        @_wraps(function)
-        def checked(*args: Any, **kwargs: Any) -> Any:
-            with type(self)(self.state):
-                return function(*args, **kwargs)
-
-        return checked
+        return _inside(lambda: type(self)(self.state), function)
 
 
 _open_doors(globals(), __all__, options="")

@@ -33,7 +33,7 @@ ANYWHERE = {
     "optim/nadam": "numbers of the schedule are in host memory",
     "optim/optimizer": "counts of steps are in host memory",
 }
-OWN = {"autograd/functions/node", "autograd/functions/tangents"}  # have a `zeros` of their own, of shape and spec
+OWN = {"autograd/functions/apply", "autograd/functions/node"}  # have a `zeros` of their own, of shape and spec
 
 
 def trees(*folders: str) -> Iterator[tuple[str, ast.Module]]:

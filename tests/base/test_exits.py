@@ -19,10 +19,10 @@ SOURCES = Path(torch.__file__).parent
 # Where the end of a block is a function of Python's: an interrupt at its beginning leaves the block open.
 IN_PYTHON = {
     "compat/as_torch/install.py": "ends what a whole program runs under",
-    "cuda_streams.py": "CuPy's own blocks are ended, which are written in Python",
+    "compat/cuda_streams.py": "CuPy's own blocks are ended, which are written in Python",
     "testing/sim/streams.py": "simulates CuPy's",
     "saved/torch.py": "ends hooks of PyTorch's, with torch's own blocks",
-    "saved/extent_file.py": "closes a file, which also closes when it dies",
+    "saved/hook_pairs.py": "closes a file, which also closes when it dies",
     "cli/report.py": "ends with the process",
     "cli/demo.py": "ends with the process",
     "cli/inspect.py": "ends with the process",

@@ -28,7 +28,7 @@ def test_arguments_arrive_as_they_were_given() -> None:
 
 
 def test_a_door_shows_the_signature_and_the_text_of_what_is_inside() -> None:
-    assert list(inspect.signature(torch.cumsum).parameters) == ["input", "dim", "dtype", "out", "axis"]
+    assert list(inspect.signature(torch.cumsum).parameters) == ["input", "dim", "dtype", "out"]
     assert "def cumsum(" in inspect.getsource(torch.cumsum)
     assert torch.cumsum.__doc__ and torch.cumsum.__doc__ == torch.cumsum.inside.__doc__
 

@@ -86,11 +86,20 @@ def installed(count=2, capacity=1 << 30):
         sys.modules.update(real)
 
 
+def forget_kind(kind):
+    """Make a kind of device one that was never asked for."""
+    from gradpack.backends.base import backend_on, forget_backend, unplace_backend
+
+    backend = backend_on(kind)
+    if backend is not None:
+        unplace_backend(kind)
+        forget_backend(backend, {})
+
+
 @contextmanager
 def on_cuda(count=2, capacity=1 << 30):
     """The stand-in, and `cuda` as a device of gradpack's, for the block."""
     from gradpack.backends import cupy_loading
-    from gradpack.backends.base import forget_kind
 
     with installed(count, capacity) as cupy:
         forget_kind("cuda")

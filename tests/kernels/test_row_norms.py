@@ -13,7 +13,7 @@ from gradpack.backends.compiled import flags
 from .ways import assert_close, both_ways, normal
 
 pytest.importorskip("numba")
-row_norms = pytest.importorskip("gradpack.kernels.numba.loops.row_norms")
+row_norms = pytest.importorskip("gradpack.kernels.numba.loops.rows")
 F = torch.nn.functional
 
 

@@ -61,7 +61,7 @@ def test_all_examples_at_once(name):
                 case.call([wrap(a[b]) if i in which else wrap(a) for i, a in enumerate(arrays)]) for b in range(SIZE)
             ]
             level = VmapLevel(SIZE)
-            token = MODE.set(batched.entered(MODE.get(), level))
+            token = MODE.set(MODE.get().replace(levels=(*MODE.get().levels, level)))
             try:
                 with warnings.catch_warnings():
                     warnings.simplefilter("ignore", UserWarning)

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from gradpack.kernels.dispatch import libraries
-from gradpack.ops.reduce.cumulate import running_extremes, running_products
-from gradpack.ops.reduce.recurrence import recurrence_along
+from gradpack.ops.reduce.cumulate import recurrence_along, running_extremes, running_products
 
 
 @pytest.fixture(autouse=True)

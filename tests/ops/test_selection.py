@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from gradpack.ops.pointwise.selection import LARGE, limit, select
+from gradpack.ops.pointwise.operands import LARGE, limit, select
 
 DTYPES = ["f4", "f8", "c8", "c16", "i1", "i4", "i8", "f2", "u1"]
 SIDE = int(LARGE**0.5) + 5

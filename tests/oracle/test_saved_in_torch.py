@@ -12,7 +12,7 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 
 import gradpack.saved.torch  # noqa: E402
 from gradpack import saved  # noqa: E402
-from gradpack.saved.torch_nodes import learned_info  # noqa: E402
+from gradpack.saved.torch_graph import learned_info  # noqa: E402
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["", "checkpoint"])

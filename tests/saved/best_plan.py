@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import product
 
-from gradpack.saved.budgets.choices import NEVER, BudgetLimits, outcome
+from gradpack.saved.budgets.plans import NEVER, BudgetLimits, outcome
 
 
 def best_of_all(items, limit, disk, host):

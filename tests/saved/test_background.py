@@ -9,9 +9,9 @@ import threading
 
 import pytest
 
-from gradpack.saved.finalizers import FinalizedQueue
 from gradpack.saved.policies import background
 from gradpack.saved.policies.background import Job, JobQueue
+from gradpack.saved.storage import FinalizedQueue
 
 
 def test_an_interrupted_job_is_done_by_whoever_needs_it():

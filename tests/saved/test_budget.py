@@ -16,7 +16,7 @@ from gradpack import saved
 from gradpack.backends.memory_layout import owner_of
 from gradpack.base.sizes import in_bytes
 from gradpack.saved.budgets.accounting import BudgetedTensor, StorageEntry
-from gradpack.saved.budgets.choices import outcome
+from gradpack.saved.budgets.plans import outcome
 from gradpack.saved.budgets.residency import Residency
 
 F = torch.nn.functional

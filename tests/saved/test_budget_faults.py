@@ -15,7 +15,7 @@ from tests.saved.held import Look
 
 import gradpack as torch
 from gradpack import saved
-from gradpack.saved.policies.disk import OnDisk
+from gradpack.saved.policies.offload import OnDisk
 
 ONE = 64 * 64 * 4  # bytes of a tensor
 THREE = 3 * ONE
@@ -232,7 +232,7 @@ def test_a_hook_of_the_user_that_raises(exact):
 
 @pytest.mark.parametrize("error", [ImportError, RuntimeError])
 def test_a_library_that_is_broken_is_done_without(monkeypatch, exact, error):
-    from gradpack.saved.budgets import methods as means
+    from gradpack.saved.budgets import accounting as means
 
     def broken(*args, **options):
         raise error("half installed")

@@ -170,7 +170,7 @@ def test_codecs_that_are_not_there(monkeypatch):
     def absent(name):
         raise ImportError(f"No module named {name!r}")
 
-    monkeypatch.setattr(sys.modules["gradpack.saved.policies.lossless"], "import_module", absent)
+    monkeypatch.setattr(sys.modules["gradpack.saved.policies.compress"], "import_module", absent)
     with pytest.raises(ImportError, match=r"pip install 'gradpack\[compress\]'"):
         saved.lossless("blosc2")
 

@@ -15,7 +15,7 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.saved.policies import background
-from gradpack.saved.policies.disk import OnDisk
+from gradpack.saved.policies.offload import OnDisk
 
 hooks = torch.autograd.graph.saved_tensors_hooks
 
@@ -241,7 +241,7 @@ def test_what_comes_next_is_fetched_in_the_order_of_the_last_time():
 
 
 def test_graphs_that_overlap_for_ever_do_not_pile_up(monkeypatch):
-    from gradpack.saved.policies import prefetch_order as order
+    from gradpack.saved.policies import packed_store as order
 
     monkeypatch.setattr(order, "LONGEST", 50)
     policy, x = disk(), leaf()

@@ -10,8 +10,8 @@ import pytest
 from tests.saved.best_plan import best_of_all, best_of_many
 
 from gradpack.saved.budgets.assignment import Assignment
-from gradpack.saved.budgets.choices import BudgetLimits, Choice, Item, outcome
 from gradpack.saved.budgets.planner import plan
+from gradpack.saved.budgets.plans import BudgetLimits, Choice, Item, outcome
 
 
 def problem(random, count, nested=True, with_disk=True):

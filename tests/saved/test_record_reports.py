@@ -9,8 +9,7 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.saved import record
-from gradpack.saved.recorder.document import size
-from gradpack.saved.recorder.timeline import Timeline
+from gradpack.saved.recorder.document import Timeline, size
 
 
 @pytest.fixture(scope="module")

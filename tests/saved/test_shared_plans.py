@@ -11,8 +11,8 @@ import pytest
 import gradpack as torch
 from gradpack import saved
 from gradpack.saved.budgets import planner
-from gradpack.saved.budgets.choices import BudgetLimits
 from gradpack.saved.budgets.costs import CallTime
+from gradpack.saved.budgets.plans import BudgetLimits
 from gradpack.saved.budgets.step_profile import ProfileRow, SharedPlans, StepProfile, adopted, better, planned
 
 

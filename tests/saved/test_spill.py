@@ -6,7 +6,7 @@ import pytest
 
 import gradpack as torch
 from gradpack.saved import Disk
-from gradpack.saved.extent_file import Extent
+from gradpack.saved.hook_pairs import Extent
 
 hooks = torch.autograd.graph.saved_tensors_hooks
 
@@ -268,6 +268,6 @@ def test_a_forked_child_writes_to_a_file_of_its_own(monkeypatch):
         before = d.pack(torch.full((100,), 1.0))
         monkeypatch.setattr(os, "getpid", lambda: -1)  # what a child sees: another number
         child = d.pack(torch.full((100,), 2.0))
-        assert child._file is not before._file
+        assert child.file is not before.file
         assert d.unpack(before)[0] == 1
         assert d.unpack(child)[0] == 2

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.serialization.containers import STRUCTURE
+from gradpack.serialization.api import STRUCTURE
 from gradpack.serialization.tree import BadFileError
 
 

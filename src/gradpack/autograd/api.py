@@ -10,8 +10,7 @@ from ..base.callers import warn_once
 from ..base.modes import MODE, TRANSFORMS, using
 from ..core import accumulate_grad as _leaf  # noqa: F401 - sets `AccumulateGrad.store`
 from ..core import copying as _copying  # noqa: F401 - sets the copying methods of Tensor
-from ..core import data as _data  # noqa: F401 - sets `Tensor.data`
-from ..core import grad_dtype as _grad_dtype  # noqa: F401 - sets `Tensor.grad_dtype`
+from ..core import data as _data  # noqa: F401 - sets `Tensor.data` and `Tensor.grad_dtype`
 from ..core import node_methods as _node_methods  # noqa: F401 - sets methods of nodes
 from ..core.hooks import retain_grad
 from ..core.tensor import Tensor, alias

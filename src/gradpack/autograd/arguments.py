@@ -7,7 +7,7 @@ from operator import index
 from typing import Any, NamedTuple
 
 from ..backends import Spec
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import is_foreign, mixed
 from ..base.size import Size
 from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot

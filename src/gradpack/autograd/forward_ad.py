@@ -15,7 +15,7 @@ from ..base.exits import Exit
 from ..base.modes import MODE, TRANSFORMS, Transform, change, using
 from ..base.tree import tree_map
 from ..core.tensor import DUALS, Tensor
-from ..declare.batching.batch_tensor import bottom, keep_source, lifted, same_of, with_same
+from ..declare.batching.batch_tensor import bottom, lifted, lifted_like
 from ..declare.dispatch.tangents import alias_of, tangent_of
 from ..ops.shape.strided import fw_primal
 
@@ -261,10 +261,7 @@ def push_forward(
     try:
         MODE.set(mode.replace(dual=1, tangents=True, inference=False))
         TRANSFORMS.set((*transforms, Transform(call, forward=True, inner=inner)))
-        inside = [with_same(lifted(d, levels), same_of(x, levels)) for d, x in zip(duals, flat, strict=True)]
-        for dual, x in zip(inside, flat, strict=True):
-            keep_source(dual, x)
-        output, aux = call(inside)
+        output, aux = call([lifted_like(d, x, levels) for d, x in zip(duals, flat, strict=True)])
     finally:
         try:
             TRANSFORMS.set(transforms)
@@ -284,7 +281,7 @@ def _values(tree: Any, levels: Any) -> Any:
         if whole._tangents is None and whole._view is None:
             return x
         bare = alias_of(whole) if tangent_of(whole) is not None else whole
-        return with_same(lifted(bare, levels), same_of(x, levels))
+        return lifted_like(bare, x, levels)
 
     return tree_map(value, tree)
 

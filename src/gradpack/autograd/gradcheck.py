@@ -102,11 +102,7 @@ def gradcheck(
         _check_inputs(given)
         returned = as_tuple(func(*given))
         outputs = differentiable_outputs(returned)
-        if any(out.is_sparse for out in outputs):
-            raise ValueError(
-                "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output "
-                "of fn for gradcheck."
-            )
+        _refuse_sparse(outputs)
         if not outputs:
             _check_nothing_to_differentiate(func, given, returned, eps)
             return True
@@ -123,9 +119,6 @@ def gradcheck(
             return True
         if check_batched_grad:
             check.batched(outputs)
-            for x in check.sources:
-                if x.retains_grad:  # `vmap` may have left a batched gradient
-                    x.grad = None
         check_scaled(outputs, check.sources)
         if check_undefined_grad:
             check_undefined(func, given, outputs)
@@ -134,6 +127,14 @@ def gradcheck(
             raise
         return False
     return True
+
+
+def _refuse_sparse(outputs: Any) -> None:
+    if any(out.is_sparse for out in outputs):
+        raise ValueError(
+            "Sparse output is not supported at gradcheck yet. Please call to_dense(masked_grad=...) on the output of "
+            "fn for gradcheck."
+        )
 
 
 def _dense(func: Func, inputs: tuple[Any, ...], masked: bool) -> tuple[Func, tuple[Any, ...]]:

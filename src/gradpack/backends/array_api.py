@@ -18,28 +18,6 @@ from ..base.devices import device
 from ..base.dtypes import DTYPES, dtype
 from .base import Backend, nested, register_backend
 
-# NumPy's name -> the standard's
-_RENAMED = {
-    "concatenate": "concat",
-    "power": "pow",
-    "absolute": "abs",
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-    "invert": "bitwise_invert",
-    "transpose": "permute_dims",
-    "amax": "max",
-    "amin": "min",
-    "conjugate": "conj",
-    "true_divide": "divide",
-    "mod": "remainder",
-    "left_shift": "bitwise_left_shift",
-    "right_shift": "bitwise_right_shift",
-}
 _REDUCTIONS = frozenset({"sum", "mean", "prod", "max", "min", "var", "std", "any", "all", "argmax", "argmin"})
 _CONSTANTS = frozenset({"pi", "e", "inf", "nan", "newaxis"})
 
@@ -54,7 +32,7 @@ class Namespace:
     def __getattr__(self, name: str) -> Any:
         if name in _CONSTANTS:
             return getattr(numpy, name)
-        found = getattr(self._library, _RENAMED.get(name, name), None)
+        found = getattr(self._library, self._standard(name), None)
         made: Any
         if name in _REDUCTIONS and found is not None:
             made = found
@@ -65,6 +43,11 @@ class Namespace:
             made = self._with_scalars(found) if callable(found) and not isinstance(found, type) else found
         setattr(self, name, made)
         return made
+
+    def _standard(self, name: str) -> str:
+        """The standard's name of a function of NumPy's: `pow` for `power`, which NumPy has too."""
+        own = getattr(numpy, name)
+        return next((n for n in dir(self._library) if n != name and getattr(numpy, n, None) is own), name)
 
     def _with_scalars(self, function: Any) -> Any:
         """The standard's functions take arrays only where NumPy takes Python numbers beside them."""
@@ -122,9 +105,6 @@ class Namespace:
 
     def expand_dims(self, array: Any, axis: int) -> Any:
         return self._library.expand_dims(array, axis=axis)
-
-    def broadcast_shapes(self, *shapes: Any) -> Any:
-        return numpy.broadcast_shapes(*shapes)
 
     def shape(self, array: Any) -> Any:
         return tuple(getattr(array, "shape", ()))

@@ -30,19 +30,7 @@ class Spec:
     Comparing two tensors by `is` on their specs asks all three questions at once.
     """
 
-    __slots__ = (
-        "backend",
-        "complex",
-        "device",
-        "differentiable",
-        "dtype",
-        "flow",
-        "layout",
-        "native",
-        "numpy",
-        "plain",
-        "whole",
-    )
+    __slots__ = tuple("backend complex device differentiable dtype flow layout native numpy plain whole".split())
 
     def __init__(self, backend: Backend, dtype: dtype, device: device, native: Any) -> None:
         self.backend, self.dtype, self.device, self.native = backend, dtype, device, native
@@ -79,9 +67,6 @@ class Backend:
         self._bound: dict[Any, Any] = {}
 
     # -- required of every library --
-
-    def native_dtype(self, array: Any) -> Any:
-        return array.dtype
 
     def dtype_of(self, native: Any) -> dtype:
         raise TypeError(f"{self.name} arrays of dtype {native} have no gradpack dtype")
@@ -190,10 +175,8 @@ class Backend:
     # -- derived from the above --
 
     def spec(self, array: Any) -> Spec:
-        native = self.native_dtype(array)
         where = self.device_of(array)
-        found = self._specs.get((native, where))
-        return found or self.spec_for(self.dtype_of(native), where)
+        return self._specs.get((array.dtype, where)) or self.spec_for(self.dtype_of(array.dtype), where)
 
     def spec_for(self, d: dtype, where: device) -> Spec:
         native = self.native_of(d)
@@ -301,7 +284,6 @@ _FINDERS: list[Callable[[type], Backend | None]] = []
 
 # Kind of device other than the CPU -> the library whose arrays live there.
 _BY_PLACE: dict[str, Backend] = {}
-_BEFORE: dict[str, dict[type, Backend | None]] = {}  # by kind: the backends that its array types had
 
 
 def place_backend(kind: str, backend: Backend) -> None:
@@ -317,16 +299,8 @@ def unplace_backend(kind: str) -> None:
 
 def bring_backend(kind: str, backend: Backend) -> None:
     """Register the backend of a kind of device."""
-    _BEFORE[kind] = register_backend(backend)
+    register_backend(backend)
     place_backend(kind, backend)
-
-
-def forget_kind(kind: str) -> None:
-    """Undo `bring_backend`, if it was called."""
-    backend = _BY_PLACE.get(kind)
-    if backend is not None:
-        unplace_backend(kind)
-        forget_backend(backend, _BEFORE.pop(kind, {}))
 
 
 def backend_on(kind: str) -> Backend | None:

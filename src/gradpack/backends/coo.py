@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from .base import UnsupportedError
-from .coo_keys import add_runs, keys_of, starts_of_runs
 from .numpy import as_intp
 
 
@@ -25,18 +26,7 @@ def unsupported(name: str) -> UnsupportedError:
     )
 
 
-def _operators(ufunc: Any) -> tuple[Any, Any]:
-    """Return the method of an operator, and the one with its operands exchanged."""
-    return lambda self, other: ufunc(self, other), lambda self, other: ufunc(other, self)
-
-
-class _Flags:
-    """Memory flags of a dense array, for code that reads `array.flags`."""
-
-    c_contiguous = writeable = True
-
-
-class CooArray:
+class CooArray(NDArrayOperatorsMixin):
     """Values at coordinates, zero elsewhere.
 
     Args:
@@ -49,7 +39,7 @@ class CooArray:
     __slots__ = ("coalesced", "indices", "shape", "values")
 
     strides = None  # there are none
-    flags = _Flags
+    flags = SimpleNamespace(c_contiguous=True, writeable=True)
 
     def __init__(self, indices: Any, values: Any, shape: tuple[int, ...], coalesced: bool = False) -> None:
         self.indices, self.values, self.shape = indices, values, tuple(shape)
@@ -150,6 +140,8 @@ class CooArray:
     # -- arithmetic --
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        if out is not None and isinstance(out[0], CooArray):  # `a += b` gives another array
+            out = None
         if method != "__call__" or kwargs.keys() - {"dtype"} or (out is not None and ufunc is not np.add):
             raise unsupported(f"{ufunc.__name__}")
         if ufunc is np.add and out is not None:
@@ -172,22 +164,6 @@ class CooArray:
         if func is np.sum and isinstance(args[0], CooArray):  # gradient of `expand`, if it is sparse
             return np.sum(self.to_dense(), *args[1:], **kwargs)
         raise unsupported(func.__name__)
-
-    __add__, __radd__ = _operators(np.add)
-    __sub__, __rsub__ = _operators(np.subtract)
-    __mul__, __rmul__ = _operators(np.multiply)
-    __matmul__, __rmatmul__ = _operators(np.matmul)
-    __truediv__ = _operators(np.true_divide)[0]
-    __pow__ = _operators(np.power)[0]
-    __gt__ = _operators(np.greater)[0]
-    __ne__ = _operators(np.not_equal)[0]
-    __hash__ = None  # type: ignore[assignment]
-
-    def __neg__(self) -> Any:
-        return np.negative(self)
-
-    def __abs__(self) -> Any:
-        return np.absolute(self)
 
 
 def same_shape(a: Any, b: Any) -> None:
@@ -370,3 +346,23 @@ _BINARY: dict[Any, Callable[..., Any]] = {
     np.matmul: matmul,
     np.power: power,
 }
+
+
+def keys_of(indices: Any, shape: tuple[int, ...]) -> Any:
+    """One number for each column of indices into an array of (at least) this shape."""
+    keys = np.zeros(indices.shape[1], np.int64)
+    for row, size in zip(indices, shape, strict=False):
+        keys = keys * size + row
+    return keys
+
+
+def starts_of_runs(ordered: Any) -> Any:
+    """Where runs of equal numbers start."""
+    return np.flatnonzero(np.concatenate((np.ones(1, bool), ordered[1:] != ordered[:-1])))
+
+
+def add_runs(rows: Any, starts: Any) -> Any:
+    """Sums of runs of rows that begin at `starts`."""
+    if rows.dtype.kind == "V" or rows.dtype == np.float16:  # low precision: added up in float32, rounded once
+        return np.add.reduceat(rows.astype(np.float32), starts, axis=0).astype(rows.dtype)
+    return np.add.reduceat(rows, starts, axis=0)

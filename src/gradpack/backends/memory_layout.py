@@ -21,14 +21,10 @@ class Window:
 
     __slots__ = ("base", "span", "starts", "view")
 
-    base: Layout
-    view: Layout
-    starts: tuple[int, int]  # of base and view
-    span: int  # elements from the first of both to the last
-
     def __init__(self, base: Layout, first: int, view: Layout, start: int) -> None:
         low = min(first, start)
         self.base, self.view, self.starts = base, view, (first - low, start - low)
+        # elements from the first of both to the last
         self.span = max(first - low + reach(*base), start - low + reach(*view))
 
     def of_examples(self, count: int) -> Window:

@@ -45,49 +45,40 @@ def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tup
 @block
 def flags(enabled: bool | None = None, strategy: str | None = None) -> Iterator[None]:
     """`with flags(enabled=False): ...` sets them for a block."""
-    before = dict(_state)
+    this = vars(sys.modules[__name__])
+    before = {name: this[name] for name in ("enabled", "strategy")}
     try:
         set_flags(enabled, strategy)
         yield
     finally:
-        _state.update(before)
+        this.update(before)
 
 
-_state: dict[str, Any] = {"enabled": is_available(), "strategy": "auto" if is_available() else None}
+enabled: bool = is_available()
+strategy: str | None = "auto" if enabled else None
 
 
 class _Module(ModuleType):
     """The module itself: assigning to `enabled` and `strategy` is checked."""
 
-    @property
-    def enabled(self) -> bool:
-        return bool(_state["enabled"])
-
-    @enabled.setter
-    def enabled(self, wanted: bool) -> None:
-        if wanted and not is_available():
+    def __setattr__(self, name: str, wanted: Any) -> None:
+        if name == "enabled" and wanted and not is_available():
             raise ValueError(
                 f"opt_einsum is not available, so setting `enabled` to {wanted} has no use: einsum contracts from left "
                 "to right. Install it with pip install 'gradpack[einsum]'"
             )
-        _state["enabled"] = bool(wanted)
-
-    @property
-    def strategy(self) -> str | None:
-        found: str | None = _state["strategy"]
-        return found
-
-    @strategy.setter
-    def strategy(self, wanted: str) -> None:
-        if not is_available():
-            raise ValueError(f"opt_einsum is not available, so setting `strategy` to {wanted} has no use: install it")
-        if not _state["enabled"]:
-            raise ValueError(
-                f"opt_einsum is not enabled, so setting a `strategy` to {wanted} has no use: set `enabled` to True"
-            )
-        if wanted not in _STRATEGIES:
-            raise ValueError(f"`strategy` must be one of the following: [{', '.join(_STRATEGIES)}] but is {wanted}")
-        _state["strategy"] = wanted
+        if name == "strategy":
+            if not is_available():
+                raise ValueError(
+                    f"opt_einsum is not available, so setting `strategy` to {wanted} has no use: install it"
+                )
+            if not enabled:
+                raise ValueError(
+                    f"opt_einsum is not enabled, so setting a `strategy` to {wanted} has no use: set `enabled` to True"
+                )
+            if wanted not in _STRATEGIES:
+                raise ValueError(f"`strategy` must be one of the following: [{', '.join(_STRATEGIES)}] but is {wanted}")
+        super().__setattr__(name, bool(wanted) if name == "enabled" else wanted)
 
 
 sys.modules[__name__].__class__ = _Module

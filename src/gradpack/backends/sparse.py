@@ -74,7 +74,6 @@ class SparseBackend(WrappingBackend):
         """The body for these operands: NumPy's if all of them are dense."""
         own = self.kernels.get(op.name)
         dense: Callable[..., Any] = NUMPY.bind(op.forward)
-        count = len(op.params) - op.keyword_only
 
         def run(*args: Any, **kwargs: Any) -> Any:
             for value in (*args, *kwargs.values()):
@@ -83,8 +82,8 @@ class SparseBackend(WrappingBackend):
                 ):
                     if own is None:
                         raise unsupported(op.name.strip("_"))
-                    values = op.bind(args, kwargs)
-                    return own(*values[:count], **dict(zip(op.params[count:], values[count:], strict=True)))
+                    args, kwargs = op.split(op.bind(args, kwargs))
+                    return own(*args, **kwargs)
             return dense(*args, **kwargs)
 
         return run

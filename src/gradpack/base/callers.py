@@ -67,19 +67,24 @@ def depth_of_user() -> int:
 _said: set[str] = set()
 
 
+def warn_user(message: str) -> None:
+    """Warn of what the user's program does, at its place there."""
+    import warnings
+
+    warnings.warn(message, UserWarning, stacklevel=depth_of_user())
+
+
 def warn_once(key: str, message: str) -> None:
     """Warn the user, once in a process or, as `set_warn_always` asks for, each time.
 
     Args:
         key: identifies the warning.
     """
-    import warnings
-
     from .settings import is_warn_always_enabled
 
     if key not in _said or is_warn_always_enabled():
         _said.add(key)
-        warnings.warn(message, UserWarning, stacklevel=depth_of_user())
+        warn_user(message)
 
 
 def place_of(frame: Any) -> tuple[CodeType, int] | None:

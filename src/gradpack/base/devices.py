@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
-from .exits import Exit
+from .exits import Exit, inside
 
 KINDS = {"cpu"}  # where tensors can be: backends add the kinds that they bring
 # Kinds whose backend is loaded at first use: the module whose `bring` does it, or returns an exception.
@@ -107,12 +106,7 @@ class device:  # noqa: N801 - torch's name
     __exit__ = Exit(lambda self: _DEFAULTS.get()[:-1], lambda self, before: _DEFAULTS.set(before))
 
     def __call__(self, function: Any) -> Any:
-        @functools.wraps(function)
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            with self:
-                return function(*args, **kwargs)
-
-        return inside
+        return inside(lambda: self, function)
 
 
 def _accelerator() -> str:

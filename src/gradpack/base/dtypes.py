@@ -26,22 +26,13 @@ class dtype:  # noqa: N801 - torch's name
 
     __slots__ = ("alone", "category", "is_complex", "is_floating_point", "is_signed", "itemsize", "low", "name")
 
-    name: str
-    itemsize: int
-    category: int
-    is_floating_point: bool
-    is_complex: bool
-    is_signed: bool
-    low: bool  # a storage format: see `computed_in`
-    alone: bool  # promotes with floating dtypes only, and supports few operations: `refused_dtypes.py`
-
     def __init__(
         self, name: str, itemsize: int, category: int, signed: bool = True, low: bool = False, alone: bool = False
     ) -> None:
-        self.name, self.itemsize, self.category, self.low, self.alone = name, itemsize, category, low, alone
-        self.is_floating_point = category == FLOATING
-        self.is_complex = category == COMPLEX
-        self.is_signed = signed
+        self.name, self.itemsize, self.category, self.is_signed = name, itemsize, category, signed
+        self.is_floating_point, self.is_complex = category == FLOATING, category == COMPLEX
+        self.low = low  # a storage format: see `computed_in`
+        self.alone = alone  # promotes with floating dtypes only, and supports few operations: `refused_dtypes.py`
 
     @property
     def abbr(self) -> str:
@@ -172,23 +163,19 @@ def _promote(a: dtype, b: dtype) -> dtype:
     return max(a, b, key=lambda d: d.itemsize)
 
 
-def _meet(a: dtype, b: dtype) -> bool:
-    """Whether two dtypes can be promoted to a common one."""
-    return a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category)
-
-
 class _Promoted(dict[tuple[dtype, dtype], dtype]):
     """A cache of the promoted dtype of each pair that was looked up."""
 
     def __missing__(self, pair: tuple[dtype, dtype]) -> dtype:
-        if _meet(*pair):
-            common = self[pair] = _promote(*pair)
+        a, b = pair
+        if a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category):
+            common = self[pair] = _promote(a, b)
             return common
         from .errors import scalar_type
 
         raise RuntimeError(
             "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-            f"{scalar_type(pair[0])} and {scalar_type(pair[1])}: convert one with .to(dtype)"
+            f"{scalar_type(a)} and {scalar_type(b)}: convert one with .to(dtype)"
         )
 
 

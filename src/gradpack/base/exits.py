@@ -84,6 +84,16 @@ class surely:  # noqa: N801 - reads as a keyword
     __exit__ = Exit(lambda self: self.undo, lambda self, undo: undo())
 
 
+def inside(make: Callable[[], Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs another one inside of a context manager, which `make` returns for each call."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        with make():
+            return function(*args, **kwargs)
+
+    return update_wrapper(run, function)
+
+
 class _Steps:
     """The context manager, and decorator, that a function decorated by `block` returns."""
 
@@ -108,11 +118,7 @@ class _Steps:
     __exit__ = Exit(lambda self: self._open[-1], _leave)
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        def inside(*args: Any, **kwargs: Any) -> Any:
-            with _Steps(self._make):
-                return function(*args, **kwargs)
-
-        return update_wrapper(inside, function)
+        return inside(lambda: _Steps(self._make), function)
 
 
 def block(make: Callable[..., Iterator[Any]]) -> Callable[..., Any]:

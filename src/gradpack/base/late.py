@@ -17,7 +17,7 @@ PLACES = {
     "ops.pointwise.complex_parts": "_real of_parts",
     "ops.reduce.cumulate": "_cumprod",
     "ops.shape.diagonal": "_diagonal_backward",
-    "ops.index.accumulate": "vector_along",
+    "ops.index.places": "vector_along",
     "ops.index.index": (
         "_add_into _alias _index _index_along _index_pair _index_put _newaxis _select _slice _slice_newaxis"
     ),

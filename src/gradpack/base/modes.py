@@ -13,25 +13,35 @@ from weakref import ref
 from .exits import Exit
 
 
-class Mode:
-    """The settings that the operations of this thread or task run under. Immutable: `replace` makes another one."""
+class Settings:
+    """The settings that the operations of a thread or task run under, and what they are at first."""
 
-    grad: bool  # record a graph?
-    hooks: tuple[Any, ...] | None  # (pack, unpack) hooks for saved tensors; with a third, informed: core/packed.py
-    blocks: tuple[Any, ...]  # of hooks that are active, innermost last: see scopes.py
-    forbidden: str | None  # why saved tensor hooks may not be used here
-    inference: bool  # make inference tensors?
-    dual: int  # the innermost level of forward-mode differentiation, 0 for none
-    tangents: bool  # are tangents propagated, if there is a level?
-    anomaly: Any  # anomaly settings, None when off
-    recorder: Any  # is notified of every saved tensor
-    profiler: Any  # is notified of every operation: see declare/generate/profiling.py
-    levels: tuple[Any, ...]  # levels of `vmap`, innermost last
-    mutation: Any  # allow_mutation_on_saved_tensors bookkeeping
-    threads: bool  # see `set_multithreading_enabled`
-    ops: tuple[Any, ...]  # operation modes, innermost last: see `OpMode`
-    autocast: Any  # the state of autocast, None when off everywhere
-    functions: tuple[Any, ...]  # modes of `__torch_function__`, innermost last: see overrides.py
+    grad: bool = True  # record a graph?
+    hooks: tuple[Any, ...] | None = None  # (pack, unpack) for saved tensors; with a third, informed: core/packed.py
+    blocks: tuple[Any, ...] = ()  # of hooks that are active, innermost last: see scopes.py
+    forbidden: str | None = None  # why saved tensor hooks may not be used here
+    inference: bool = False  # make inference tensors?
+    dual: int = 0  # the innermost level of forward-mode differentiation, 0 for none
+    tangents: bool = True  # are tangents propagated, if there is a level?
+    anomaly: Any = None  # anomaly settings, None when off
+    recorder: Any = None  # is notified of every saved tensor
+    profiler: Any = None  # is notified of every operation: see declare/generate/profiling.py
+    levels: tuple[Any, ...] = ()  # levels of `vmap`, innermost last
+    mutation: Any = None  # allow_mutation_on_saved_tensors bookkeeping
+    threads: bool = True  # see `set_multithreading_enabled`
+    ops: tuple[Any, ...] = ()  # operation modes, innermost last: see `OpMode`
+    autocast: Any = None  # the state of autocast, None when off everywhere
+    functions: tuple[Any, ...] = ()  # modes of `__torch_function__`, innermost last: see overrides.py
+
+    __slots__ = ()
+
+
+_FIELDS = tuple(Settings.__annotations__)
+
+
+class Mode(Settings):
+    """Settings, and what follows from them. Immutable: `replace` makes another one."""
+
     without_grad: Mode | None  # cache: the same mode without grad
     with_grad: ref[Mode] | None  # cache: the mode with grad that this was made from
     below: Mode | None  # cache: the same mode without the innermost level
@@ -45,70 +55,31 @@ class Mode:
     unwatched: Mode | None  # cache: the same mode without those
     traced: bool  # do modules record that they are called?
 
-    __slots__ = ("__weakref__", *__annotations__)
+    __slots__ = ("__weakref__", *_FIELDS, *__annotations__)
 
-    def __init__(
-        self,
-        grad: bool = True,
-        hooks: tuple[Any, ...] | None = None,
-        blocks: tuple[Any, ...] = (),
-        forbidden: str | None = None,
-        inference: bool = False,
-        dual: int = 0,
-        tangents: bool = True,
-        anomaly: Any = None,
-        recorder: Any = None,
-        profiler: Any = None,
-        levels: tuple[Any, ...] = (),
-        mutation: Any = None,
-        threads: bool = True,
-        ops: tuple[Any, ...] = (),
-        autocast: Any = None,
-        functions: tuple[Any, ...] = (),
-    ) -> None:
-        self.grad = grad
-        self.hooks = hooks
-        self.blocks = blocks
-        self.forbidden = forbidden
-        self.inference = inference
-        self.dual = dual
-        self.tangents = tangents
-        self.anomaly = anomaly
-        self.recorder = recorder
-        self.profiler = profiler
-        self.levels = levels
-        self.mutation = mutation
-        self.threads = threads
-        self.ops = ops
-        self.autocast = autocast
-        self.functions = functions
-        self.forward = bool(dual and tangents and not inference)
-        self.without_grad = self.below = self.with_grad = self.within = self.primal = None
-        self.traced = recorder is not None or (hooks is not None and len(hooks) > 2)
+    def __init__(self, before: Settings | type[Settings] = Settings, **changes: Any) -> None:
+        for name in _FIELDS:
+            setattr(self, name, changes[name] if name in changes else getattr(before, name))
+        self.forward = bool(self.dual and self.tangents and not self.inference)
+        self.without_grad = self.below = self.with_grad = self.within = self.primal = self.unwatched = None
+        self.traced = self.recorder is not None or (self.hooks is not None and len(self.hooks) > 2)
         busy = bool(
-            inference
+            self.inference
             or self.forward
-            or levels
-            or anomaly is not None
-            or recorder is not None
-            or mutation is not None
-            or functions
-            or (autocast is not None and autocast.active)
+            or self.levels
+            or self.functions
+            or self.anomaly is not None
+            or self.recorder is not None
+            or self.mutation is not None
+            or (self.autocast is not None and self.autocast.active)
         )
-        self.needs_interpreter = busy or bool(ops)
-        self.leaves_fast_path = self.needs_interpreter or profiler is not None
-        self.note = None if self.needs_interpreter or profiler is None else profiler.append
-        self.watched = bool(ops) and not busy and all(mode.observes for mode in ops)
-        self.unwatched = None
+        self.needs_interpreter = busy or bool(self.ops)
+        self.leaves_fast_path = self.needs_interpreter or self.profiler is not None
+        self.note = None if self.needs_interpreter or self.profiler is None else self.profiler.append
+        self.watched = bool(self.ops) and not busy and all(mode.observes for mode in self.ops)
 
     def replace(self, **changes: Any) -> Mode:
-        for name in _FIELDS:
-            if name not in changes:
-                changes[name] = getattr(self, name)
-        return Mode(**changes)
-
-
-_FIELDS = tuple(Mode.__init__.__annotations__)[:-1]  # without that of the result
+        return Mode(self, **changes)
 
 
 MODE: ContextVar[Mode] = ContextVar("gradpack mode", default=Mode())  # noqa: B039 - a Mode never changes
@@ -161,22 +132,21 @@ def without_grad(mode: Mode) -> Mode:
     return found
 
 
+def _kept(mode: Mode, name: str, **changes: Any) -> Mode:
+    """Return a changed mode, which is kept in a field of the one that it was made from."""
+    found = mode.replace(**changes)
+    setattr(mode, name, found)
+    return found
+
+
 def within_function(mode: Mode) -> Mode:
     """The mode inside the forward of a `Function`: without grad and without tangents (cached)."""
-    found = mode.within
-    if found is None:
-        found = mode.within = mode.replace(grad=False, tangents=False)
-    return found
+    return mode.within or _kept(mode, "within", grad=False, tangents=False)
 
 
 def without_dual(mode: Mode) -> Mode:
     """The same mode outside of forward-mode levels: nothing propagates tangents (cached)."""
-    if not mode.dual:
-        return mode
-    found = mode.primal
-    if found is None:
-        found = mode.primal = mode.replace(dual=0)
-    return found
+    return (mode.primal or _kept(mode, "primal", dual=0)) if mode.dual else mode
 
 
 def with_grad(mode: Mode) -> Mode:
@@ -298,10 +268,7 @@ class OpMode(Block):
 
 def unwatched(mode: Mode) -> Mode:
     """The same mode without operation modes, for modes that only observe (cached)."""
-    found = mode.unwatched
-    if found is None:
-        found = mode.unwatched = mode.replace(ops=())
-    return found
+    return mode.unwatched or _kept(mode, "unwatched", ops=())
 
 
 def through_modes(op: Any, values: list[Any], run: Any) -> Any:

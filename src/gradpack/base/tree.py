@@ -7,13 +7,10 @@ from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 _NODES = (tuple, list, dict, OrderedDict, defaultdict)
-
-
-def _named(value: Any) -> bool:
-    return isinstance(value, tuple) and type(value) is not tuple and hasattr(value, "_fields")
 
 
 class TreeSpec:
@@ -56,39 +53,30 @@ LEAF = TreeSpec(None, None, [])
 
 def tree_flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
     """Return the leaves of nested containers from left to right, and their structure."""
-    if not isinstance(value, _NODES):
+    kind: Any = type(value)
+    context: Any = None
+    items: Any = value
+    if not issubclass(kind, _NODES) or (is_leaf is not None and is_leaf(value)):
+        kind = None
+    elif kind is dict or kind is OrderedDict:
+        context, items = list(value), value.values()
+    elif kind is defaultdict:
+        context, items = [value.default_factory, list(value)], value.values()
+    elif kind is not tuple and kind is not list and not (isinstance(value, tuple) and hasattr(value, "_fields")):
+        kind = None
+    if kind is None:
         return [value], LEAF
     leaves: list[Any] = []
-    return leaves, _flatten(value, leaves, is_leaf)
-
-
-def _flatten(value: Any, leaves: list[Any], is_leaf: Callable[[Any], bool] | None) -> TreeSpec:
-    parts = None if is_leaf is not None and is_leaf(value) else _parts(value)
-    if parts is None:
-        leaves.append(value)
-        return LEAF
-    kind, context, items = parts
     children = []
     for item in items:
         if isinstance(item, _NODES):
-            children.append(_flatten(item, leaves, is_leaf))
+            found, child = tree_flatten(item, is_leaf)
+            leaves += found
+            children.append(child)
         else:
             leaves.append(item)
             children.append(LEAF)
-    return TreeSpec(kind, context, children)
-
-
-def _parts(value: Any) -> tuple[Any, Any, list[Any]] | None:
-    kind = type(value)
-    if kind in (tuple, list):
-        return kind, None, list(value)
-    if kind in (dict, OrderedDict):
-        return kind, list(value), list(value.values())
-    if kind is defaultdict:
-        return kind, [value.default_factory, list(value)], list(value.values())
-    if _named(value):
-        return kind, None, list(value)
-    return None
+    return leaves, TreeSpec(kind, context, children)
 
 
 def tree_unflatten(leaves: Any, spec: TreeSpec) -> Any:
@@ -99,13 +87,11 @@ def tree_unflatten(leaves: Any, spec: TreeSpec) -> Any:
             f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
             f"holds {spec.num_leaves} items ({spec})."
         )
-    return leaves[0] if spec.type is None else _build(iter(leaves), spec)
-
-
-def _build(leaves: Any, spec: TreeSpec) -> Any:
-    kind, items = spec.type, []
+    if spec.type is None:
+        return leaves[0]
+    kind, items, rest = spec.type, [], iter(leaves)
     for child in spec.children:
-        items.append(next(leaves) if child.type is None else _build(leaves, child))  # noqa: PERF401 - called often
+        items.append(next(rest) if child.type is None else tree_unflatten(islice(rest, child.num_leaves), child))  # noqa: PERF401 - called often
     if kind in (tuple, list):
         return kind(items)
     if kind in (dict, OrderedDict):
@@ -136,11 +122,10 @@ def broadcast_to(tree: Any, spec: TreeSpec) -> list[Any] | None:
 
 
 def _broadcast(tree: Any, spec: TreeSpec, found: list[Any]) -> bool:
-    parts = _parts(tree)
-    if parts is None:
+    items, own = tree_flatten(tree, lambda part: part is not tree)  # one level of it
+    if own.type is None:
         found.extend([tree] * spec.num_leaves)
         return True
-    kind, context, items = parts
-    if spec.type is None or kind is not spec.type or context != spec.context or len(items) != len(spec.children):
+    if (own.type, own.context, len(items)) != (spec.type, spec.context, len(spec.children)):
         return False
     return all(_broadcast(item, child, found) for item, child in zip(items, spec.children, strict=True))

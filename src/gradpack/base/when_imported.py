@@ -16,30 +16,20 @@ class _Watch:  # duck-typed: importing importlib.abc would take as long as all o
         self.name, self.then = name, then
 
     def find_spec(self, fullname: str, path: Any, target: ModuleType | None = None) -> ModuleSpec | None:
-        if fullname != self.name:
-            return None
-        spec = PathFinder.find_spec(fullname, path, target)
-        if spec is not None and spec.loader is not None:
-            spec.loader = _Then(spec.loader, self)  # type: ignore[assignment]
+        spec = PathFinder.find_spec(fullname, path, target) if fullname == self.name else None
+        loader: Any = None if spec is None else spec.loader
+        if loader is not None:
+            execute = loader.exec_module
+
+            def exec_module(module: ModuleType) -> None:
+                loader.exec_module = execute
+                execute(module)
+                if self in sys.meta_path:
+                    sys.meta_path.remove(self)
+                import_module(self.then)
+
+            loader.exec_module = exec_module
         return spec
-
-
-class _Then:
-    def __init__(self, loader: Any, watch: _Watch) -> None:
-        self.loader, self.watch = loader, watch
-
-    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
-        made: ModuleType | None = self.loader.create_module(spec)
-        return made
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__loader__ = self.loader
-        if module.__spec__ is not None:
-            module.__spec__.loader = self.loader
-        self.loader.exec_module(module)
-        if self.watch in sys.meta_path:
-            sys.meta_path.remove(self.watch)
-        import_module(self.watch.then)
 
 
 def when_imported(name: str, then: str) -> None:

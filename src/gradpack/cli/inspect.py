@@ -173,7 +173,7 @@ def report(
 ) -> int:
     """Write and print the records. Return 1 if that failed."""
     from ..saved.page import longest, page
-    from ..saved.recorder.traces import as_json, as_trace
+    from ..saved.recorder.recording import as_json, as_trace
 
     sys.stdout.flush()
     document = recording.document()
@@ -215,7 +215,7 @@ def print_tables(document: dict[str, Any], top: int) -> None:
     except ImportError:
         print(f"{document['summary']} (for tables: pip install 'gradpack[cli]')", file=sys.stderr)
         return
-    from ..saved.recorder.tables import tables
+    from ..saved.recorder.recording import tables
 
     console = Console(stderr=True, highlight=False, markup=False)
     if not console.is_terminal:

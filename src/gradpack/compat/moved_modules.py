@@ -26,13 +26,13 @@ _TABLE = """
     autograd.profiler_kineto autograd.profiling.kineto
     distributions.constraint      distributions.constraints
     distributions.counts        distributions._counts
-    distributions.kl_by_moments distributions._kl_by_moments
-    distributions.kl_same_family    distributions._kl_same_family
+    distributions.kl_by_moments distributions._kl_formulas
+    distributions.kl_same_family    distributions._kl_formulas
     distributions.location_scale    distributions._location_scale
     distributions.matrices      distributions._matrices
     distributions.odds          distributions._parametrized
     distributions.transform     distributions.transforms distributions._transform
-    distributions.transforms_joined     distributions.transforms distributions._transforms_joined
+    distributions.transforms_joined     distributions.transforms distributions._transforms_vectors
     distributions.transforms_pointwise  distributions.transforms distributions._transforms_pointwise
     distributions.transforms_vectors    distributions.transforms
     nn.activations          nn.modules.activation
@@ -90,26 +90,26 @@ _TABLE = """
     profiler.schedules      profiler.profiler
     testing.comparing       testing testing._comparison
     utils.checkpoint_frame  utils._checkpoint.frame
-    utils.checkpoint_log    utils._checkpoint.log
-    utils.checkpoint_parts  utils.checkpoint utils._checkpoint.parts
+    utils.checkpoint_log    utils._checkpoint.frame
+    utils.checkpoint_parts  utils.checkpoint
     utils.data.collate      utils.data._utils.collate
     utils.flop_formulas     utils._flop_formulas
     utils.reentrant_checkpoint  utils.checkpoint
     utils.selective_checkpoint  utils.checkpoint
-    tensor.again            core.rematerialize
+    tensor.again            core.packed
     tensor.construct        core.copying core.legacy_constructors
     tensor.described        core.properties
     tensor.dropped          core.leaf_lifetime
     tensor.leaf             core.accumulate_grad
     tensor.memory           core.memory_tracking
     tensor.mutation         core.copy_on_write
-    tensor.reach            core.packed_aliases
+    tensor.reach            core.copy_on_write
     tensor.sharing          core.shared_memory
     tensor.typed            compat.legacy_types compat.top_level
     tensor.copying          core.copying
     tensor.data             core.data
-    tensor.detached         core.detached
-    tensor.grad_dtype       core.grad_dtype
+    tensor.detached         core.saved
+    tensor.grad_dtype       core.data
     tensor.hooks            core.hooks
     tensor.node_methods     core.node_methods
     tensor.packed           core.packed
@@ -117,19 +117,31 @@ _TABLE = """
     tensor.printing         core.printing
     tensor.saved            core.saved
     tensor.storage          core.storage
-    tensor.swap             core.swap
+    tensor.swap             core.copying
     tensor.tensor           core.tensor
     tensor.torch_function   core.torch_function
     tensor.views            core.views
     amp.old_names           compat.old_autocast
     base.symbols            compat.symbols
     backends.windows        backends.memory_layout
-    saved.spill             saved.extent_file
-    saved.nodes_of_torch    saved.torch_nodes
-    saved.policies.notes    saved.policies.recorded_arrays
-    saved.policies.pinned   saved.policies.pinned_pool
+    cuda_streams            compat.cuda_streams
+    saved.codecs            saved.hook_pairs
+    saved.extent_file       saved.hook_pairs
+    saved.spill             saved.hook_pairs
+    saved.nodes_of_torch    saved.torch_graph
+    saved.policies.notes    saved.policies.recompute_graph
+    saved.budgets.explain   saved.budgets.plans
+    saved.recorder.rows     saved.recorder.document
+    saved.policies.casts    saved.policies.compress
+    saved.policies.cpu      saved.policies.offload
+    saved.policies.disk     saved.policies.offload
+    saved.policies.lossless     saved.policies.compress
+    saved.policies.masks    saved.policies.compress
+    saved.policies.pinned   saved.policies.transfers
+    ops.pointwise.prelu     ops.pointwise.gated
     ops.predicates          ops.attributes
     ops.inplace_functions   ops.attributes
+    ops.special.log_gamma   ops.special.gamma_functions
 """
 # Modules of operations that had no folders: their functions are asked of `gradpack` and `gradpack.nn.functional`.
 _OPERATIONS = """

@@ -24,6 +24,7 @@ MODULES = {
     "as_torch": "compat.as_torch.install",
     "autograd._functions": "compat.autograd_functions",
     "cpu.amp": "compat.cpu_amp",
+    "cuda": "compat.cuda",
     "library": "compat.library",
 }
 

@@ -164,7 +164,7 @@ class NodeExtras:
                         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
             grads: Iterable[Gradient] = ()
         else:
-            grads = _run(node, g, keep, create_graph)
+            grads = run(node, g, keep, create_graph)
         if self.post:
             found = list(grads)
             places = node.shown or range(len(found))
@@ -194,7 +194,8 @@ def _raw(value: Any, create_graph: bool) -> Gradient:
     return value if create_graph or value is None else value._data
 
 
-def _run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+def run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+    """Return the gradients of a node's inputs, without hooks."""
     if g is None:
         return node.undefined(keep, create_graph)
     return node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
@@ -384,9 +385,7 @@ def retain_grad(self: Tensor) -> None:
     """Keep the gradient of this non-leaf in `.grad`. Does nothing for a leaf."""
     if TRANSFORMS.get():
         raise inside_a_transform("retain_grad")
-    edge = self._edge
-    if edge is not None and type(edge) is not NoGradEdge:
-        edge = self._current_edge()
+    edge = self._edge if self._edge is None or type(self._edge) is NoGradEdge else self._current_edge()
     if not self.requires_grad:
         raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
     if edge is not None and type(edge) not in (AccumulateGrad, NoGradEdge):

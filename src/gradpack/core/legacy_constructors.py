@@ -7,7 +7,8 @@ from typing import Any
 from ..base import dtypes, late
 from ..base.dtypes import dtype
 from ..base.size import Size
-from .tensor import Tensor, alias
+from .tensor import Tensor
+from .torch_function import instance
 
 
 def legacy_new(cls: type, args: tuple[Any, ...], device: Any) -> Tensor:
@@ -21,11 +22,7 @@ def legacy_new(cls: type, args: tuple[Any, ...], device: Any) -> Tensor:
         made = args[0][...]
     else:
         made = legacy(dtypes.get_default_dtype(), args)
-    if cls is not Tensor:
-        out = alias(made._data, made._spec, made._shape, cls)
-        out._counter, out._edge, out._view, out._tangents = made._counter, made._edge, made._view, made._tangents
-        return out
-    return made
+    return made if cls is Tensor else instance(made, cls)
 
 
 def legacy(d: dtype, args: tuple[Any, ...]) -> Tensor:

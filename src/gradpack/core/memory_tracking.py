@@ -18,16 +18,11 @@ from ..graph.node import Node
 from .tensor import Tensor
 
 
-def data_of(tensor: Tensor) -> Any:
-    """The array of a tensor, with all batch dimensions; None while the tensor is being constructed."""
-    data = getattr(tensor, "_data", None)
-    return getattr(data, "root", data)
-
-
 def arrays_in(value: Any, depth: int = 0) -> Iterator[Any]:
     """The arrays of tensors, or arrays, in a value, a sequence, and up to `depth` levels of gradpack's objects."""
     if isinstance(value, Tensor):
-        value = data_of(value)
+        value = getattr(value, "_data", None)  # while it is being constructed it has none
+        value = getattr(value, "root", value)  # with all batch dimensions
     if isinstance(value, list | tuple):
         for item in value:
             yield from arrays_in(item, depth)

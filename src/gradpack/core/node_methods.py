@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from ..base.modes import MODE
 from ..graph.node import AccumulateGrad, Node, PartialGrads
-from .hooks import RemovableHandle, add, extras_of, node_hooks_of, tensor_hooks_of
+from .hooks import RemovableHandle, add, extras_of, node_hooks_of, run, tensor_hooks_of
 from .tensor import Tensor, wrap
 
 
@@ -102,10 +102,7 @@ def _call(self: Node, *grads: Tensor | None) -> Any:
         if g is not None:
             AccumulateGrad.store(self, g, record)
         return ()
-    if all(value is None for value in grads):
-        found = self.undefined(True, record)
-    else:
-        found = self.backward_graph(g, True) if record else self.backward(g, True)
+    found = run(self, None if all(value is None for value in grads) else g, True, record)
     results = tuple(x if x is None or isinstance(x, Tensor) else wrap(x) for x in found)
     if self.shown is not None:
         results = tuple(results[i] for i in self.shown)

@@ -1,4 +1,7 @@
-"""Pack and unpack hooks: what a node keeps of a saved tensor under them, and how it becomes a tensor again."""
+"""Pack and unpack hooks: what a node keeps of a saved tensor under them, and how it becomes a tensor again.
+
+Tensors that are not kept but recomputed, exactly, when backward unpacks them, are packed without hooks.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +9,15 @@ from collections.abc import Callable
 from sys import _getframe, getrefcount
 from time import perf_counter
 from typing import Any
+from weakref import ref
 
-from ..backends import Spec, spec_of
+from ..backends import spec_of
 from ..base.callers import Where, place_of
 from ..base.errors import saved_was_modified
 from ..base.modes import MODE, Mode, without_grad
 from ..graph.node import Lent, OutputSlot
-from .packed_aliases import AliasCheck, alias_check_of, references_to_memory
-from .tensor import DUALS, Tensor, _new, alias
+from .copy_on_write import AliasCheck, alias_check_of, references_to_memory
+from .tensor import DUALS, Tensor, alias
 
 # `Mode.hooks` is a pair, as in torch: pack(tensor) and unpack(packed). With a third, hooks are informed:
 # describe(tensor, (name of the node, slot), node, where) returns a note on the saved tensor, and packing calls
@@ -34,14 +38,20 @@ class Packed:
 
     handle: Any
     unpack: Callable[[Any], Tensor]
-    counter: list[int]
-    seen: int
-    shape: tuple[int, ...]
-    spec: Spec
-    alias_check: AliasCheck | None  # if something has kept a reference to the tensor that the hook was given
-    tangent: Tensor | None  # carries the tangent of the tensor, which hooks do not see, while the dual level lasts
-    where: Any  # in the user's program: for `Where(*where)`
     info: Any  # set on `PackedWithInfo` only
+
+    def __init__(self, tensor: Tensor, where: Any) -> None:
+        """Pack a tensor at its present version. Handle and unpack hook are left to set.
+
+        Args:
+            where: in the user's program: for `Where(*where)`.
+        """
+        self.spec, self.shape, self.where = tensor._spec, tensor._shape, where
+        self.counter, self.seen = tensor._counter, tensor._counter[0]
+        # Made if something has kept a reference to the tensor that the hook was given.
+        self.alias_check: AliasCheck | None = None
+        tangent = tensor._tangents if DUALS else None  # which hooks do not see
+        self.tangent = None if tangent is None else holder_of(tangent)
 
     def get(self, node: Any, slot: str) -> Tensor:
         """Unpack the saved tensor and check its version. Each call unpacks again."""
@@ -100,17 +110,6 @@ class PackedWithInfo(Packed):
         return result
 
 
-def new_packed(kind: type[Packed], tensor: Tensor, where: Any) -> Any:
-    """Return a `Packed` for a tensor at its present version; handle and unpack hook are left to set."""
-    packed = _new(kind)
-    packed.spec, packed.shape, packed.where = tensor._spec, tensor._shape, where
-    packed.counter, packed.seen = tensor._counter, tensor._counter[0]
-    packed.alias_check = None
-    tangent = tensor._tangents if DUALS else None
-    packed.tangent = None if tangent is None else holder_of(tangent)
-    return packed
-
-
 def holder_of(tangent: Tensor) -> Tensor:
     """Return an alias that carries this tangent for as long as the forward-mode level lasts."""
     holder: Tensor = alias(tangent._data, tangent._spec, tangent._shape)
@@ -146,7 +145,7 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
     hooks: Any = mode.hooks
     recorder, describe = mode.recorder, None
     if hooks is None:
-        return _kept(new_packed(Packed, tensor, None), mode, tensor)
+        return _kept(Packed(tensor, None), mode, tensor)
     pack, unpack = hooks[:2]
     if len(hooks) == 3:
         describe = hooks[2]
@@ -158,7 +157,7 @@ def pack_input(mode: Mode, tensor: Tensor, label: tuple[str, str], node: Any = N
         pack, describe = (lambda tensor, info: hooks[0](tensor)), recorder.describe
     # Finding the place costs more than all the rest: only informed hooks record it.
     where = None if describe is None else place_of(_getframe(2))
-    packed: Packed = new_packed(Packed if describe is None else PackedWithInfo, tensor, where)
+    packed = (Packed if describe is None else PackedWithInfo)(tensor, where)
     packed.unpack = unpack
     before = MODE.get()
     try:
@@ -245,3 +244,35 @@ def pack_array(mode: Mode, data: Any, counter: list[int], label: tuple[str, str]
     tensor = alias(data, spec_of(data), tuple(data.shape))
     tensor._counter = counter
     return pack_input(mode, tensor, label, node)
+
+
+LEAST = 1 << 16  # bytes: smaller tensors are kept as they are
+
+
+class Rematerialized:
+    """Stands for a saved tensor: unpacks to its array while that is alive, else to a recomputed one."""
+
+    __slots__ = ("__weakref__", "_array", "_counter", "_shape", "_spec")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self._array, self._counter = ref(tensor._data), tensor._counter
+        self._shape, self._spec = tensor._shape, tensor._spec
+
+    def made(self) -> Any:
+        """Recompute the array."""
+        raise TypeError(f"{type(self).__name__} has no made")
+
+    def tensor(self) -> Tensor:
+        array = self._array()
+        if array is None:
+            return alias(self.made(), self._spec, self._shape)
+        out: Tensor = alias(array, self._spec, self._shape)
+        out._counter = self._counter  # so that a write in place is noticed
+        return out
+
+
+def packed_for(tensor: Tensor, again: Rematerialized) -> Packed:
+    """Return a `Packed` for a tensor at its present version that unpacks through `again`, without pack hooks."""
+    packed = Packed(tensor, None)
+    packed.handle, packed.unpack = again, Rematerialized.tensor
+    return packed

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import is_foreign, mixed
 from .tensor import Tensor, alias
 
 
@@ -74,6 +73,3 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             alias(self._spec.backend.copy(self._data), self._spec, self._shape), self.requires_grad
         )
         return out
-
-    def __reduce_ex__(self, protocol: Any) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-        return super().__reduce_ex__(protocol)

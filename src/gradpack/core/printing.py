@@ -163,7 +163,6 @@ def render(tensor: Any) -> str:
         inside: str | None = TRANSFORMED[0](tensor)
         if inside is not None:
             return inside
-    d = tensor.dtype
     kind = type(tensor)
     if not tensor._spec.numpy:
         text: str | None = tensor._spec.backend.text(tensor)
@@ -171,10 +170,13 @@ def render(tensor: Any) -> str:
             return text
     name = vars(kind).get("_shown_as")
     prefix = f"{name or kind.__name__}("
-    if tensor._spec.layout is sparse_coo:
-        text = _sparse(tensor, prefix) + ")"
-        return f"Parameter({text})" if tensor._is_param and name is None else text
-    backend = tensor._spec.backend
+    text = (_sparse if tensor._spec.layout is sparse_coo else _dense)(tensor, prefix) + ")"
+    return f"Parameter({text})" if tensor._is_param and name is None else text
+
+
+def _dense(tensor: Any, prefix: str) -> str:
+    """The text of a dense tensor: values, and what else there is to say."""
+    backend, d = tensor._spec.backend, tensor._spec.dtype
     array = backend.to_numpy(backend.cast(tensor._data, dtypes.computed_in(d)))
     suffixes = []
     if tensor.device.type != "cpu":
@@ -189,8 +191,7 @@ def render(tensor: Any) -> str:
         body = _elements(array, len(prefix))
         suffixes += _dtype_suffix(d)
     suffixes += _history(tensor)
-    text = _with_suffixes(prefix + body, suffixes, len(prefix)) + ")"
-    return f"Parameter({text})" if tensor._is_param and name is None else text
+    return _with_suffixes(prefix + body, suffixes, len(prefix))
 
 
 def _history(tensor: Any) -> list[str]:

@@ -3,11 +3,16 @@
 A node keeps a saved input as the Tensor itself beside the version it had, and a saved result as
 its array (the Tensor would be a cycle). Under hooks it keeps a `Packed` instead. Compiled code
 reads the first two by itself and hands anything else to `unpack_input` and `unpack_result`.
+
+A node compares the version at saving with the present version of the storage. `detach_` of a result writes nothing,
+but invalidates the nodes that have saved it: it replaces the version by an object unequal to all earlier ones, the
+comparison fails, and `check_detached` looks closer. Nodes that saved another tensor of the storage are not affected.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from sys import _getframe
 from typing import Any
 
@@ -16,21 +21,11 @@ from ..base.callers import place_of
 from ..base.dtypes import FLOATING
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE, Mode
-from .detached import check_detached
+from ..base.spelling import Sentinel
 from .packed import Packed, PackedWithInfo, pack_input
 from .tensor import Tensor, alias
 
-
-class Freed:
-    """Placeholder of a saved tensor that backward has freed."""
-
-    __slots__ = ()
-
-    def __repr__(self) -> str:
-        return "<freed>"
-
-
-FREED = Freed()
+FREED = Sentinel("<freed>")  # in place of a saved tensor that backward has freed
 
 
 def freed(value: Any) -> Any:
@@ -166,3 +161,39 @@ def result_as_tensor(node: Any, slot: str, edge: Any) -> Tensor:
     if held is not None and slot in held:
         out._tangents = held[slot]._tangents
     return out
+
+
+_order = count(1).__next__
+
+
+class Detached(int):
+    """The version of a storage after `detach_` of one of its tensors: the same number, but unequal to it."""
+
+    order: int
+
+    def __ne__(self, other: object) -> bool:
+        return self is not other
+
+    __hash__ = int.__hash__
+
+
+def forbid_saved(tensor: Any) -> None:
+    """Make nodes that have saved this tensor raise when they unpack it."""
+    version = Detached(tensor._counter[0])
+    version.order = _order()
+    tensor._counter[0] = tensor.__dict__["_detached"] = version
+
+
+def check_detached(tensor: Any, seen: int) -> bool:
+    """Return whether the storage is still at version `seen`.
+
+    Raises:
+        RuntimeError: if `tensor` was detached in place since.
+    """
+    detached = tensor.__dict__.get("_detached")
+    if detached is not None and detached.order > getattr(seen, "order", 0):
+        raise RuntimeError(
+            "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This is not supported, "
+            "please use out-of-place `.detach()` instead"
+        )
+    return int(tensor._counter[0]) == int(seen)

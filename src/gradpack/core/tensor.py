@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..backends import Spec, spec_of
 from ..base.dtypes import FLOATING
-from ..base.errors import inside_a_transform
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import inside_a_transform, is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput
 from .leaf_lifetime import LeafState
@@ -42,15 +41,19 @@ class InferenceCounter(list[int]):
 
 
 class View:
-    """Marks a tensor as a view: the tensor it was taken from, and how to replay the view."""
+    """Marks a tensor as a view: the tensor it was taken from, and how to replay the view.
+
+    Attributes:
+        replay, args: the operation, and its arguments after the tensor.
+        meta: why in-place writes to this view are forbidden under grad mode, if they are.
+        version: of the storage when the view's edge was made.
+    """
 
     __slots__ = ("args", "meta", "parent", "replay", "version")
 
-    parent: Tensor
-    replay: Any  # the operation
-    args: tuple[Any, ...]  # its arguments after the tensor
-    meta: str | None  # why in-place writes to this view are forbidden under grad mode, if they are
-    version: int  # of the storage when the view's edge was made
+    def __init__(self, parent: Tensor, replay: Any, args: tuple[Any, ...], meta: str | None) -> None:
+        self.parent, self.replay, self.args, self.meta = parent, replay, args, meta
+        self.version = 0 if type(parent._counter) is InferenceCounter else parent._counter[0]
 
     def again(self, source: Tensor) -> Tensor:
         return self.replay(source, *self.args)
@@ -201,7 +204,7 @@ class Tensor(TensorBase):
             self._leaf_state = LeafState(self, leaf)
         leaf.grad, self._own_grad = self._own_grad, None
         if "_grad_dtype" in self.__dict__ or self._spec.flow is not self._spec.dtype:
-            from .grad_dtype import apply_grad_dtype
+            from .data import apply_grad_dtype
 
             apply_grad_dtype(self, leaf)
         self._edge = leaf

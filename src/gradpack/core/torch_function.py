@@ -11,8 +11,8 @@ from contextvars import ContextVar
 from types import MethodType
 from typing import Any
 
+from ..base.errors import foreign_function, is_foreign, mixed
 from ..base.exits import Exit
-from ..base.foreign import foreign_function, is_foreign, mixed
 from ..base.modes import MODE, Block, Undo
 from .parameter import Parameter
 from .tensor import Tensor, _new

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from ..base.modes import MODE
 from ..graph.node import AccumulateGrad, Node, NoGradEdge
-from .tensor import InferenceCounter, Tensor, View, _new
+from .tensor import InferenceCounter, Tensor, View
 
 NO_GRAD = "no_grad"
 MULTIPLE = "multiple"
@@ -117,14 +117,7 @@ remake: Callable[[Tensor, Tensor], Node] = _no_remake  # set by the layer that k
 
 def mark_view(out: Tensor, parent: Tensor, replay: object, args: tuple[object, ...], meta: str | None) -> None:
     """Mark `out` as a view of `parent`, made by `replay(parent, *args)`."""
-    view = _new(View)
-    view.parent = parent
-    view.replay = replay
-    view.args = args
-    view.meta = meta
-    view.version = 0 if type(parent._counter) is InferenceCounter else parent._counter[0]
-    out._counter = parent._counter
-    out._view = view
+    out._counter, out._view = parent._counter, View(parent, replay, args, meta)
 
 
 def refused(tensor: Tensor, meta: str, what: str) -> str:

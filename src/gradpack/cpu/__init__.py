@@ -4,19 +4,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from . import memory
-from .memory import (
-    empty_cache,
-    max_memory_allocated,
-    max_memory_reserved,
-    memory_allocated,
-    memory_reserved,
-    memory_stats,
-    memory_stats_as_nested_dict,
-    memory_summary,
-    reset_accumulated_memory_stats,
-    reset_max_memory_allocated,
-    reset_peak_memory_stats,
-)
+from .memory import empty_cache as empty_cache
+from .memory import max_memory_allocated as max_memory_allocated
+from .memory import max_memory_reserved as max_memory_reserved
+from .memory import memory_allocated as memory_allocated
+from .memory import memory_reserved as memory_reserved
+from .memory import memory_stats as memory_stats
+from .memory import memory_stats_as_nested_dict as memory_stats_as_nested_dict
+from .memory import memory_summary as memory_summary
+from .memory import reset_accumulated_memory_stats as reset_accumulated_memory_stats
+from .memory import reset_max_memory_allocated as reset_max_memory_allocated
+from .memory import reset_peak_memory_stats as reset_peak_memory_stats
 
 if TYPE_CHECKING:  # imported when it is first asked for
     from . import amp as amp
@@ -54,23 +52,13 @@ __all__ = [
     "amp",
     "current_device",
     "device_count",
-    "empty_cache",
     "is_available",
     "is_initialized",
-    "max_memory_allocated",
-    "max_memory_reserved",
     "memory",
-    "memory_allocated",
-    "memory_reserved",
-    "memory_stats",
-    "memory_stats_as_nested_dict",
-    "memory_summary",
-    "reset_accumulated_memory_stats",
-    "reset_max_memory_allocated",
-    "reset_peak_memory_stats",
     "set_device",
     "synchronize",
 ]
+__all__ += memory.__all__
 
 
 def __getattr__(name: str) -> Any:

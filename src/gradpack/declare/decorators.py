@@ -45,8 +45,8 @@ from .dispatch.interpreter import Output, apply
 from .dispatch.nodes import OpNode, constant, name_node
 from .dispatch.unbroadcast import fit_arrays
 from .generate.profiling import forget, timed, watched
-from .op import COMPILING, OPTIONS, Op, register
-from .signature.axis_alias import MISSING, dim_of
+from .op import OPTIONS, Op, compiled_at_first_call, register
+from .signature.aliases import MISSING, dim_of, in_former_order
 
 
 def _kind(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
@@ -70,15 +70,7 @@ elementwise = _kind("elementwise")
 linear = _kind("linear")
 bilinear = _kind("bilinear")
 general = _kind("general")
-
-
-def nondifferentiable(**options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """An operation without formulas: comparisons, indices of maxima and the like."""
-    return general(**options)
-
-
-def _stub(*args: Any, **kwargs: Any) -> Any:
-    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the op's own globals
+nondifferentiable = general  # without formulas: comparisons, indices of maxima and the like
 
 
 def _public(op: Op) -> FunctionType:
@@ -93,22 +85,10 @@ def _public(op: Op) -> FunctionType:
 
 
 def copy_of(op: Op, name: str, slow: Callable[[tuple[Any, ...]], Any]) -> FunctionType:
-    """A function that runs the compiled text, with its own way of handling what that does not.
-
-    The text is made at the first call: importing is fast, and what is not used costs nothing.
-    """
+    """A function that runs the compiled text, with its own way of handling what that does not."""
     names: dict[str, Any] = {"__name__": "gradpack.ops"}
     names["_slow"] = timed(op, op.name, slow, names)
-    function = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
-
-    def compile_first(*args: Any, **kwargs: Any) -> Any:
-        with COMPILING:
-            if "_text" not in names:  # another thread may have done it while this one waited
-                _materialise(op)
-        return function(*args, **kwargs)
-
-    names["_compile_first"] = compile_first
-    names["_function"] = function
+    function = names["_function"] = compiled_at_first_call(name, names, partial(_materialise, op))
     function.op = op  # type: ignore[attr-defined]
     op.functions.append(function)
     return function
@@ -128,13 +108,8 @@ def _spelled(op: Op, values: tuple[Any, ...], axis: Any, out: Any = None) -> Any
 
 # The globals of every text.
 _COMMON: dict[str, Any] = {
-    "_OpNode": OpNode,
-    "_Tensor": Tensor,
-    "_Parameter": Parameter,
-    "_View": View,
     "_MODE": MODE.get,
     "_FREED": FREED,
-    "_freed": freed,
     "_BOOL": NUMPY.spec_for(dtypes.bool_, CPU),
     "_INT64": NUMPY.spec_for(dtypes.int64, CPU),
     "_FLOAT": NUMPY.spec_for(dtypes.float32, CPU),
@@ -142,32 +117,23 @@ _COMMON: dict[str, Any] = {
     "_unhush": unhush,
     "_new": object.__new__,
     "_next_seq": next_seq,
-    "_ndarray": np.ndarray,
     "_asarray": np.asarray,
+    "_ndarray": np.ndarray,
     "_may_share": np.may_share_memory,
-    "_spec_of": spec_of,
     "_shape_of": np.shape,
-    "_check": check,
-    "_unpack_input": unpack_input,
-    "_unpack_result": unpack_result,
-    "_pack_input": pack_input,
-    "_pack_array": pack_array,
-    "_pack_result": pack_result,
-    "_Packed": Packed,
-    "_constant": constant,
-    "_fit_arrays": fit_arrays,
     "_Slot": OutputSlot,
     "_Part": PartialGrads,
-    "_Output": Output,
     "_tuple": tuple.__new__,
     "_missing": MISSING,
 }
+_COMMON.update((f"_{kind.__name__}", kind) for kind in (OpNode, Tensor, Parameter, View, Packed, Output))
+_COMMON.update((f"_{f.__name__}", f) for f in (check, freed, spec_of, constant, fit_arrays))
+_COMMON.update((f"_{f.__name__}", f) for f in (unpack_input, unpack_result, pack_input, pack_array, pack_result))
 
 
 def _names_of(op: Op) -> dict[str, Any]:
     """Return the globals of an operation's text that are its own: body, formulas, defaults, other ways to call it."""
     from .dispatch.out_argument import into
-    from .signature.legacy import call as in_former_order
 
     names: dict[str, Any] = {
         "_refresh": refresh if op.inputs else skip_refresh,
@@ -190,8 +156,8 @@ def _materialise(op: Op) -> None:
     from .generate.complex_form import of_complex
     from .generate.constants import constants_in
     from .generate.emitter import has_complex_form, source
+    from .generate.fusion import large_forms
     from .generate.inline import Inlined
-    from .generate.tiling import large_forms
 
     text, filename = source(op), f"<op {op.name}>"
     common = _COMMON | _names_of(op) | {"_text": text}

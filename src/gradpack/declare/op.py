@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _thread import RLock
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from .annotations import may_be_array
@@ -15,14 +16,11 @@ class Registry(dict[str, "Op"]):
     elsewhere: Callable[[str], None] | None = None  # loads an operation on demand; KeyError if there is none
 
     def __missing__(self, name: str) -> Op:
-        if self.elsewhere is None:
+        if self.elsewhere is not None:
+            self.elsewhere(name)
+        if name not in self:
             raise KeyError(name)
-        self.elsewhere(name)
-        return self.get(name) or self._absent(name)
-
-    @staticmethod
-    def _absent(name: str) -> Op:
-        raise KeyError(name)
+        return self[name]
 
 
 REGISTRY = Registry()
@@ -30,9 +28,30 @@ REGISTRY = Registry()
 # The functions that users call, by name, filled when they are attached.
 PUBLIC: dict[str, Any] = {}
 
-# Held while the text of a function is compiled and put in its place, which its first call does: of threads that call it
-# at once, the others wait.
-COMPILING = RLock()
+_COMPILING = RLock()  # of threads that call a function for the first time, the others wait
+
+
+def _stub(*args: Any, **kwargs: Any) -> Any:
+    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the function's own globals
+
+
+def compiled_at_first_call(name: str, names: dict[str, Any], install: Callable[[], object]) -> FunctionType:
+    """Return a function with these globals, whose text is made at its first call: what is not used costs nothing.
+
+    Args:
+        install: compiles the text and puts the code into the function, and the text under "_text" into `names`.
+    """
+    function = FunctionType(_stub.__code__.replace(co_name=name, co_qualname=name), names, name)
+
+    def compile_first(*args: Any, **kwargs: Any) -> Any:
+        with _COMPILING:
+            if "_text" not in names:  # another thread may have done it while this one waited
+                install()
+        return function(*args, **kwargs)
+
+    names["_compile_first"] = compile_first
+    return function
+
 
 _META = ("_shape", "_dtype")
 
@@ -44,22 +63,25 @@ class Options:
         autocast: what autocast casts operands to: "lower" (its dtype), "float32" or "widest" (of the operands).
         axis: takes `axis` for `dim`, which is NumPy's name.
         blame: raises the right error for shapes that the body refused.
-        blocks: False if the body of an elementwise operation is to get large arrays whole: it takes one step, or
-            divides them itself. Or a function that takes them in its place: it is given the body, and what that takes.
+        blocks: False if the body of an elementwise operation is not made a compiled loop for large arrays. Or a
+            function that takes these in its place: it is given the body, and what that takes.
         broadcasts: inputs may be broadcast, so that gradients must be summed back to their shapes.
-        check: raises for operands that torch refuses; called with the operation, its values and their common dtype.
+        check: raises for operands that torch refuses; called with the operation, its values and common dtype. What
+            it refuses is never among floating or complex tensors of one dtype: generated code does not call it.
         compares: the formulas compare what they saved, with a bound or with the result: rounding would change them.
         contiguous: results lie in memory row by row, whatever the layout of the operands.
         cost: "cheap" or "dear" where the kind does not say what computing the result again costs.
         differentiable: how many of several results are differentiable; None: all.
         draws: the parameter that says whether random numbers are drawn.
         dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex; "F": floating but not 16 bits.
+        edges: by torch's name of the node, its inputs as torch has them, where we have others: numbers are none there,
+            and some come in another order.
         extra: names of results that only formulas see.
         flat: the gradient depends on `input` in steps only, and under `create_graph` a node that gives zeros joins it
             to that: its name, or True for the one that torch usually has.
         holomorphic: False if complex gradients are not those of a holomorphic function.
         inputs: the differentiable inputs, where `joint` gives their gradients.
-        int64: the body gives the right result on arrays of int64 as they are.
+        int64: the body gives the right result on arrays of int64 as they are; "bool": and on those of bool.
         joint: one formula for all inputs of a fused operation: gets `needs`, a bool for each, and returns a tuple.
             Inputs that `meaning` does not take (a bias) have a formula of their own beside it.
         jvp: the tangent rule where the kind does not give it.
@@ -73,6 +95,8 @@ class Options:
         numbers: two Python numbers make a tensor.
         overlap: "read_first" if operands may lie in the memory that the result is written to, as they are read before;
             "apart" if they may not even be the very tensor that is written to.
+        overloads: torch's names of the node, where the operands decide: by the operand that is a Python number, and for
+            "" if none is. Or a function that returns the name for a node.
         promote: parameters that share one dtype.
         refuses: words of "unsigned" (uint16, uint32, uint64) and "complex32": dtypes for which torch has no kernel.
         result: rule for the dtype of the result: "same", "float", "bool", "index", "sum", "real", "complex" or None.
@@ -86,6 +110,8 @@ class Options:
         scalars: those inputs for which a Python number will do (given as True: all, False: none).
         sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
         structural: moves elements and computes nothing: any dtype as it is.
+        ufunc: computes what the body does if all keyword-only parameters have their defaults; takes `out=`, as NumPy's
+            ufuncs do. In-place forms call it.
         uniform: inputs must have one dtype: none is promoted. Or the sentence that is said to others.
         view: True if the result shares the storage of the first input, "maybe" if it may.
         warns: False if NumPy has nothing to warn of, such as a division by zero.
@@ -103,11 +129,12 @@ class Options:
     differentiable: int | None = None
     draws: str | None = None
     dtypes: str = "bifc"
+    edges: dict[str, str] = {}  # noqa: RUF012 - an option is not written to
     extra: tuple[str, ...] = ()
     flat: bool | str = False
     holomorphic: bool = True
     inputs: tuple[str, ...] = ()
-    int64: bool = False
+    int64: bool | str = False
     joint: Callable[..., Any] | None = None
     jvp: Callable[..., Any] | None = None
     legacy: str | None = None
@@ -119,6 +146,7 @@ class Options:
     node: str | None = None
     numbers: bool = False
     overlap: str | None = None
+    overloads: dict[str, str] | Callable[[Any], str] | None = None
     promote: tuple[str, ...] | None = None
     refuses: str = ""
     result: str | None = "same"
@@ -128,6 +156,7 @@ class Options:
     scalars: bool | tuple[str, ...] | None = None
     sparse: bool = False
     structural: bool = False
+    ufunc: Callable[..., Any] | None = None
     uniform: bool | str = False
     view: bool | str = False
     warns: bool = True
@@ -261,6 +290,25 @@ class Op(Options):
         if missing:
             raise TypeError(f"{self.name}() missing required arguments: {', '.join(map(repr, missing))}")
         return [values[p] if p in values else self.defaults[p] for p in self.params]
+
+    def split(self, values: Any) -> tuple[Any, dict[str, Any]]:
+        """Return the values of all parameters as positional and as keyword arguments."""
+        count = len(self.params) - self.keyword_only
+        return values[:count], dict(zip(self.params[count:], values[count:], strict=True))
+
+    def call(self, values: Any) -> Any:
+        """Call the public function with the values of all parameters."""
+        if not self.keyword_only:
+            return self.public(*values)
+        args, kwargs = self.split(values)
+        return self.public(*args, **kwargs)
+
+    def given(self, values: Any) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
+        """Return positional and keyword arguments without those that are left at their defaults."""
+        args, kwargs = self.split(tuple(values))
+        while args and args[-1] is self.defaults.get(self.params[len(args) - 1], ...):
+            args = args[:-1]
+        return args, {p: v for p, v in kwargs.items() if v is not self.defaults.get(p, ...)} or None
 
     def __repr__(self) -> str:
         return f"<op {self.name}: {self.kind}({', '.join(self.inputs)})>"

@@ -13,183 +13,82 @@ Example::
     tensor(0., grad_fn=<SumBackward0>)
 """
 
-from __future__ import annotations
-
 import sys as _sys
 from importlib.machinery import ModuleSpec as _ModuleSpec
 from types import ModuleType as _ModuleType
 
-from . import _kl_by_moments as _kl_by_moments  # registers its formulas, as does the next
-from . import _kl_same_family as _kl_same_family
+from . import _kl_formulas as _kl_formulas  # registers them
 from . import constraints as constraints
 from . import transforms as transforms
-from ._counts import Binomial, Geometric, NegativeBinomial, Poisson
-from ._location_scale import Cauchy, Gumbel, HalfCauchy, Laplace, Uniform
-from ._matrices import LKJCholesky, Wishart
-from .bernoulli import Bernoulli, ContinuousBernoulli, RelaxedBernoulli
-from .categorical import (
-    Categorical,
-    Multinomial,
-    OneHotCategorical,
-    OneHotCategoricalStraightThrough,
-    RelaxedOneHotCategorical,
-)
-from .constraint_registry import biject_to, transform_to
-from .dirichlet import Beta, Dirichlet, Kumaraswamy
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
-from .gamma import Chi2, Exponential, FisherSnedecor, Gamma, InverseGamma, StudentT
-from .kl import kl_divergence, register_kl
-from .mixture_same_family import MixtureSameFamily
-from .multivariate_normal import LowRankMultivariateNormal, MultivariateNormal
-from .normal import HalfNormal, LogisticNormal, LogNormal, Normal
-from .pareto import GeneralizedPareto, Pareto, Weibull
-from .transformed_distribution import Independent, TransformedDistribution
-from .transforms import (
-    AbsTransform,
-    AffineTransform,
-    CatTransform,
-    ComposeTransform,
-    CorrCholeskyTransform,
-    CumulativeDistributionTransform,
-    ExpTransform,
-    IndependentTransform,
-    LowerCholeskyTransform,
-    PositiveDefiniteTransform,
-    PowerTransform,
-    ReshapeTransform,
-    SigmoidTransform,
-    SoftmaxTransform,
-    SoftplusTransform,
-    StackTransform,
-    StickBreakingTransform,
-    TanhTransform,
-    Transform,
-    identity_transform,
-)
-from .von_mises import VonMises
+from ._counts import *
+from ._location_scale import *
+from ._matrices import *
+from .bernoulli import *
+from .categorical import *
+from .constraint_registry import biject_to as biject_to
+from .constraint_registry import transform_to as transform_to
+from .dirichlet import *
+from .distribution import *
+from .gamma import *
+from .kl import *
+from .mixture_same_family import *
+from .multivariate_normal import *
+from .normal import *
+from .pareto import *
+from .transformed_distribution import *
+from .transforms import *
 
-__all__ = [
-    "AbsTransform",
-    "AffineTransform",
-    "Bernoulli",
-    "Beta",
-    "Binomial",
-    "CatTransform",
-    "Categorical",
-    "Cauchy",
-    "Chi2",
-    "ComposeTransform",
-    "ContinuousBernoulli",
-    "CorrCholeskyTransform",
-    "CumulativeDistributionTransform",
-    "Dirichlet",
-    "Distribution",
-    "ExpTransform",
-    "Exponential",
-    "ExponentialFamily",
-    "FisherSnedecor",
-    "Gamma",
-    "GeneralizedPareto",
-    "Geometric",
-    "Gumbel",
-    "HalfCauchy",
-    "HalfNormal",
-    "Independent",
-    "IndependentTransform",
-    "InverseGamma",
-    "Kumaraswamy",
-    "LKJCholesky",
-    "Laplace",
-    "LogNormal",
-    "LogisticNormal",
-    "LowRankMultivariateNormal",
-    "LowerCholeskyTransform",
-    "MixtureSameFamily",
-    "Multinomial",
-    "MultivariateNormal",
-    "NegativeBinomial",
-    "Normal",
-    "OneHotCategorical",
-    "OneHotCategoricalStraightThrough",
-    "Pareto",
-    "Poisson",
-    "PositiveDefiniteTransform",
-    "PowerTransform",
-    "RelaxedBernoulli",
-    "RelaxedOneHotCategorical",
-    "ReshapeTransform",
-    "SigmoidTransform",
-    "SoftmaxTransform",
-    "SoftplusTransform",
-    "StackTransform",
-    "StickBreakingTransform",
-    "StudentT",
-    "TanhTransform",
-    "Transform",
-    "TransformedDistribution",
-    "Uniform",
-    "VonMises",
-    "Weibull",
-    "Wishart",
-    "biject_to",
-    "identity_transform",
-    "kl_divergence",
-    "register_kl",
-    "transform_to",
-]
+# A type checker takes all that is imported for public, as long as it sees no list.
+globals()["__all__"] = sorted(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, _ModuleType))
 
-# Files that hold several of torch's modules: these modules, and the classes in each.
+# The modules that share a file with others: the file, and the classes of each.
 _SHARED = {
-    "_counts": {
-        "binomial": "Binomial",
-        "geometric": "Geometric",
-        "negative_binomial": "NegativeBinomial",
-        "poisson": "Poisson",
-    },
-    "_location_scale": {
-        "cauchy": "Cauchy",
-        "gumbel": "Gumbel",
-        "half_cauchy": "HalfCauchy",
-        "laplace": "Laplace",
-        "uniform": "Uniform",
-    },
-    "_matrices": {"lkj_cholesky": "LKJCholesky", "wishart": "Wishart"},
-    "bernoulli": {
-        "continuous_bernoulli": "ContinuousBernoulli",
-        "relaxed_bernoulli": "LogitRelaxedBernoulli RelaxedBernoulli",
-    },
-    "categorical": {
-        "multinomial": "Multinomial",
-        "one_hot_categorical": "OneHotCategorical OneHotCategoricalStraightThrough",
-        "relaxed_categorical": "ExpRelaxedCategorical RelaxedOneHotCategorical",
-    },
-    "dirichlet": {"beta": "Beta", "kumaraswamy": "Kumaraswamy"},
-    "gamma": {
-        "chi2": "Chi2",
-        "exponential": "Exponential",
-        "fishersnedecor": "FisherSnedecor",
-        "inverse_gamma": "InverseGamma",
-        "studentT": "StudentT",
-    },
-    "multivariate_normal": {"lowrank_multivariate_normal": "LowRankMultivariateNormal"},
-    "normal": {"half_normal": "HalfNormal", "log_normal": "LogNormal", "logistic_normal": "LogisticNormal"},
-    "pareto": {"generalized_pareto": "GeneralizedPareto", "weibull": "Weibull"},
-    "transformed_distribution": {"independent": "Independent"},
+    "beta": ("dirichlet", "Beta"),
+    "binomial": ("_counts", "Binomial"),
+    "cauchy": ("_location_scale", "Cauchy"),
+    "chi2": ("gamma", "Chi2"),
+    "continuous_bernoulli": ("bernoulli", "ContinuousBernoulli"),
+    "exp_family": ("distribution", "ExponentialFamily"),
+    "exponential": ("gamma", "Exponential"),
+    "fishersnedecor": ("gamma", "FisherSnedecor"),
+    "generalized_pareto": ("pareto", "GeneralizedPareto"),
+    "geometric": ("_counts", "Geometric"),
+    "gumbel": ("_location_scale", "Gumbel"),
+    "half_cauchy": ("_location_scale", "HalfCauchy"),
+    "half_normal": ("normal", "HalfNormal"),
+    "independent": ("transformed_distribution", "Independent"),
+    "inverse_gamma": ("gamma", "InverseGamma"),
+    "kumaraswamy": ("dirichlet", "Kumaraswamy"),
+    "laplace": ("_location_scale", "Laplace"),
+    "lkj_cholesky": ("_matrices", "LKJCholesky"),
+    "log_normal": ("normal", "LogNormal"),
+    "logistic_normal": ("normal", "LogisticNormal"),
+    "lowrank_multivariate_normal": ("multivariate_normal", "LowRankMultivariateNormal"),
+    "multinomial": ("categorical", "Multinomial"),
+    "negative_binomial": ("_counts", "NegativeBinomial"),
+    "one_hot_categorical": ("categorical", "OneHotCategorical OneHotCategoricalStraightThrough"),
+    "poisson": ("_counts", "Poisson"),
+    "relaxed_bernoulli": ("bernoulli", "LogitRelaxedBernoulli RelaxedBernoulli"),
+    "relaxed_categorical": ("categorical", "ExpRelaxedCategorical RelaxedOneHotCategorical"),
+    "studentT": ("gamma", "StudentT"),
+    "uniform": ("_location_scale", "Uniform"),
+    "von_mises": ("_location_scale", "VonMises"),
+    "weibull": ("pareto", "Weibull"),
+    "wishart": ("_matrices", "Wishart"),
 }
 
 
 def _make_shared() -> None:
     """Make the modules without a file of their own, such as `gradpack.distributions.chi2`."""
-    for file, modules in _SHARED.items():
-        inside = {k: v for k, v in vars(_sys.modules[f"{__name__}.{file}"]).items() if k[:2] != "__" or k == "__file__"}
-        for name, classes in modules.items():
-            module = _ModuleType(f"{__name__}.{name}", f"`torch.distributions.{name}`.")
-            module.__spec__ = _ModuleSpec(module.__name__, None)
-            vars(module).update(inside, __all__=classes.split())
-            _sys.modules[module.__name__] = globals()[name] = module
-            for kind in classes.split():
-                inside[kind].__module__ = module.__name__
+    for name, (file, classes) in _SHARED.items():
+        inside = vars(_sys.modules[f"{__name__}.{file}"])
+        module = _ModuleType(f"{__name__}.{name}", f"`torch.distributions.{name}`.")
+        module.__spec__ = _ModuleSpec(module.__name__, None)
+        vars(module).update({k: v for k, v in inside.items() if k[:2] != "__" or k == "__file__"})
+        vars(module)["__all__"] = classes.split()
+        _sys.modules[module.__name__] = globals()[name] = module
+        for kind in classes.split():
+            inside[kind].__module__ = module.__name__
 
 
 _make_shared()

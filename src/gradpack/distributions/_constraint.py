@@ -78,15 +78,9 @@ def is_dependent(constraint: Any) -> bool:
 class _DependentProperty(property, _Dependent):
     """A property that gives a constraint: of an instance the constraint, of the class one that depends."""
 
-    def __init__(
-        self,
-        fn: Callable[[Any], Any] | None = None,
-        *,
-        is_discrete: Any = NotImplemented,
-        event_dim: Any = NotImplemented,
-    ) -> None:
-        super().__init__(fn)
-        self._is_discrete, self._event_dim = is_discrete, event_dim
+    def __init__(self, fn: Callable[[Any], Any] | None = None, **known: Any) -> None:
+        property.__init__(self, fn)
+        _Dependent.__init__(self, **known)
 
     def __call__(self, fn: Any = None, **known: Any) -> Any:
         """Decorate a getter, keeping `is_discrete` and `event_dim`."""

@@ -9,17 +9,16 @@ from ..base.info import finfo
 from ..core.tensor import Tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.activation import logsigmoid
-from ..ops.pointwise.exponential import xlogy
 from ..ops.pointwise.rounding import where
-from ..ops.random.floats import rand
 from ..ops.random.sampling import binomial, poisson
-from ..ops.special.log_gamma import lgamma
 from . import constraints
 from ._parametrized import Odds
 from .bernoulli import cross_entropy
-from .exp_family import ExponentialFamily
+from .distribution import ExponentialFamily
 from .gamma import Gamma
-from .utils import broadcast_all, enumerated, same_as
+from .utils import broadcast_all, enumerated, same_as, standard_uniform
+
+__all__ = ["Binomial", "Geometric", "NegativeBinomial", "Poisson"]
 
 
 class Binomial(Odds):
@@ -32,11 +31,7 @@ class Binomial(Odds):
         tensor([0., 1., 2.])
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {
-        "total_count": constraints.nonnegative_integer,
-        "probs": constraints.unit_interval,
-        "logits": constraints.real,
-    }
+    arg_constraints: ClassVar[dict[str, Any]] = {"total_count": constraints.nonnegative_integer, **Odds.arg_constraints}
     has_enumerate_support = True
 
     def __init__(
@@ -70,7 +65,7 @@ class Binomial(Odds):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         n = self.total_count
-        ways = lgamma(n + 1) - lgamma(value + 1) - lgamma(n - value + 1)
+        ways = (n + 1).lgamma() - (value + 1).lgamma() - (n - value + 1).lgamma()
         return ways + value * self.logits + n * logsigmoid(-self.logits)
 
     def _the_count(self, name: str) -> int:
@@ -139,7 +134,7 @@ class NegativeBinomial(Odds):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         n = self.total_count
-        ways = lgamma(n + value) - lgamma(1.0 + value) - lgamma(n)
+        ways = (n + value).lgamma() - (1.0 + value).lgamma() - n.lgamma()
         ways = where(n + value == 0.0, 0.0, ways)  # nothing before nothing
         return ways + n * logsigmoid(-self.logits) + value * logsigmoid(self.logits)
 
@@ -183,7 +178,7 @@ class Geometric(Odds):
     def sample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
-            u = rand(shape, dtype=self.probs.dtype, device=self.probs.device).clamp(min=finfo(self.probs.dtype).tiny)
+            u = standard_uniform(shape, self.probs).clamp(min=finfo(self.probs.dtype).tiny)
             return (u.log() / (-self.probs).log1p()).floor()
 
     def log_prob(self, value: Any) -> Tensor:
@@ -228,7 +223,7 @@ class Poisson(ExponentialFamily):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         rate, value = broadcast_all(self.rate, value)
-        return xlogy(value, rate) - rate - lgamma(value + 1)
+        return value.xlogy(rate) - rate - (value + 1).lgamma()
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:

@@ -11,21 +11,18 @@ from ..base.info import finfo
 from ..core.tensor import Tensor
 from ..linalg import cholesky, slogdet
 from ..ops.create.ranges import arange
-from ..ops.linalg.triangular import cholesky_solve
 from ..ops.pointwise.rounding import where
 from ..ops.random.floats import randn
 from ..ops.random.sampling import _standard_gamma
 from ..ops.shape.broadcasting import broadcast_shapes
-from ..ops.shape.diagonal import diag_embed
 from ..ops.shape.join import cat
-from ..ops.special.gamma_functions import mvlgamma
-from ..ops.special.log_gamma import digamma, lgamma
 from . import constraints
 from .dirichlet import Beta
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
+from .distribution import Distribution, ExponentialFamily
 from .multivariate_normal import Covariance, half_log_det, matrix_given
 from .utils import broadcast_all
+
+__all__ = ["LKJCholesky", "Wishart"]
 
 
 class Wishart(Covariance, ExponentialFamily):
@@ -113,7 +110,7 @@ class Wishart(Covariance, ExponentialFamily):
         freedom = self.df.unsqueeze(-1) - arange(n, dtype=dtype, device=device)
         squares = 2 * _standard_gamma((freedom / 2).expand(shape[:-1])).clamp(min=finfo(dtype).tiny)
         below = randn(shape, dtype=dtype, device=device).tril(-1)
-        root = self._unbroadcasted_scale_tril @ (below + diag_embed(squares.sqrt()))
+        root = self._unbroadcasted_scale_tril @ (below + squares.sqrt().diag_embed())
         return root @ root.mT
 
     def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Tensor:
@@ -141,9 +138,9 @@ class Wishart(Covariance, ExponentialFamily):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         n, df = self._n, self.df
-        trace = cholesky_solve(value, self._unbroadcasted_scale_tril).diagonal(dim1=-2, dim2=-1).sum(-1)
+        trace = value.cholesky_solve(self._unbroadcasted_scale_tril).diagonal(dim1=-2, dim2=-1).sum(-1)
         log_det = slogdet(value).logabsdet
-        return 0.5 * ((df - n - 1) * log_det - trace) - self._log_scale(df) - mvlgamma(df / 2, n)
+        return 0.5 * ((df - n - 1) * log_det - trace) - self._log_scale(df) - (df / 2).mvlgamma(n)
 
     def _log_scale(self, df: Tensor) -> Tensor:
         """Return the part of the log normaliser outside the multivariate gamma function."""
@@ -152,9 +149,9 @@ class Wishart(Covariance, ExponentialFamily):
     def entropy(self) -> Tensor:
         n, df = self._n, self.df
         steps = arange(n, dtype=df.dtype, device=df.device) / 2
-        slope = digamma((df / 2).unsqueeze(-1) - steps).sum(-1)
+        slope = ((df / 2).unsqueeze(-1) - steps).digamma().sum(-1)
         scale = (n + 1) * (half_log_det(self._unbroadcasted_scale_tril) + 0.5 * n * math.log(2))
-        return scale + mvlgamma(df / 2, n) - 0.5 * (df - n - 1) * slope + 0.5 * n * df
+        return scale + (df / 2).mvlgamma(n) - 0.5 * (df - n - 1) * slope + 0.5 * n * df
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
@@ -163,7 +160,7 @@ class Wishart(Covariance, ExponentialFamily):
     def _log_normalizer(self, x: Any, y: Any) -> Tensor:
         n = self._n
         half = y + 0.5 * (n + 1)
-        return half * (n * math.log(2) - 2 * half_log_det(cholesky(-2 * x))) + mvlgamma(half, n)
+        return half * (n * math.log(2) - 2 * half_log_det(cholesky(-2 * x))) + half.mvlgamma(n)
 
 
 class LKJCholesky(Distribution):
@@ -211,7 +208,7 @@ class LKJCholesky(Distribution):
             length = below.norm(dim=-1, keepdim=True)
             direction = below / where(length > 0, length, 1.0)
             diagonal = (1 - share).clamp(min=finfo(share.dtype).tiny).sqrt()
-            return direction * share.sqrt() + diag_embed(diagonal.squeeze(-1))
+            return direction * share.sqrt() + diagonal.squeeze(-1).diag_embed()
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
@@ -219,5 +216,5 @@ class LKJCholesky(Distribution):
         powers = self.dim - 1 - count + 2 * (self.concentration.unsqueeze(-1) - 1)
         diagonal = value.diagonal(dim1=-2, dim2=-1)[..., 1:]
         # Each row is a vector in a ball of `count` dimensions, with the density (1 - r²)^(rest - 1).
-        balls = 0.5 * count * math.log(math.pi) + lgamma(rest) - lgamma(rest + 0.5 * count)
+        balls = 0.5 * count * math.log(math.pi) + rest.lgamma() - (rest + 0.5 * count).lgamma()
         return (powers * diagonal.log()).sum(-1) - balls.sum(-1)

@@ -12,6 +12,8 @@ from ..core.tensor import Tensor
 from . import constraints
 from .utils import _sum_rightmost, same_as
 
+__all__ = ["ComposeTransform", "IndependentTransform", "Transform", "identity_transform"]
+
 
 class Transform:
     """A differentiable map with a known inverse and a known log-determinant of its Jacobian.

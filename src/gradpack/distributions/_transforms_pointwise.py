@@ -15,6 +15,17 @@ from . import constraints
 from ._transform import Alike, Transform
 from .utils import _sum_rightmost, broadcast_all, same_as
 
+__all__ = [
+    "AbsTransform",
+    "AffineTransform",
+    "CumulativeDistributionTransform",
+    "ExpTransform",
+    "PowerTransform",
+    "SigmoidTransform",
+    "SoftplusTransform",
+    "TanhTransform",
+]
+
 
 def clipped_sigmoid(x: Tensor) -> Tensor:
     """`1 / (1 + exp(-x))`, never quite 0 or 1."""
@@ -25,6 +36,7 @@ def clipped_sigmoid(x: Tensor) -> Tensor:
 class _Pointwise(Alike):
     """A bijection of numbers that increases."""
 
+    domain = constraints.real
     bijective = True
     sign: Any = 1
 
@@ -41,7 +53,6 @@ class ExpTransform(_Pointwise):
         (tensor([1.0000, 2.7183]), tensor([0.0000, 1.0000]))
     """
 
-    domain = constraints.real
     codomain = constraints.positive
 
     def _call(self, x: Tensor) -> Tensor:
@@ -64,7 +75,6 @@ class SigmoidTransform(_Pointwise):
         tensor([0.5000, 0.8808])
     """
 
-    domain = constraints.real
     codomain = constraints.unit_interval
 
     def _call(self, x: Tensor) -> Tensor:
@@ -89,7 +99,6 @@ class SoftplusTransform(_Pointwise):
         tensor([0.6931, 2.1269])
     """
 
-    domain = constraints.real
     codomain = constraints.positive
 
     def _call(self, x: Tensor) -> Tensor:
@@ -112,7 +121,6 @@ class TanhTransform(_Pointwise):
         tensor([0.0000, 0.9640])
     """
 
-    domain = constraints.real
     codomain = constraints.interval(-1.0, 1.0)
 
     def _call(self, x: Tensor) -> Tensor:

@@ -1,23 +1,36 @@
-"""Transforms of vectors and matrices: to simplices, triangular factors, correlations and positive definite matrices."""
+"""Transforms of vectors and matrices, of the shape, and of the parts of a value, each part by one of its own."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..base.info import finfo
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..linalg import cholesky
 from ..ops.create.fill import eye
 from ..ops.create.ranges import arange
 from ..ops.nn.padding import pad
 from ..ops.pointwise.activation import softplus
-from ..ops.reduce.softmax import softmax
-from ..ops.shape.diagonal import diag_embed, tril_indices
+from ..ops.shape.diagonal import tril_indices
+from ..ops.shape.join import cat, stack
 from . import constraints
 from ._transform import Alike, Transform, check_dim
 from ._transforms_pointwise import clipped_sigmoid
-from .utils import tril_matrix_to_vec, vec_to_tril_matrix
+from .utils import _sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
+
+__all__ = [
+    "CatTransform",
+    "CorrCholeskyTransform",
+    "LowerCholeskyTransform",
+    "PositiveDefiniteTransform",
+    "ReshapeTransform",
+    "SoftmaxTransform",
+    "StackTransform",
+    "StickBreakingTransform",
+]
 
 
 class SoftmaxTransform(Alike):
@@ -34,7 +47,7 @@ class SoftmaxTransform(Alike):
     codomain = constraints.simplex
 
     def _call(self, x: Tensor) -> Tensor:
-        return softmax(x, -1)
+        return x.softmax(-1)
 
     def _inverse(self, y: Tensor) -> Tensor:
         return y.log()
@@ -106,10 +119,10 @@ class LowerCholeskyTransform(Alike):
     codomain = constraints.lower_cholesky
 
     def _call(self, x: Tensor) -> Tensor:
-        return x.tril(-1) + diag_embed(x.diagonal(dim1=-2, dim2=-1).exp())
+        return x.tril(-1) + x.diagonal(dim1=-2, dim2=-1).exp().diag_embed()
 
     def _inverse(self, y: Tensor) -> Tensor:
-        return y.tril(-1) + diag_embed(y.diagonal(dim1=-2, dim2=-1).log())
+        return y.tril(-1) + y.diagonal(dim1=-2, dim2=-1).log().diag_embed()
 
 
 class PositiveDefiniteTransform(Alike):
@@ -182,3 +195,186 @@ class CorrCholeskyTransform(Transform):
         if shape[-2] != shape[-1]:
             raise ValueError("Input is not square")
         return shape[:-2] + (shape[-1] * (shape[-1] - 1) // 2,)  # noqa: RUF005 - a Size stays one
+
+
+class ReshapeTransform(Transform):
+    """The last dimensions in another shape.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.ReshapeTransform((2, 3), (6,))(torch.zeros(5, 2, 3)).shape
+        gradpack.Size([5, 6])
+    """
+
+    bijective = True
+
+    def __init__(self, in_shape: Any, out_shape: Any, cache_size: int = 0) -> None:
+        self.in_shape, self.out_shape = Size(in_shape), Size(out_shape)
+        if math.prod(self.in_shape) != math.prod(self.out_shape):
+            raise ValueError("in_shape, out_shape have different numbers of elements")
+        super().__init__(cache_size)
+
+    @property
+    def domain(self) -> Any:
+        return constraints.independent(constraints.real, len(self.in_shape))
+
+    @property
+    def codomain(self) -> Any:
+        return constraints.independent(constraints.real, len(self.out_shape))
+
+    def _call(self, x: Tensor) -> Tensor:
+        return x.reshape(self.forward_shape(x.shape))
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return y.reshape(self.inverse_shape(y.shape))
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        return x.new_zeros(x.shape[: x.ndim - len(self.in_shape)])
+
+    def forward_shape(self, shape: Any) -> Any:
+        return _reshaped(shape, self.in_shape, self.out_shape)
+
+    def inverse_shape(self, shape: Any) -> Any:
+        return _reshaped(shape, self.out_shape, self.in_shape)
+
+
+def _reshaped(shape: Any, before: Any, after: Any) -> Any:
+    """Return a shape with its last dimensions replaced."""
+    check_dim(len(shape), len(before))
+    kept = len(shape) - len(before)
+    if tuple(shape[kept:]) != tuple(before):
+        raise ValueError(f"Shape mismatch: expected {shape[kept:]} but got {before}")
+    return shape[:kept] + after
+
+
+class _Joined(Transform):
+    """Transforms of the parts of a value along a dimension."""
+
+    def __init__(self, tseq: Sequence[Transform], dim: int, cache_size: int) -> None:
+        assert all(isinstance(t, Transform) for t in tseq)
+        super().__init__(cache_size)
+        self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
+        self.dim = dim
+
+    @property
+    def bijective(self) -> bool:
+        return all(t.bijective for t in self.transforms)
+
+    def _parts(self, value: Tensor) -> Any:
+        """Split a value into the parts that the transforms get."""
+        raise NotImplementedError
+
+    def _constraint(self, parts: list[Any]) -> Any:
+        """Return the constraint on a value from those on its parts."""
+        raise NotImplementedError
+
+    _join: Any  # parts to a value
+
+    @property
+    def domain(self) -> Any:
+        return self._constraint([t.domain for t in self.transforms])
+
+    @property
+    def codomain(self) -> Any:
+        return self._constraint([t.codomain for t in self.transforms])
+
+    def _call(self, x: Tensor) -> Tensor:
+        return self._join([t(part) for t, part in zip(self.transforms, self._parts(x), strict=True)], self.dim)
+
+    def _inverse(self, y: Tensor) -> Tensor:
+        return self._join([t.inv(part) for t, part in zip(self.transforms, self._parts(y), strict=True)], self.dim)
+
+    def with_cache(self, cache_size: int = 1) -> Transform:
+        new: Any = super().with_cache(cache_size)
+        if new is not self:
+            new.transforms = [t.with_cache(cache_size) for t in self.transforms]
+        return new
+
+
+class CatTransform(_Joined):
+    """Consecutive parts of a dimension, each by its own transform.
+
+    Args:
+        lengths: how long each part is; each 1 if not given.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> exp, affine = torch.distributions.ExpTransform(), torch.distributions.AffineTransform(1.0, 2.0)
+        >>> torch.distributions.CatTransform([exp, affine], lengths=[1, 2])(torch.tensor([0.0, 1.0, 2.0]))
+        tensor([1., 3., 5.])
+    """
+
+    _join = staticmethod(cat)
+
+    def __init__(
+        self, tseq: Sequence[Transform], dim: int = 0, lengths: Sequence[int] | None = None, cache_size: int = 0
+    ) -> None:
+        super().__init__(tseq, dim, cache_size)
+        self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
+        assert len(self.lengths) == len(self.transforms)
+
+    @property
+    def event_dim(self) -> int:
+        return max(t.event_dim for t in self.transforms)
+
+    @property
+    def length(self) -> int:
+        """The length of the dimension."""
+        return sum(self.lengths)
+
+    def _constraint(self, parts: list[Any]) -> Any:
+        return constraints.cat(parts, self.dim, self.lengths)
+
+    def _parts(self, value: Tensor) -> Any:
+        assert -value.ndim <= self.dim < value.ndim
+        found = value.shape[self.dim]
+        assert found == self.length, f"x.size({self.dim}) = {found} must equal length {self.length}"
+        return value.split(self.lengths, self.dim)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        each = [
+            _over_events(t, a, b, self.event_dim)
+            for t, a, b in zip(self.transforms, self._parts(x), self._parts(y), strict=True)
+        ]
+        dim = (self.dim - x.ndim if self.dim >= 0 else self.dim) + self.event_dim  # from the end of the batch
+        if dim < 0:
+            return cat(each, dim)
+        return sum(each[1:], start=each[0])
+
+
+def _over_events(transform: Transform, x: Tensor, y: Tensor, event_dim: int) -> Tensor:
+    """The log-determinant over values of `event_dim` dimensions, each of which is one value or many."""
+    return _sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)
+
+
+class StackTransform(_Joined):
+    """Slices of a dimension, each by its own transform.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import ExpTransform, StackTransform, identity_transform
+        >>> StackTransform([ExpTransform(), identity_transform], dim=1)(torch.zeros(2, 2))
+        tensor([[1., 0.],
+                [1., 0.]])
+    """
+
+    _join = staticmethod(stack)
+
+    def __init__(self, tseq: Sequence[Transform], dim: int = 0, cache_size: int = 0) -> None:
+        super().__init__(tseq, dim, cache_size)
+
+    def _constraint(self, parts: list[Any]) -> Any:
+        return constraints.stack(parts, self.dim)
+
+    def _parts(self, value: Tensor) -> Any:
+        assert -value.ndim <= self.dim < value.ndim
+        found, n = value.shape[self.dim], len(self.transforms)
+        assert found == n, f"x.size({self.dim}) = {found} must equal len(transforms) {n}"
+        return value.unbind(self.dim)
+
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+        parts = zip(self.transforms, self._parts(x), self._parts(y), strict=True)
+        return stack([t.log_abs_det_jacobian(a, b) for t, a, b in parts], self.dim)

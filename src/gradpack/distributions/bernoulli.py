@@ -10,15 +10,15 @@ from ..core.tensor import Tensor
 from ..ops.nn.loss_pointwise import binary_cross_entropy_with_logits
 from ..ops.pointwise.activation import softplus
 from ..ops.pointwise.rounding import where
-from ..ops.random.floats import bernoulli, rand
+from ..ops.random.floats import bernoulli
 from . import constraints
 from ._parametrized import Odds
-from .exp_family import ExponentialFamily
+from .distribution import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import SigmoidTransform
-from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits, same_as
+from .utils import broadcast_all, clamp_probs, enumerated, probs_to_logits, same_as, standard_uniform
 
-__all__ = ["Bernoulli", "ContinuousBernoulli", "LogitRelaxedBernoulli", "RelaxedBernoulli"]
+__all__ = ["Bernoulli", "ContinuousBernoulli", "RelaxedBernoulli"]
 
 
 def cross_entropy(logits: Tensor, value: Any) -> Tensor:
@@ -134,8 +134,7 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         return where(near, 1 / 12 - small**2 / 240, l.pow(-2) - (2 * (l / 2).sinh()).pow(-2))
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        return self.icdf(rand(shape, dtype=self._param.dtype, device=self._param.device))
+        return self.icdf(standard_uniform(self._extended_shape(sample_shape), self._param))
 
     def _log_constant(self, probs: Tensor) -> Tensor:
         """Return the log normaliser of the continuous Bernoulli: `log(l / tanh(l / 2))` for logits `l`."""
@@ -187,8 +186,7 @@ class LogitRelaxedBernoulli(Odds):
         super().__init__(self._param.shape, validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        u = clamp_probs(rand(shape, dtype=self._param.dtype, device=self._param.device))
+        u = clamp_probs(standard_uniform(self._extended_shape(sample_shape), self._param))
         return (u.log() - (-u).log1p() + self.logits) / self.temperature
 
     def log_prob(self, value: Any) -> Tensor:

@@ -14,10 +14,7 @@ from ..ops.create.create import tensor
 from ..ops.create.fill import eye
 from ..ops.create.fill_like import full_like
 from ..ops.pointwise.rounding import where
-from ..ops.random.floats import multinomial, rand
-from ..ops.reduce.softmax import logsumexp
 from ..ops.shape.broadcasting import broadcast_tensors
-from ..ops.special.log_gamma import lgamma
 from . import constraints
 from ._counts import Binomial
 from ._parametrized import Odds, given
@@ -25,11 +22,10 @@ from .dirichlet import one_hot_like
 from .distribution import Distribution
 from .transformed_distribution import TransformedDistribution
 from .transforms import ExpTransform
-from .utils import broadcast_all, clamp_probs, enumerated, same_as
+from .utils import broadcast_all, clamp_probs, enumerated, same_as, standard_uniform
 
 __all__ = [
     "Categorical",
-    "ExpRelaxedCategorical",
     "Multinomial",
     "OneHotCategorical",
     "OneHotCategoricalStraightThrough",
@@ -65,7 +61,7 @@ class Categorical(Odds):
         if param.ndim < 1:
             raise ValueError(f"`{self._given}` parameter must be at least one-dimensional.")
         if probs is None:
-            self.logits = logits - logsumexp(logits, -1, True)
+            self.logits = logits - logits.logsumexp(-1, True)
         else:
             self.probs = probs / probs.sum(-1, True)
         self._num_events = param.shape[-1]
@@ -95,7 +91,7 @@ class Categorical(Odds):
         rows = self.probs.reshape(-1, self._num_events).detach()
         if n == 0 or not len(rows):
             return rows.new_empty(self._extended_shape(sample_shape), dtype=int64)
-        return multinomial(rows, n, True).T.reshape(self._extended_shape(sample_shape))
+        return rows.multinomial(n, True).T.reshape(self._extended_shape(sample_shape))
 
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
@@ -114,6 +110,7 @@ class _OfClasses(Distribution):
     """A distribution with the parameters of a categorical one."""
 
     arg_constraints: ClassVar[dict[str, Any]] = _EITHER
+    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _categorical: Categorical
 
     logits = same_as("_categorical.logits")
@@ -136,7 +133,6 @@ class OneHotCategorical(_OfClasses):
 
     support = constraints.one_hot
     has_enumerate_support = True
-    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
 
     def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
         self._categorical = Categorical(probs, logits, validate_args=False)
@@ -202,7 +198,6 @@ class Multinomial(_OfClasses):
         tensor([1., 3.])
     """
 
-    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _kept = ("total_count",)
 
     def __init__(
@@ -238,14 +233,14 @@ class Multinomial(_OfClasses):
         logits, value = broadcast_all(self.logits, value)
         impossible = (value == 0) & (logits == -math.inf)  # 0 * inf, for a class that never comes and did not
         each = where(impossible, 0.0, logits) * value
-        return lgamma(value.sum(-1) + 1) - lgamma(value + 1).sum(-1) + each.sum(-1)
+        return (value.sum(-1) + 1).lgamma() - (value + 1).lgamma().sum(-1) + each.sum(-1)
 
     def entropy(self) -> Tensor:
         n = tensor(self.total_count, dtype=self._param.dtype, device=self._param.device)
         each = Binomial(self.total_count, probs=self.probs, validate_args=False)
         counts = each.enumerate_support(expand=False)[1:]
-        expected = (each.log_prob(counts).exp() * lgamma(counts + 1)).sum((0, -1))  # of log-factorials of the counts
-        return n * self._categorical.entropy() - lgamma(n + 1) + expected
+        expected = (each.log_prob(counts).exp() * (counts + 1).lgamma()).sum((0, -1))  # of log-factorials of the counts
+        return n * self._categorical.entropy() - (n + 1).lgamma() + expected
 
 
 class ExpRelaxedCategorical(_OfClasses):
@@ -256,7 +251,6 @@ class ExpRelaxedCategorical(_OfClasses):
 
     support = constraints.real_vector  # of vectors whose exponentials sum to 1
     has_rsample = True
-    _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _kept = ("temperature",)
 
     def __init__(
@@ -267,17 +261,16 @@ class ExpRelaxedCategorical(_OfClasses):
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        u = clamp_probs(rand(shape, dtype=self.logits.dtype, device=self.logits.device))
+        u = clamp_probs(standard_uniform(self._extended_shape(sample_shape), self.logits))
         scores = (self.logits - (-u.log()).log()) / self.temperature
-        return scores - logsumexp(scores, -1, True)
+        return scores - scores.logsumexp(-1, True)
 
     def log_prob(self, value: Any) -> Tensor:
         n = self._categorical._num_events
         self._check(value)
         logits, value = broadcast_all(self.logits, value)
         scores = logits - value * self.temperature
-        density = (scores - logsumexp(scores, -1, True)).sum(-1)
+        density = (scores - scores.logsumexp(-1, True)).sum(-1)
         return density + (n - 1) * self.temperature.log() + math.lgamma(n)
 
 

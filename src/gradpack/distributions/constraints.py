@@ -18,7 +18,6 @@ from ..base.parts import adopt_parts
 from ..core.tensor import Tensor
 from ..linalg import cholesky_ex, eigvalsh, vector_norm
 from ..ops.create.fill import full
-from ..ops.pointwise.compare import isclose
 from ._constraint import (
     Constraint,
     MixtureSameFamilyConstraint,
@@ -120,15 +119,6 @@ class _IntegerInterval(_Between):
 
     def check(self, value: Tensor) -> Tensor:
         return (value % 1 == 0) & (value >= self.lower_bound) & (value <= self.upper_bound)
-
-
-class _IntegerLessThan(_Upper):
-    """Integers up to a bound."""
-
-    is_discrete = True
-
-    def check(self, value: Tensor) -> Tensor:
-        return (value % 1 == 0) & (value <= self.upper_bound)
 
 
 class _IntegerGreaterThan(_Lower):
@@ -243,7 +233,7 @@ class _Symmetric(_Square):
 
     def check(self, value: Tensor) -> Tensor:
         square = super().check(value)
-        return isclose(value, value.mT, atol=1e-6).all((-2, -1)) if square.all() else square
+        return value.isclose(value.mT, atol=1e-6).all((-2, -1)) if square.all() else square
 
 
 class _PositiveSemidefinite(_Symmetric):

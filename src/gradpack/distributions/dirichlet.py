@@ -7,14 +7,12 @@ from typing import Any, ClassVar
 from ..autograd.function import Function, once_differentiable
 from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like
-from ..ops.pointwise.exponential import xlogy
 from ..ops.pointwise.rounding import where
 from ..ops.random.sampling import _dirichlet_grad, _sample_dirichlet
 from ..ops.shape.join import stack
-from ..ops.special.log_gamma import digamma, lgamma
 from . import constraints
 from ._location_scale import Uniform
-from .exp_family import ExponentialFamily
+from .distribution import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, PowerTransform
 from .utils import broadcast_all, euler_constant
@@ -94,16 +92,16 @@ class Dirichlet(ExponentialFamily):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         a = self.concentration
-        return xlogy(a - 1.0, value).sum(-1) + lgamma(a.sum(-1)) - lgamma(a).sum(-1)
+        return (a - 1.0).xlogy(value).sum(-1) + a.sum(-1).lgamma() - a.lgamma().sum(-1)
 
     def entropy(self) -> Tensor:
         a = self.concentration
         total = a.sum(-1)
         return (
-            lgamma(a).sum(-1)
-            - lgamma(total)
-            - (a.shape[-1] - total) * digamma(total)
-            - ((a - 1.0) * digamma(a)).sum(-1)
+            a.lgamma().sum(-1)
+            - total.lgamma()
+            - (a.shape[-1] - total) * total.digamma()
+            - ((a - 1.0) * a.digamma()).sum(-1)
         )
 
     @property
@@ -111,7 +109,7 @@ class Dirichlet(ExponentialFamily):
         return (self.concentration,)
 
     def _log_normalizer(self, x: Any) -> Tensor:
-        return lgamma(x).sum(-1) - lgamma(x.sum(-1))
+        return x.lgamma().sum(-1) - x.sum(-1).lgamma()
 
 
 def one_hot_like(index: Tensor, like: Tensor) -> Tensor:
@@ -179,12 +177,12 @@ class Beta(ExponentialFamily):
         return self.concentration1, self.concentration0
 
     def _log_normalizer(self, x: Any, y: Any) -> Tensor:
-        return lgamma(x) + lgamma(y) - lgamma(x + y)
+        return x.lgamma() + y.lgamma() - (x + y).lgamma()
 
 
 def harmonic(n: Tensor) -> Tensor:
     """The sum of `1/k` for k up to `n`, extended to all positive numbers."""
-    return digamma(n + 1) + euler_constant
+    return (n + 1).digamma() + euler_constant
 
 
 class Kumaraswamy(TransformedDistribution):
@@ -219,7 +217,7 @@ class Kumaraswamy(TransformedDistribution):
         """The expected value of `x^n`."""
         a, b = self.concentration1, self.concentration0
         part = 1 + n / a
-        return (lgamma(part) + lgamma(b) - lgamma(part + b)).exp() * b
+        return (part.lgamma() + b.lgamma() - (part + b).lgamma()).exp() * b
 
     @property
     def mean(self) -> Tensor:

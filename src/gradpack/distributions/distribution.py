@@ -1,17 +1,18 @@
-"""The base class of distributions: shapes, argument checks, samples, and `expand`."""
+"""The base classes of distributions: shapes, argument checks, samples, and `expand`; exponential families."""
 
 from __future__ import annotations
 
 import warnings
 from typing import Any, ClassVar
 
-from ..autograd.grad_mode import no_grad
+from ..autograd import grad
+from ..autograd.grad_mode import enable_grad, no_grad
 from ..base.size import Size
 from ..core.tensor import Tensor
 from . import constraints
-from .utils import lazy_property
+from .utils import _sum_rightmost, lazy_property
 
-__all__ = ["Distribution"]
+__all__ = ["Distribution", "ExponentialFamily"]
 
 
 class Distribution:
@@ -251,3 +252,39 @@ class Distribution:
         given = {name: self.__dict__[name] for name in names if name in self.__dict__}
         shown = [f"{name}: {value if value.numel() == 1 else value.size()}" for name, value in given.items()]
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+class ExponentialFamily(Distribution):
+    """A distribution whose entropy and divergences follow from the log-normaliser of its natural parameters.
+
+    Source: Nielsen and Nock, 2010, "Entropies and cross-entropies of exponential families".
+    """
+
+    @property
+    def _natural_params(self) -> tuple[Tensor, ...]:
+        """θ."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what its natural parameters are")
+
+    def _log_normalizer(self, *natural_params: Any) -> Tensor:
+        """A(θ)."""
+        raise NotImplementedError(f"{type(self).__name__} has no log-normaliser")
+
+    @property
+    def _mean_carrier_measure(self) -> Any:
+        """The expected value of log h(x)."""
+        raise NotImplementedError(f"{type(self).__name__} does not say what its carrier measure is")
+
+    def _slopes(self) -> tuple[list[Tensor], Tensor, tuple[Tensor, ...]]:
+        """Return the natural parameters, A(θ), and its gradient: the expected values of t(x)."""
+        natural = [p.detach().requires_grad_() for p in self._natural_params]
+        with enable_grad():
+            normalizer = self._log_normalizer(*natural)
+        return natural, normalizer, grad(normalizer.sum(), natural, create_graph=True)
+
+    def entropy(self) -> Tensor:
+        """`A(θ) - θ · ∇A(θ) - E log h(x)`. It does not differentiate by the parameters of the distribution."""
+        natural, normalizer, slopes = self._slopes()
+        result = normalizer - self._mean_carrier_measure
+        for p, slope in zip(natural, slopes, strict=True):
+            result = result - _sum_rightmost(p * slope, p.ndim - len(self._batch_shape))
+        return result

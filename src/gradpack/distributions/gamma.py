@@ -9,14 +9,11 @@ from ..base.info import finfo
 from ..core.tensor import Tensor
 from ..ops.create.create import as_tensor
 from ..ops.create.fill_like import ones_like, zeros_like
-from ..ops.pointwise.exponential import xlogy
 from ..ops.pointwise.rounding import where
 from ..ops.random.sampling import _standard_gamma
-from ..ops.special.gamma_functions import igamma
-from ..ops.special.log_gamma import digamma, lgamma
 from . import constraints
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
+from ._parametrized import LocationScale
+from .distribution import Distribution, ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import PowerTransform
 from .utils import _standard_normal, broadcast_all, same_as
@@ -72,22 +69,22 @@ class Gamma(ExponentialFamily):
         value = as_tensor(value, dtype=self.rate.dtype, device=self.rate.device)
         self._check(value)
         a, rate = self.concentration, self.rate
-        return xlogy(a, rate) + xlogy(a - 1, value) - rate * value - lgamma(a)
+        return a.xlogy(rate) + (a - 1).xlogy(value) - rate * value - a.lgamma()
 
     def cdf(self, value: Any) -> Tensor:
         self._check(value)
-        return igamma(self.concentration, self.rate * value)
+        return self.concentration.igamma(self.rate * value)
 
     def entropy(self) -> Tensor:
         a = self.concentration
-        return a - self.rate.log() + lgamma(a) + (1.0 - a) * digamma(a)
+        return a - self.rate.log() + a.lgamma() + (1.0 - a) * a.digamma()
 
     @property
     def _natural_params(self) -> tuple[Tensor, ...]:
         return self.concentration - 1, -self.rate
 
     def _log_normalizer(self, x: Any, y: Any) -> Tensor:
-        return lgamma(x + 1) - (x + 1) * (-y).log()
+        return (x + 1).lgamma() - (x + 1) * (-y).log()
 
 
 class Chi2(Gamma):
@@ -210,17 +207,13 @@ class InverseGamma(TransformedDistribution):
 
     def entropy(self) -> Tensor:
         a = self.concentration
-        return a + self.rate.log() + lgamma(a) - (1 + a) * digamma(a)
+        return a + self.rate.log() + a.lgamma() - (1 + a) * a.digamma()
 
 
 class StudentT(Distribution):
     """Student's t: a standard normal number over the root of `χ² / df`, scaled and moved."""
 
-    arg_constraints: ClassVar[dict[str, Any]] = {
-        "df": constraints.positive,
-        "loc": constraints.real,
-        "scale": constraints.positive,
-    }
+    arg_constraints: ClassVar[dict[str, Any]] = {"df": constraints.positive, **LocationScale.arg_constraints}
     support = constraints.real
     has_rsample = True
 
@@ -252,11 +245,11 @@ class StudentT(Distribution):
 
     def _log_at_mode(self) -> Tensor:
         half = 0.5 * self.df
-        return lgamma(half + 0.5) - lgamma(half) - 0.5 * (math.pi * self.df).log() - self.scale.log()
+        return (half + 0.5).lgamma() - half.lgamma() - 0.5 * (math.pi * self.df).log() - self.scale.log()
 
     def entropy(self) -> Tensor:
         half = 0.5 * self.df
-        return (half + 0.5) * (digamma(half + 0.5) - digamma(half)) - self._log_at_mode()
+        return (half + 0.5) * ((half + 0.5).digamma() - half.digamma()) - self._log_at_mode()
 
 
 class FisherSnedecor(Distribution):
@@ -303,6 +296,6 @@ class FisherSnedecor(Distribution):
         a, b = self.df1 / 2, self.df2 / 2
         ratio = self.df1 / self.df2
         return (
-            lgamma(a + b) - lgamma(a) - lgamma(b)
+            (a + b).lgamma() - a.lgamma() - b.lgamma()
             + a * ratio.log() + (a - 1) * value.log() - (a + b) * (ratio * value).log1p()
         )  # fmt: skip

@@ -1,6 +1,6 @@
 """The Kullback-Leibler divergence: a table from pairs of classes to formulas.
 
-The formulas are in `kl_same_family` and `kl_by_moments`; here are the table and those that hold for whole kinds of
+The formulas are in `_kl_formulas`; here are the table and those that hold for whole kinds of
 distributions.
 """
 
@@ -11,8 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.tensor import Tensor
-from .distribution import Distribution
-from .exp_family import ExponentialFamily
+from .distribution import Distribution, ExponentialFamily
 from .transformed_distribution import Independent, TransformedDistribution
 from .utils import _sum_rightmost
 

@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 from ..autograd.grad_mode import no_grad
 from ..base.size import Size
 from ..core.tensor import Tensor
-from ..ops.reduce.softmax import log_softmax, logsumexp
 from . import constraints
 from .categorical import Categorical
 from .distribution import Distribution
@@ -115,7 +114,7 @@ class MixtureSameFamily(Distribution):
     def log_prob(self, value: Any) -> Tensor:
         self._check(value)
         each = self._component_distribution.log_prob(self._pad(value))
-        return logsumexp(each + log_softmax(self._mixture_distribution.logits, -1), -1)
+        return (each + self._mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:
         with no_grad():

@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 from ..core.tensor import Tensor
 from ..linalg import cholesky, solve_triangular
 from ..ops.create.fill import eye
-from ..ops.linalg.triangular import cholesky_inverse
 from ..ops.shape.broadcasting import broadcast_shapes
-from ..ops.shape.diagonal import diag_embed
 from . import constraints
 from .distribution import Distribution
 from .utils import _standard_normal, lazy_property, same_as
@@ -79,7 +77,7 @@ class Covariance(Distribution):
     @lazy_property
     def precision_matrix(self) -> Tensor:
         n = self._unbroadcasted_scale_tril.shape[-1]
-        return cholesky_inverse(self._unbroadcasted_scale_tril).expand((*self.batch_shape, n, n))
+        return self._unbroadcasted_scale_tril.cholesky_inverse().expand((*self.batch_shape, n, n))
 
     def _take(self, given: dict[str, Any], batch_shape: Any, n: int) -> None:
         """Keep the matrix that was given, and its factor."""
@@ -258,7 +256,7 @@ class LowRankMultivariateNormal(NormalVectors):
 
     def _covariance(self) -> Tensor:
         W = self._unbroadcasted_cov_factor
-        return W @ W.mT + diag_embed(self._unbroadcasted_cov_diag)
+        return W @ W.mT + self._unbroadcasted_cov_diag.diag_embed()
 
     @lazy_property
     def scale_tril(self) -> Tensor:
@@ -275,7 +273,7 @@ class LowRankMultivariateNormal(NormalVectors):
         """The inverse of the covariance: `D^-1 - D^-1 W (I + W^T D^-1 W)^-1 W^T D^-1`."""
         scaled = self._unbroadcasted_cov_factor / self._unbroadcasted_cov_diag.unsqueeze(-1)
         part = solve_triangular(self._capacitance_tril, scaled.mT, upper=False)
-        return self._expanded(diag_embed(self._unbroadcasted_cov_diag.reciprocal()) - part.mT @ part)
+        return self._expanded(self._unbroadcasted_cov_diag.reciprocal().diag_embed() - part.mT @ part)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
         shape = self._extended_shape(sample_shape)

@@ -10,7 +10,7 @@ from ..core.tensor import Tensor
 from ..ops.random.floats import normal
 from . import constraints
 from ._parametrized import Half, LocationScale
-from .exp_family import ExponentialFamily
+from .distribution import ExponentialFamily
 from .transformed_distribution import TransformedDistribution
 from .transforms import AbsTransform, ExpTransform, StickBreakingTransform
 from .utils import _standard_normal, same_as

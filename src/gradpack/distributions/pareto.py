@@ -8,14 +8,13 @@ from typing import Any, ClassVar
 from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.pointwise.rounding import where
-from ..ops.random.floats import rand
-from ..ops.special.log_gamma import lgamma
 from . import constraints
+from ._parametrized import LocationScale
 from .distribution import Distribution
 from .gamma import Exponential
 from .transformed_distribution import TransformedDistribution
 from .transforms import AffineTransform, ExpTransform, PowerTransform
-from .utils import broadcast_all, euler_constant, same_as
+from .utils import broadcast_all, euler_constant, same_as, standard_uniform
 
 __all__ = ["GeneralizedPareto", "Pareto", "Weibull"]
 
@@ -69,11 +68,7 @@ class GeneralizedPareto(Distribution):
         tensor(0.7500)
     """
 
-    arg_constraints: ClassVar[dict[str, Any]] = {
-        "loc": constraints.real,
-        "scale": constraints.positive,
-        "concentration": constraints.real,
-    }
+    arg_constraints: ClassVar[dict[str, Any]] = {**LocationScale.arg_constraints, "concentration": constraints.real}
     has_rsample = True
 
     def __init__(self, loc: Any, scale: Any, concentration: Any, validate_args: bool | None = None) -> None:
@@ -104,8 +99,7 @@ class GeneralizedPareto(Distribution):
         return where(c < 0.5, self.scale.pow(2) / ((1 - c).pow(2) * (1 - 2 * c)), math.nan)
 
     def rsample(self, sample_shape: Any = ()) -> Tensor:
-        shape = self._extended_shape(sample_shape)
-        return self.icdf(rand(shape, dtype=self.loc.dtype, device=self.loc.device))
+        return self.icdf(standard_uniform(self._extended_shape(sample_shape), self.loc))
 
     def log_survival_function(self, value: Any) -> Tensor:
         """The logarithm of the probability of values above this one."""
@@ -153,7 +147,7 @@ class Weibull(TransformedDistribution):
 
     @property
     def mean(self) -> Tensor:
-        return self.scale * lgamma(1 + self.concentration_reciprocal).exp()
+        return self.scale * (1 + self.concentration_reciprocal).lgamma().exp()
 
     @property
     def mode(self) -> Tensor:
@@ -163,7 +157,7 @@ class Weibull(TransformedDistribution):
     @property
     def variance(self) -> Tensor:
         k = self.concentration_reciprocal
-        return self.scale.pow(2) * (lgamma(1 + 2 * k).exp() - (2 * lgamma(1 + k)).exp())
+        return self.scale.pow(2) * ((1 + 2 * k).lgamma().exp() - (2 * (1 + k).lgamma()).exp())
 
     def entropy(self) -> Tensor:
         k = self.concentration_reciprocal

@@ -10,14 +10,13 @@ from typing import Any
 
 from ..autograd.grad_mode import enable_grad
 from ..base.dtypes import get_default_dtype
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import is_foreign, mixed
 from ..base.info import finfo
 from ..core.tensor import Tensor
 from ..ops.create.create import tensor
 from ..ops.create.fill import zeros
 from ..ops.create.ranges import arange
-from ..ops.random.floats import randn
-from ..ops.reduce.softmax import softmax
+from ..ops.random.floats import rand, randn
 from ..ops.shape.broadcasting import broadcast_tensors
 from ..ops.shape.diagonal import tril_indices
 
@@ -74,7 +73,7 @@ def clamp_probs(probs: Tensor) -> Tensor:
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
     """Probabilities from log-odds (binary), or from unnormalised logarithms along the last dimension."""
-    return logits.sigmoid() if is_binary else softmax(logits, -1)
+    return logits.sigmoid() if is_binary else logits.softmax(-1)
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
@@ -91,6 +90,11 @@ def _sum_rightmost(value: Any, dim: int) -> Any:
 def _standard_normal(shape: Any, dtype: Any, device: Any) -> Tensor:
     """Return standard normal samples."""
     return randn(shape, dtype=dtype, device=device)
+
+
+def standard_uniform(shape: Any, like: Tensor) -> Tensor:
+    """Return uniform samples in the dtype and on the device of a tensor."""
+    return rand(shape, dtype=like.dtype, device=like.device)
 
 
 def enumerated(n: int, batch_shape: Any, expand: bool, dtype: Any, device: Any) -> Tensor:

@@ -9,24 +9,24 @@ from ..base.tree import tree_leaves
 from ..core.tensor import Tensor
 
 
-def selected(argnums: Any, count: int) -> int | tuple[int, ...]:
-    """Return `argnums` with negative numbers counted from the end.
+def pick(args: tuple[Any, ...], argnums: Any) -> tuple[int | tuple[int, ...], Any]:
+    """Return `argnums` with negative numbers counted from the end, and the arguments there: one, or a tuple.
 
     Raises:
-        RuntimeError: unless it is an int, or a tuple of different ints, in range.
+        RuntimeError: unless `argnums` is an int, or a tuple of different ints, in range.
     """
+    count = len(args)
     if not isinstance(argnums, int | tuple):
         raise RuntimeError(f"argnums must be int or Tuple[int, ...], got: {type(argnums)}")
-    if type(argnums) is int and -count <= argnums < count:
-        return argnums % count
     if isinstance(argnums, int):
-        return _one(argnums, count)
+        chosen = argnums % count if -count <= argnums < count else _one(argnums, count)
+        return chosen, args[chosen]
     found = tuple(_one(n, count) for n in argnums)
     if not found:
         raise RuntimeError("argnums must be non-empty")
     if len(set(found)) != len(found):
         raise RuntimeError(f"argnums elements must be unique, got {found}")
-    return found
+    return found, tuple(args[i] for i in found)
 
 
 def _one(n: Any, count: int) -> int:
@@ -37,27 +37,12 @@ def _one(n: Any, count: int) -> int:
     return n % count
 
 
-def pick(args: tuple[Any, ...], argnums: Any) -> Any:
-    """Return the arguments at `argnums`: one, or a tuple."""
-    chosen = selected(argnums, len(args))
-    return args[chosen] if isinstance(chosen, int) else tuple(args[i] for i in chosen)
-
-
-def replaced(args: tuple[Any, ...], argnums: Any, new: Any) -> tuple[Any, ...]:
-    """Return the arguments with those at `argnums` replaced by `new`."""
-    chosen = selected(argnums, len(args))
+def replaced(args: tuple[Any, ...], chosen: int | tuple[int, ...], new: Any) -> tuple[Any, ...]:
+    """Return the arguments with those at the positions that `pick` returned replaced by `new`."""
     found = list(args)
     for place, value in ((chosen, new),) if isinstance(chosen, int) else zip(chosen, new, strict=True):
         found[place] = value
     return tuple(found)
-
-
-def only_tensors(leaves: list[Any]) -> list[Tensor]:
-    """Return the leaves; raise ValueError unless all are tensors."""
-    for leaf in leaves:
-        if not isinstance(leaf, Tensor):
-            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(leaf)}")
-    return leaves
 
 
 def without_aux(result: Any, has_aux: bool, api: str) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from ..core.tensor import Tensor
 from ..declare.batching.level import mapped
 from .arguments import Function, pick, refuse_complex
 from .transforms import jvp_of, vjp_of
-from .vmap import check_randomness
+from .vmap import RANDOMNESS, unknown_randomness
 
 
 def _chunks(total: int, size: int | None) -> list[tuple[int, int]]:
@@ -57,7 +57,7 @@ def jacrev(
         output, pull = made[:2]
         leaves, form = tree_flatten(output)
         refuse_complex("jacrev", leaves, False)
-        flat, in_form = tree_flatten(pick(args, argnums))
+        flat, in_form = tree_flatten(pick(args, argnums)[1])
         sizes = [out.numel() for out in leaves]
         parts = []
         for start, stop in _chunks(sum(sizes), chunk_size):
@@ -101,9 +101,10 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
 
     @wraps(func)
     def wrapped(*args: Any) -> Any:
-        check_randomness(randomness)
+        if randomness not in RANDOMNESS:
+            raise unknown_randomness(randomness)
         refuse_complex("jacfwd", args, True)
-        flat, in_form = tree_flatten(pick(args, argnums))
+        flat, in_form = tree_flatten(pick(args, argnums)[1])
         sizes = [x.numel() for x in flat]
         about: dict[str, Any] = {}
 

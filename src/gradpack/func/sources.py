@@ -20,8 +20,8 @@ from ..base.exits import surely
 from ..base.modes import MODE, TRANSFORMS, Transform, changed, using
 from ..base.tree import tree_map
 from ..core import printing
-from ..core.tensor import InferenceCounter, Tensor, alias
-from ..declare.batching.batch_tensor import bottom, cut, is_batched, keep_source, lifted, same_of, with_same
+from ..core.tensor import DUALS, InferenceCounter, Tensor, alias
+from ..declare.batching.batch_tensor import below, bottom, cut, is_batched, lifted, lifted_like, same_of
 from ..graph.node import AccumulateGrad, Node, OutputSlot, TransformInput, reachable
 from ..ops.shape.shape import reshape
 
@@ -56,19 +56,20 @@ class Sources:
         for value in self.given:
             whole = inner = self._source(value)
             if self.levels:
-                inner = with_same(lifted(whole, self.levels), same_of(value, self.levels))
+                inner = lifted_like(whole, value, self.levels)
                 inner._edge = whole._edge
-                keep_source(inner, value)
             self.whole.append(whole)
             self.inside.append(inner)
 
     def _source(self, value: Tensor) -> Tensor:
+        if not isinstance(value, Tensor):
+            raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
         if value._spec.dtype.category < FLOATING:
             raise RuntimeError(
                 f"only Tensors of floating point dtype can require gradients, and this one is {value.dtype}"
             )
         found = bottom(value, self.levels) if self.levels else value
-        if found.requires_grad:  # under `no_grad` too: a later vjp with grad mode on depends on it
+        if found._current_edge() is not None:  # under `no_grad` too: a later vjp with grad mode on depends on it
             with using(levels=(), grad=True):
                 made: Tensor = reshape(found, found._shape)
             self.own.add(made._edge)
@@ -76,19 +77,19 @@ class Sources:
         made = alias(found._data, found._spec, found._shape)
         if type(found._counter) is not InferenceCounter:
             made._counter = found._counter
-        if found._tangents is not None:
+        if DUALS and found._tangents is not None:
             made._tangents = found._tangents
         made._edge = TransformInput()
         self.own.add(made._edge)
         return made
 
-    def run(self, function: Callable[[], Any]) -> Any:
+    def run(self, function: Callable[..., Any], args: Iterable[Any] = (), kwargs: Any = None) -> Any:
         """Call the function with grad mode on, whatever the mode outside."""
         mode, transforms = MODE.get(), TRANSFORMS.get()
         try:
             MODE.set(changed(mode, {"grad": True, "inference": False, "tangents": True}))
             TRANSFORMS.set((*transforms, self.own))
-            return function()
+            return function(*args, **(kwargs or {}))
         finally:
             try:
                 TRANSFORMS.set(transforms)
@@ -109,31 +110,40 @@ class Sources:
         return value if self.grad and reaches([edge], self.own) else cut(value)
 
     def pull(
-        self, outputs: list[Tensor], seeds: list[Tensor | None], keep: bool, create_graph: bool | None = None
+        self, outputs: list[Tensor], seeds: list[Tensor] | None, keep: bool, create_graph: bool | None = None
     ) -> list[Tensor]:
-        """Return the gradients at the sources, given those of the outputs: zeros for sources that were not used."""
-        from ..ops.create.fill_like import zeros_like
+        """Return the gradients at the sources, given those of the outputs: zeros for sources that were not used.
+
+        Args:
+            seeds: the gradients of the outputs; None for ones.
+            keep: do not free what the graph saved.
+            create_graph: whether to record what is done; by default if the result depends on what is followed outside.
+        """
+        from ..ops.create.fill_like import ones_like, zeros_like
 
         mode = MODE.get()
         inner = mode.levels[len(self.levels) :]
         edges: list[Node] = []
         grads: list[Tensor] = []
-        for out, seed in zip(outputs, seeds, strict=True):
+        for i, out in enumerate(outputs):
             whole = bottom(out, self.levels) if self.levels else out
             edge = whole._current_edge()
-            if edge is None or seed is None:
+            if edge is None:
                 continue
-            g = bottom(seed, self.levels, inner) if mode.levels else seed
+            g = ones_like(whole) if seeds is None else bottom(seeds[i], self.levels, inner) if mode.levels else seeds[i]
             if g._spec.dtype is not whole._spec.dtype:
                 g = g.to(whole._spec.dtype)
             edges.append(edge)
             grads.append(g)
         create = mode.grad and create_graph is not False
         if create and create_graph is None:
-            create = any(map(is_followed, grads)) or reaches(edges, self.own)
+            create = (seeds is not None and any(map(is_followed, grads))) or reaches(edges, self.own)
         found: list[Any] = [None] * len(self.whole)
         try:
-            MODE.set(changed(mode, {"levels": inner}))
+            outside = mode
+            while outside.levels and not inner:
+                outside = outside.below or below(outside)
+            MODE.set(outside.replace(levels=inner) if inner else outside)
             if edges:
                 wanted: list[Any] = list(map(_EDGE, self.whole))
                 found = captured(edges, grads, wanted, keep, create)
@@ -145,13 +155,11 @@ class Sources:
         if not mode.levels:
             return found
         of_outputs = []
-        for t in () if inner else (*outputs, *seeds):
-            if t is not None:
-                of_outputs.append(same_of(t, self.levels))  # noqa: PERF401 - called often
+        for t in () if inner else (*outputs, *(seeds or ())):
+            of_outputs.append(same_of(t, self.levels))  # noqa: PERF401 - called often
         for i, value in enumerate(self.given):
-            found[i] = lifted(found[i], self.levels, inner)
-            if not inner:
-                with_same(found[i], map(all, zip(same_of(value, self.levels), *of_outputs, strict=True)))
+            same = () if inner else map(all, zip(same_of(value, self.levels), *of_outputs, strict=True))
+            found[i] = lifted(found[i], self.levels, inner, same)
         return found
 
 
@@ -194,7 +202,7 @@ printing.TRANSFORMED[0] = _text
 
 def reaches(edges: Iterable[Node], own: set[Node]) -> bool:
     """Whether edges lead to a leaf, or to a source of another active transform."""
-    active = [s for s in TRANSFORMS.get() if s is not own]
+    active: set[Node] = set().union(*TRANSFORMS.get()) - own
     stack = list(edges)
     seen: set[Node] = set()
     while stack:
@@ -203,12 +211,12 @@ def reaches(edges: Iterable[Node], own: set[Node]) -> bool:
         if kind is AccumulateGrad:
             return True
         if kind is TransformInput:
-            if any(node in s for s in active):
+            if node in active:
                 return True
             continue
         if node in seen:
             continue
         if kind is not OutputSlot:
             seen.add(node)
-        stack.extend([e for e in node.edges if e is not None])
+        stack.extend(filter(None, node.edges))
     return False

@@ -12,7 +12,7 @@ from ..base.dtypes import FLOATING
 from ..base.modes import MODE, using
 from ..base.tree import tree_flatten, tree_unflatten
 from ..core.tensor import Tensor
-from .arguments import Function, check_nested_outputs, only_tensors, pick, replaced, some_tensors, without_aux
+from .arguments import Function, check_nested_outputs, pick, replaced, some_tensors, without_aux
 from .sources import Sources
 
 _VALUE = "grad_and_value(f)(*args)"
@@ -61,12 +61,13 @@ def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> F
 def _differentiated(func: Function, argnums: Any, has_aux: bool, with_value: bool) -> Function:
     @wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        from ..ops.create.fill_like import ones_like
-
-        flat, form = tree_flatten(pick(args, argnums))
-        sources = Sources(only_tensors(flat), func)
-        given = replaced(args, argnums, tree_unflatten(sources.inside, form))
-        output, aux = without_aux(sources.run(lambda: func(*given, **kwargs)), has_aux, _VALUE)
+        chosen, differentiated = pick(args, argnums)
+        flat, form = tree_flatten(differentiated)
+        sources = Sources(flat, func)
+        output = sources.run(func, replaced(args, chosen, tree_unflatten(sources.inside, form)), kwargs)
+        aux = None
+        if has_aux:
+            output, aux = without_aux(output, True, _VALUE)
         if not isinstance(output, Tensor):
             raise RuntimeError(f"{_VALUE}: Expected f(*args) to return a Tensor, got {type(output)}")
         if output._shape:
@@ -78,8 +79,7 @@ def _differentiated(func: Function, argnums: Any, has_aux: bool, with_value: boo
             raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {output.dtype}")
         if has_aux:
             _tensors(aux)
-        slopes = sources.pull([output], [ones_like(output)], keep=sources.grad)
-        slope = tree_unflatten(slopes, form)
+        slope = tree_unflatten(sources.pull([output], None, keep=sources.grad), form)
         aux = sources.results(aux) if has_aux else None
         if not with_value:
             return (slope, aux) if has_aux else slope
@@ -119,12 +119,12 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> Any:
 
 def vjp_of(func: Function, primals: tuple[Any, ...], argnums: Any, has_aux: bool) -> Any:
     """`vjp` with respect to the arguments at `argnums` (None for all)."""
-    chosen = primals if argnums is None else pick(primals, argnums)
+    argnums, chosen = (None, primals) if argnums is None else pick(primals, argnums)
     flat, form = tree_flatten(chosen)
-    sources = Sources(only_tensors(flat), func)
+    sources = Sources(flat, func)
     given = tree_unflatten(sources.inside, form)
     given = given if argnums is None else replaced(primals, argnums, given)
-    outputs, aux = without_aux(sources.run(lambda: func(*given)), has_aux, _VJP)
+    outputs, aux = without_aux(sources.run(func, given), has_aux, _VJP)
     leaves, out_form = tree_flatten(outputs)
     check_nested_outputs(leaves, _VJP)
     for out in leaves:
@@ -192,7 +192,7 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
     """`jvp` with respect to the arguments at `argnums` (None for all)."""
     if not isinstance(primals, tuple):
         raise RuntimeError(f"{_JVP}: Expected primals to be a tuple. E.g. it should be valid to call f(*primals).")
-    chosen = primals if argnums is None else pick(primals, argnums)
+    argnums, chosen = (None, primals) if argnums is None else pick(primals, argnums)
     flat, form = tree_flatten(chosen)
     pushed, tangent_form = tree_flatten(tangents)
     if argnums is not None and form.is_leaf() and tangent_form.num_leaves == 1:
@@ -229,7 +229,7 @@ def _push_twice_back(call: Callable[[list[Any]], Any], flat: list[Tensor], pushe
 
     sources = Sources(flat, call)
     sources.own.pushes = True
-    output, aux = sources.run(lambda: call(sources.inside))
+    output, aux = sources.run(call, (sources.inside,))
     leaves, form = tree_flatten(output)
 
     with using(grad=True):
@@ -254,9 +254,8 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
     from ..ops.create.fill_like import zeros_like
 
     flat, form = tree_flatten(primals)
-    sources = Sources(only_tensors(flat), func)
-    given = tree_unflatten(sources.inside, form)
-    output = sources.run(lambda: func(*given))
+    sources = Sources(flat, func)
+    output = sources.run(func, tree_unflatten(sources.inside, form))
     every, out_form = tree_flatten(output)
     if not every:
         raise RuntimeError(f"Expected f to be a function that has non-empty output (got output = {output})")

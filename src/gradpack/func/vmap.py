@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from ..base.modes import MODE
 from ..base.tree import TreeSpec, broadcast_to, tree_flatten, tree_leaves, tree_unflatten
 from ..core.tensor import Tensor
-from ..declare.batching.batch_tensor import all_examples, batched, entered
+from ..declare.batching.batch_tensor import batched, entered, expanded
 from ..declare.batching.level import VmapLevel
 
 
@@ -54,42 +54,51 @@ def vmap(
         >>> torch.vmap(torch.dot)(torch.ones(2, 3), torch.ones(2, 3))
         tensor([3., 3.])
     """
-    check_randomness(randomness)
+    if randomness not in RANDOMNESS:
+        raise unknown_randomness(randomness)
     if chunk_size is not None and not chunk_size > 0:
         raise ValueError(f"vmap: chunk_size should be None or greater than 0. (got {chunk_size})")
 
     @functools.wraps(func)
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        return call(func, in_dims, out_dims, randomness, chunk_size, args, kwargs)
+        if type(out_dims) is not int:
+            _check_out_dims(func, out_dims)
+        size, dims, flat, spec = _inputs(func, in_dims, args)
+        if chunk_size is None or chunk_size >= size:
+            return _run(func, size, dims, flat, spec, out_dims, randomness, kwargs)
+        return _run_in_chunks(func, size, dims, flat, spec, out_dims, randomness, kwargs, chunk_size)
 
     return wrapped
 
 
-def check_randomness(randomness: str) -> None:
-    if randomness not in ("error", "different", "same"):
-        raise RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+RANDOMNESS = "error", "different", "same"
 
 
-def call(
-    func: Callable[..., Any],
-    in_dims: Any,
+def unknown_randomness(randomness: str) -> RuntimeError:
+    """Return the error for a value that is not one of `RANDOMNESS`."""
+    return RuntimeError(f"Only allowed values for randomness are 'error', 'different', or 'same'. Got {randomness}")
+
+
+def _check_out_dims(func: Any, out_dims: Any) -> None:
+    for dim in tree_leaves(out_dims):
+        if dim is not None and not isinstance(dim, int):
+            raise ValueError(
+                f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
+                "collection of ints representing where in the outputs the vmapped dimension should appear."
+            )
+
+
+def _run_in_chunks(
+    func: Any,
+    size: int,
+    dims: list[Any],
+    flat: list[Any],
+    spec: TreeSpec,
     out_dims: Any,
     randomness: str,
-    chunk_size: int | None,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    kwargs: Any,
+    chunk_size: int,
 ) -> Any:
-    """Call a vectorized function. Arguments in `kwargs` are not mapped over."""
-    if type(out_dims) is not int:
-        for dim in tree_leaves(out_dims):
-            if dim is not None and not isinstance(dim, int):
-                raise ValueError(
-                    f"vmap({name_of(func)}, ..., out_dims={out_dims}): `out_dims` must be an int, None or a python "
-                    "collection of ints representing where in the outputs the vmapped dimension should appear."
-                )
-    size, dims, flat, spec = _inputs(func, in_dims, args)
-    if chunk_size is None or chunk_size >= size:
-        return _run(func, size, dims, flat, spec, out_dims, randomness, kwargs)
     from ..ops.random.generator import default_generator
     from ..ops.shape.join import cat
 
@@ -110,10 +119,13 @@ def call(
 
 def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[int, list[Any], list[Any], TreeSpec]:
     """Return the batch size, the batch dimension of each flat argument, the flat arguments and their structure."""
-    start = f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): "
+
+    def refused(reason: str) -> ValueError:
+        return ValueError(f"vmap({name_of(func)}, in_dims={in_dims}, ...)(<inputs>): {reason}")
+
     if not isinstance(in_dims, int | tuple):
-        raise ValueError(
-            f"{start}expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
+        raise refused(
+            "expected `in_dims` to be int or a (potentially nested) tuple matching the structure of inputs, "
             f"got: {type(in_dims)}."
         )
     if not args:
@@ -124,8 +136,8 @@ def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[int, list[A
     flat, spec = tree_flatten(args)
     dims = broadcast_to(in_dims, spec)
     if dims is None:
-        raise ValueError(
-            f"{start}in_dims is not compatible with the structure of `inputs`. in_dims has structure "
+        raise refused(
+            f"in_dims is not compatible with the structure of `inputs`. in_dims has structure "
             f"{tree_flatten(in_dims)[1]} but inputs has structure {spec}."
         )
     sizes = []
@@ -133,18 +145,16 @@ def _inputs(func: Any, in_dims: Any, args: tuple[Any, ...]) -> tuple[int, list[A
         if dim is None:
             continue
         if not isinstance(dim, int):
-            raise ValueError(
-                f"{start}Got in_dim={dim} for an input but in_dim must be either an integer dimension or None."
-            )
+            raise refused(f"Got in_dim={dim} for an input but in_dim must be either an integer dimension or None.")
         if not isinstance(value, Tensor):
-            raise ValueError(
-                f"{start}Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over "
+            raise refused(
+                f"Got in_dim={dim} for an input but the input is of type {type(value)}. We cannot vmap over "
                 "non-Tensor arguments, please use None as the respective in_dim"
             )
         n = len(value._shape)
         if not -n <= dim < n:
-            raise ValueError(
-                f"{start}Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {n} so expected "
+            raise refused(
+                f"Got in_dim={dim} for some input, but that input is a Tensor of dimensionality {n} so expected "
                 f"in_dim to satisfy -{n} <= in_dim < {n}."
             )
         dims[i] = dim % n
@@ -222,5 +232,5 @@ def _out(func: Any, value: Any, dim: Any, level: VmapLevel) -> Any:
             f"vmap({name}, ...): `{name}` must only return Tensors, got type {type(value)}. Did you mean to set "
             "out_dims= to None for output?"
         )
-    found = all_examples(value, level)
+    found = value._data.value if level.has(value) else expanded(value, level.size)
     return found.movedim(0, dim) if dim else found

@@ -72,7 +72,8 @@ class GraphTask:
                         order.append(edge)
         self._counts, self._seen, self.capture = counts, seen, capture
         if inputs is not None:
-            self.captured = dict.fromkeys([e.parent if isinstance(e, OutputSlot) else e for e in inputs])
+            for edge in inputs:
+                self.captured[edge.parent if isinstance(edge, OutputSlot) else edge] = None
             needed = seen.intersection(self.captured)
             order.sort(key=_number, reverse=True)  # oldest first: inputs before consumers
             for node in order:

@@ -127,11 +127,6 @@ def _images(input: Any, padding: Any) -> bool:
     return len(padding) <= 4 and input.ndim > 1 and min(padding) >= 0 and alike(input)
 
 
-def bent_sum(input: Any, target: Any, limit: float) -> bool:
-    """`single_same_shape`."""
-    return single_same_shape(input, target)
-
-
 # -- recurrences --
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 LEAST = 256  # elements, below which no kernel applies
+LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them need not be one loop
 # By library, whether its kernels are used: for all of this process.
 ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}
 _NEEDED = {"blocks": "numpy"}  # what kernels import, where that is not the library of their name

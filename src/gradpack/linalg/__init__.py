@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from ..base.errors import LinAlgError
 from ..declare.signature.wrapper import open_doors as _open_doors
-from ..ops.linalg.det import linalg_det as det
-from ..ops.linalg.det import linalg_slogdet as slogdet
 from ..ops.linalg.factor import linalg_cholesky as cholesky
 from ..ops.linalg.factor import linalg_cholesky_ex as cholesky_ex
 from ..ops.linalg.factor import linalg_qr as qr
-from ..ops.linalg.householder import householder_product
-from ..ops.linalg.ldl import ldl_factor, ldl_factor_ex, ldl_solve
 from ..ops.linalg.least_squares import linalg_lstsq as lstsq
 from ..ops.linalg.least_squares import linalg_pinv as pinv
 from ..ops.linalg.lu import linalg_lu as lu
@@ -21,9 +17,12 @@ from ..ops.linalg.matrix_functions import linalg_matrix_exp as matrix_exp
 from ..ops.linalg.matrix_functions import linalg_matrix_power as matrix_power
 from ..ops.linalg.matrix_functions import multi_dot
 from ..ops.linalg.norm import cond, matrix_norm, matrix_rank, norm, vector_norm
+from ..ops.linalg.packed_factors import householder_product, ldl_factor, ldl_factor_ex, ldl_solve
 from ..ops.linalg.products import matmul
+from ..ops.linalg.solve import linalg_det as det
 from ..ops.linalg.solve import linalg_inv as inv
 from ..ops.linalg.solve import linalg_inv_ex as inv_ex
+from ..ops.linalg.solve import linalg_slogdet as slogdet
 from ..ops.linalg.solve import linalg_solve as solve
 from ..ops.linalg.solve import linalg_solve_ex as solve_ex
 from ..ops.linalg.solve import linalg_tensorinv as tensorinv

@@ -14,7 +14,7 @@ from ..core.tensor import Tensor
 from .conv.max_pool import _flat_place
 from .index.getitem import _getitem
 from .nn.batch_norm import native_batch_norm
-from .nn.interpolate import _resize
+from .nn.resample import _resize
 from .pointwise.compare import eq
 from .pointwise.rounding import where
 from .reduce.softmax import softmax
@@ -40,43 +40,27 @@ def native_dropout_backward(grad_output: Tensor, mask: Tensor, scale: float) -> 
 
 
 def max_pool2d_with_indices_backward(
-    grad_output: Tensor,
-    self: Tensor,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: bool,
+    grad_output: Tensor, self: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
     indices: Tensor,
-) -> Any:
+) -> Any:  # fmt: skip
     """The gradient of `max_pool2d`: each element of `grad_output` at the index of its maximum."""
     refuse("max_pool2d_backward", self._spec.dtype, "bluic")
     return _flat_place(grad_output, indices, self._shape, 2)
 
 
 def _batch_norm_with_update(
-    input: Tensor,
-    weight: Tensor | None,
-    bias: Tensor | None,
-    running_mean: Tensor,
-    running_var: Tensor,
-    momentum: float,
-    eps: float,
-) -> Any:
+    input: Tensor, weight: Tensor | None, bias: Tensor | None, running_mean: Tensor, running_var: Tensor,
+    momentum: float, eps: float,
+) -> Any:  # fmt: skip
     """`native_batch_norm` in training, and an empty tensor in place of torch's reserve for backward."""
     done = native_batch_norm(input, weight, bias, running_mean, running_var, True, momentum, eps)
     return (*done, input.detach().new_empty(0, dtype=uint8))
 
 
 def _upsample_bilinear2d_aa(
-    input: Tensor,
-    output_size: Any,
-    align_corners: bool,
-    scale_factors: Any = None,
-    *,
-    scales_h: float | None = None,
-    scales_w: float | None = None,
-) -> Any:
+    input: Tensor, output_size: Any, align_corners: bool, scale_factors: Any = None,
+    *, scales_h: float | None = None, scales_w: float | None = None,
+) -> Any:  # fmt: skip
     """Bilinear `interpolate` with `antialias`."""
     refuse("compute_index_ranges_weights", input._spec.dtype, "bilhc")
     factors = None if scales_h is None and scales_w is None else [scales_h, scales_w]

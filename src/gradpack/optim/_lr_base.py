@@ -8,6 +8,7 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
+from ..nn._public import give_all
 from .optimizer import Optimizer
 
 EPOCH_DEPRECATION_WARNING = (
@@ -21,7 +22,7 @@ _SEE = (
 )
 
 
-def check_optimizer(optimizer: Any) -> Optimizer:
+def _check_optimizer(optimizer: Any) -> Optimizer:
     """Return the optimizer; raise TypeError for what is none."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
@@ -53,7 +54,7 @@ class LRScheduler:
     _is_initial = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        self.optimizer = check_optimizer(optimizer)
+        self.optimizer = _check_optimizer(optimizer)
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
                 group.setdefault("initial_lr", _own(group["lr"]))
@@ -156,3 +157,6 @@ class LRScheduler:
 
 class _LRScheduler(LRScheduler):
     """The old name of the base, which older programs derive from."""
+
+
+give_all(globals())

@@ -8,7 +8,8 @@ from types import FunctionType
 from typing import Any
 
 from ..core.tensor import Tensor
-from ._lr_base import LRScheduler, _values, check_optimizer
+from ..nn._public import give_all
+from ._lr_base import LRScheduler, _check_optimizer, _values
 from .optimizer import Optimizer
 
 
@@ -120,7 +121,7 @@ class CosineAnnealingWarmRestarts(LRScheduler):
         self._set_from(self.get_lr)
 
 
-def for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+def _for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     """Return one value for each group."""
     count = len(optimizer.param_groups)
     if isinstance(value, list | tuple):
@@ -133,13 +134,13 @@ def for_each(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
     return [value] * count
 
 
-def check_strategy(anneal_strategy: str) -> None:
+def _check_strategy(anneal_strategy: str) -> None:
     """Raise ValueError for an unknown strategy."""
     if anneal_strategy not in ("cos", "linear"):
         raise ValueError(f"anneal_strategy must be one of 'cos' or 'linear', instead got {anneal_strategy}")
 
 
-def annealed(strategy: str, share: float) -> float:
+def _annealed(strategy: str, share: float) -> float:
     """Return the share of the change after a share of the steps: along a line, or half a cosine."""
     return share if strategy == "linear" else (1 - math.cos(math.pi * share)) / 2
 
@@ -155,7 +156,7 @@ class _MomentumCycles(LRScheduler):
         if "momentum" not in optimizer.defaults and "betas" not in optimizer.defaults:
             raise ValueError("optimizer must support momentum or beta1 with `cycle_momentum` option enabled")
         self.use_beta1 = "betas" in optimizer.defaults
-        bases, highs = for_each("base_momentum", optimizer, base), for_each("max_momentum", optimizer, highest)
+        bases, highs = _for_each("base_momentum", optimizer, base), _for_each("max_momentum", optimizer, highest)
         if last_epoch == -1:
             for group, high, low in zip(optimizer.param_groups, highs, bases, strict=True):
                 self._set_momentum(group, high)
@@ -214,11 +215,11 @@ class OneCycleLR(_MomentumCycles):
         three_phase: bool = False,
         last_epoch: int = -1,
     ) -> None:
-        self.optimizer = check_optimizer(optimizer)
+        self.optimizer = _check_optimizer(optimizer)
         self.total_steps = _length(total_steps, epochs, steps_per_epoch)
         if pct_start < 0 or pct_start > 1 or not isinstance(pct_start, float):
             raise ValueError(f"Expected float between 0 and 1 pct_start, but got {pct_start}")
-        check_strategy(anneal_strategy)
+        _check_strategy(anneal_strategy)
         # The end of each phase, and the options of a group between which it interpolates, for rate and momentum.
         up = (pct_start * self.total_steps - 1, ("initial_lr", "max_lr"), ("max_momentum", "base_momentum"))
         end = self.total_steps - 1
@@ -232,7 +233,7 @@ class OneCycleLR(_MomentumCycles):
         else:
             self._phases = [up, (end, ("max_lr", "min_lr"), ("base_momentum", "max_momentum"))]
         self._anneal_func_type = anneal_strategy
-        highest = for_each("max_lr", optimizer, max_lr)
+        highest = _for_each("max_lr", optimizer, max_lr)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, highest, strict=True):
                 first = rate / div_factor
@@ -253,7 +254,7 @@ class OneCycleLR(_MomentumCycles):
                 break
             begin = phase[0]
         end, (start_lr, end_lr), (start_momentum, end_momentum) = phase
-        share = annealed(self._anneal_func_type, (now - begin) / (end - begin))
+        share = _annealed(self._anneal_func_type, (now - begin) / (end - begin))
         rates = []
         for group in self.optimizer.param_groups:
             rates.append(group[start_lr] + (group[end_lr] - group[start_lr]) * share)
@@ -324,15 +325,15 @@ class CyclicLR(_MomentumCycles):
         max_momentum: float = 0.9,
         last_epoch: int = -1,
     ) -> None:
-        self.optimizer = check_optimizer(optimizer)
-        lowest = for_each("base_lr", optimizer, base_lr)
+        self.optimizer = _check_optimizer(optimizer)
+        lowest = _for_each("base_lr", optimizer, base_lr)
         if last_epoch == -1:
             for group, rate in zip(optimizer.param_groups, lowest, strict=True):
                 if isinstance(group["lr"], Tensor):
                     group["lr"].detach().fill_(rate)
                 else:
                     group["lr"] = rate
-        self.max_lrs = for_each("max_lr", optimizer, max_lr)
+        self.max_lrs = _for_each("max_lr", optimizer, max_lr)
         up = float(step_size_up)
         down = up if step_size_down is None else float(step_size_down)
         self.total_size = up + down
@@ -381,3 +382,6 @@ class CyclicLR(_MomentumCycles):
         super().load_state_dict({name: value for name, value in state_dict.items() if name != "_scale_fn_custom"})
         if state_dict["_scale_fn_custom"] is not None and self._scale_fn_custom is not None:
             self._scale_fn_custom.__dict__.update(state_dict["_scale_fn_custom"])
+
+
+give_all(globals())

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
+from ..nn._public import give_all
 from ._lr_base import LRScheduler, _values
 from .optimizer import Optimizer
+
+_FactorOfEpoch = Callable[[int], float]
 
 
 class LambdaLR(LRScheduler):
@@ -36,10 +39,7 @@ class LambdaLR(LRScheduler):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
-        last_epoch: int = -1,
+        self, optimizer: Optimizer, lr_lambda: _FactorOfEpoch | list[_FactorOfEpoch], last_epoch: int = -1
     ) -> None:
         if isinstance(lr_lambda, list | tuple):
             if len(lr_lambda) != len(optimizer.param_groups):
@@ -312,10 +312,7 @@ class MultiplicativeLR(LambdaLR):
     """
 
     def __init__(
-        self,
-        optimizer: Optimizer,
-        lr_lambda: Callable[[int], float] | list[Callable[[int], float]],
-        last_epoch: int = -1,
+        self, optimizer: Optimizer, lr_lambda: _FactorOfEpoch | list[_FactorOfEpoch], last_epoch: int = -1
     ) -> None:
         for factor in lr_lambda if isinstance(lr_lambda, list | tuple) else (lr_lambda,):
             if not callable(factor):
@@ -328,3 +325,6 @@ class MultiplicativeLR(LambdaLR):
         if self._is_initial:
             return rates
         return [rate * factor(self.last_epoch) for rate, factor in zip(rates, self.lr_lambdas, strict=True)]
+
+
+give_all(globals())

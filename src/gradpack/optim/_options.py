@@ -59,11 +59,14 @@ def compute_dtype(p: Tensor) -> dtype:
 
 
 def check_options(lr: Any, **options: Any) -> None:
-    """Raise ValueError for a negative option, in the order given."""
+    """Raise ValueError for a negative option or for betas outside of [0, 1), in the order given."""
     check_one_element(lr)
     check_option("lr", lr)
     for name, value in options.items():
-        check_option(name, value)
+        if name == "betas":
+            check_betas(value)
+        else:
+            check_option(name, value)
 
 
 def check_one_element(lr: Any) -> None:

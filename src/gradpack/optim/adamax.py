@@ -8,7 +8,7 @@ from typing import Any
 from ..core.tensor import Tensor
 from ..ops.pointwise.limits import maximum
 from ._formula_optimizer import FormulaOptimizer, State, decayed, lerped, zeros_beside
-from ._options import check_betas, check_options, options_of
+from ._options import check_options, options_of
 
 
 class Adamax(FormulaOptimizer):
@@ -53,9 +53,7 @@ class Adamax(FormulaOptimizer):
         differentiable: bool = False,
         capturable: bool = False,
     ) -> None:
-        check_options(lr, eps=eps)
-        check_betas(betas)
-        check_options(lr, weight_decay=weight_decay)
+        check_options(lr, eps=eps, betas=betas, weight_decay=weight_decay)
         super().__init__(params, options_of(locals()))
 
     def _initial_state(self, p: Tensor, group: State) -> State:

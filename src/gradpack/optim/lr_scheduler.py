@@ -9,41 +9,19 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.parts import adopt_parts
-from ._lr_base import EPOCH_DEPRECATION_WARNING, LRScheduler, _LRScheduler, _values, check_optimizer  # noqa: F401 - torch has the first, too
-from ._lr_cycles import CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
-from ._lr_factors import (
-    ConstantLR,
-    ExponentialLR,
-    LambdaLR,
-    LinearLR,
-    MultiplicativeLR,
-    MultiStepLR,
-    PolynomialLR,
-    StepLR,
-)
+from ..nn._public import give_all
+from . import _lr_base
+from ._lr_base import *
+from ._lr_base import _check_optimizer, _values
+from ._lr_cycles import *
+from ._lr_factors import *
 from .optimizer import Optimizer
 
-__all__ = [
-    "ChainedScheduler",
-    "ConstantLR",
-    "CosineAnnealingLR",
-    "CosineAnnealingWarmRestarts",
-    "CyclicLR",
-    "ExponentialLR",
-    "LRScheduler",
-    "LambdaLR",
-    "LinearLR",
-    "MultiStepLR",
-    "MultiplicativeLR",
-    "OneCycleLR",
-    "PolynomialLR",
-    "ReduceLROnPlateau",
-    "SequentialLR",
-    "StepLR",
-]
+EPOCH_DEPRECATION_WARNING = _lr_base.EPOCH_DEPRECATION_WARNING
+_LRScheduler = _lr_base._LRScheduler
 
 
-class ReduceLROnPlateau(LRScheduler):
+class ReduceLROnPlateau(_lr_base.LRScheduler):
     """Multiplies the rate by `factor` when a metric has not improved for more than `patience` epochs.
 
     Args:
@@ -86,7 +64,7 @@ class ReduceLROnPlateau(LRScheduler):
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         self.factor = factor
-        self.optimizer = check_optimizer(optimizer)
+        self.optimizer = _check_optimizer(optimizer)
         groups = len(optimizer.param_groups)
         if isinstance(min_lr, list | tuple):
             if len(min_lr) != groups:
@@ -169,7 +147,7 @@ def _unknown(what: str, given: Any) -> Exception:
     return kind(f"{what} {given} is unknown!")
 
 
-class _Together(LRScheduler):
+class _Together(_lr_base.LRScheduler):
     """Base class of schedulers made of others, kept in `_schedulers`."""
 
     _schedulers: Any
@@ -227,7 +205,7 @@ class SequentialLR(_Together):
     """
 
     def __init__(
-        self, optimizer: Optimizer, schedulers: list[LRScheduler], milestones: list[int], last_epoch: int = -1
+        self, optimizer: Optimizer, schedulers: list[_lr_base.LRScheduler], milestones: list[int], last_epoch: int = -1
     ) -> None:
         if not schedulers:
             raise ValueError(f"{type(self).__name__} expects at least one scheduler, but got no scheduler.")
@@ -285,7 +263,7 @@ class ChainedScheduler(_Together):
         [0.125]
     """
 
-    def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
+    def __init__(self, schedulers: Sequence[_lr_base.LRScheduler], optimizer: Optimizer | None = None) -> None:
         if not schedulers:
             raise ValueError(
                 f"{type(self).__name__} expects at least one scheduler to be chained, but got no scheduler."
@@ -304,3 +282,4 @@ class ChainedScheduler(_Together):
 
 
 adopt_parts(__name__)
+give_all(globals())

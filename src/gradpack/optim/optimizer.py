@@ -10,11 +10,11 @@ from functools import wraps
 from itertools import chain
 from typing import Any
 
-from ..base.foreign import is_foreign, mixed
+from ..base.errors import is_foreign, mixed
 from ..base.modes import MODE
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor
-from ..nn._module.registration import add
+from ..nn._module.global_hooks import add
 from ..nn.parameter import clear_grad
 from ._kernels import drop_gradients
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
-from ._options import as_number, check_betas, check_options, options_of
+from ._options import as_number, check_options, options_of
 
 
 class RAdam(FormulaOptimizer):
@@ -52,9 +52,7 @@ class RAdam(FormulaOptimizer):
         capturable: bool = False,
         differentiable: bool = False,
     ) -> None:
-        check_options(lr, eps=eps)
-        check_betas(betas)
-        check_options(lr, weight_decay=weight_decay)
+        check_options(lr, eps=eps, betas=betas, weight_decay=weight_decay)
         super().__init__(params, options_of(locals()))
 
     def _initial_state(self, p: Tensor, group: State) -> State:

@@ -9,21 +9,12 @@ from typing import Any
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
 from ..nn import Module
+from ..nn._public import give_all
 from ..nn.modules.batchnorm import _BatchNorm
 from ..ops.create.create import tensor
-from ._lr_cycles import annealed, check_strategy, for_each
+from ._lr_cycles import _annealed, _check_strategy, _for_each
 from .lr_scheduler import LRScheduler
 from .optimizer import Optimizer
-
-__all__ = [
-    "SWALR",
-    "AveragedModel",
-    "get_ema_avg_fn",
-    "get_ema_multi_avg_fn",
-    "get_swa_avg_fn",
-    "get_swa_multi_avg_fn",
-    "update_bn",
-]
 
 Average = Callable[[Tensor, Tensor, Any], Tensor]  # of the average so far, the new weights, how many went into it
 ManyAverages = Callable[[Any, Any, Any], None]  # the same for lists, writing into the first
@@ -261,8 +252,8 @@ class SWALR(LRScheduler):
         anneal_strategy: str = "cos",
         last_epoch: int = -1,
     ) -> None:
-        rates = for_each("swa_lr", optimizer, swa_lr)
-        check_strategy(anneal_strategy)
+        rates = _for_each("swa_lr", optimizer, swa_lr)
+        _check_strategy(anneal_strategy)
         if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
             raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
         for group, rate in zip(optimizer.param_groups, rates, strict=True):
@@ -286,4 +277,7 @@ class SWALR(LRScheduler):
 
     def _share(self, step: int) -> float:
         """Return the interpolation weight after a step."""
-        return annealed(self._anneal_strategy, max(0.0, min(1.0, step / max(1, self.anneal_epochs))))
+        return _annealed(self._anneal_strategy, max(0.0, min(1.0, step / max(1, self.anneal_epochs))))
+
+
+give_all(globals())

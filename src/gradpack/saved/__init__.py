@@ -1,58 +1,42 @@
 """Policies for saved tensors (compress, offload, recompute), chosen per tensor, and tools that measure them."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING
+from typing import Any as _Any
 
-from .budgets.budget import budget
-from .codecs import bfloat16
-from .extent_file import Disk
-from .info import SavedInfo
-from .meter import Meter, meter
-from .policies.casts import bf16, fp8, fp16
-from .policies.cpu import cpu
-from .policies.disk import disk
-from .policies.lossless import lossless
-from .policies.masks import mask
-from .policies.quantize import quantize
-from .policies.recompute import recompute
-from .policies.storage_policy import keep
-from .policy import Policy
-from .recorder.recording import Record, record
-from .scope import bypass, forbid, name, propagate
+from .budgets.budget import budget as budget
+from .hook_pairs import Disk as Disk
+from .hook_pairs import bfloat16 as bfloat16
+from .info import SavedInfo as SavedInfo
+from .meter import Meter as Meter
+from .meter import meter as meter
+from .policies.compress import bf16 as bf16
+from .policies.compress import fp8 as fp8
+from .policies.compress import fp16 as fp16
+from .policies.compress import lossless as lossless
+from .policies.compress import mask as mask
+from .policies.offload import cpu as cpu
+from .policies.offload import disk as disk
+from .policies.quantize import quantize as quantize
+from .policies.recompute import recompute as recompute
+from .policies.storage_policy import keep as keep
+from .policy import Policy as Policy
+from .recorder.recording import Record as Record
+from .recorder.recording import record as record
+from .scope import bypass as bypass
+from .scope import forbid as forbid
+from .scope import name as name
+from .scope import propagate as propagate
 
 if TYPE_CHECKING:  # imported at first use, by `__getattr__`
     from . import torch as torch
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> _Any:
     if name == "torch":
-        return import_module(f"{__name__}.torch")
+        return _import_module(f"{__name__}.torch")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = [
-    "Disk",
-    "Meter",
-    "Policy",
-    "Record",
-    "SavedInfo",
-    "bf16",
-    "bfloat16",
-    "budget",
-    "bypass",
-    "cpu",
-    "disk",
-    "forbid",
-    "fp8",
-    "fp16",
-    "keep",
-    "lossless",
-    "mask",
-    "meter",
-    "name",
-    "propagate",
-    "quantize",
-    "recompute",
-    "record",
-    "torch",
-]
+# A type checker takes all that is imported for public, as long as it sees no list.
+globals()["__all__"] = sorted(["torch", *(n for n, found in globals().items() if n[0] != "_" and callable(found))])

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import count
 from math import prod
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import ref
 
 from ..backends import NUMPY
 from ..backends.memory_layout import owner_of
+from ..base import dtypes
 from ..base.callers import Where
-from ..base.devices import CPU
-from ..base.dtypes import FLOATING
+from ..base.devices import CPU, device
+from ..base.dtypes import FLOATING, dtype
 from ..core.tensor import Tensor
 from ..declare.op import Op
 from ..nn._module.calls import CALLS, Call
 from .storage import WeakIdentityMap, same_memory
-
-if TYPE_CHECKING:
-    from ..base.devices import device
-    from ..base.dtypes import dtype
 
 KINDS = ("input", "output", "parameter", "buffer", "constant", "mask", "index", "stat")
 
@@ -147,19 +145,6 @@ class SavedInfo(BriefInfo):
                 self.offset = address(data) - address(whole)
         self.kind = self._kind_of(tensor)
 
-    @classmethod
-    def of_foreign(
-        cls, shape: tuple[int, ...], strides: tuple[int, ...], dtype: dtype, version: int, kind: str
-    ) -> SavedInfo:
-        """Make the info of a tensor of another library, whose hooks are not told node and slot."""
-        spec = NUMPY.spec_for(dtype, CPU)
-        self = cls.__new__(cls)
-        self.shape, self.strides, self.spec, self.version = shape, strides, spec, version
-        self.nbytes = _distinct_bytes(shape, strides, dtype.itemsize)
-        self.kind = "mask" if dtype.name == "bool" else kind if dtype.category >= FLOATING else "index"
-        self.ordinal = _ordinal()
-        return self
-
     def learn(self, learned: LearnedInfo) -> None:
         """Set node, slot and kind from what an earlier step has shown."""
         self.learned = learned
@@ -198,10 +183,9 @@ class SavedInfo(BriefInfo):
         """The name of the operation, such as "mul"; else of what saves it: the class of a `Function`, "checkpoint"."""
         if self.learned is not None:
             return self.learned.names[0]
-        op = self._op
-        return (
-            op.name.lstrip("_") if op is not None else self.node_name.removesuffix("Backward0").removesuffix("Backward")
-        )
+        if self._op is not None:
+            return self._op.name.lstrip("_")
+        return self.node_name.removesuffix("Backward0").removesuffix("Backward")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -281,3 +265,23 @@ def storage_number(whole: Any) -> int:
     """Return a number for an array that owns its memory; it is never reused."""
     found = _serials.get(whole)
     return _serials.set(whole, _serial()) if found is None else found
+
+
+def described(tensor: Any) -> SavedInfo:
+    """Return the `SavedInfo` of a tensor alone: node and slot are empty."""
+    if isinstance(tensor, Tensor):
+        return SavedInfo(tensor, ("", ""))
+    torch = sys.modules.get("torch")
+    if torch is None or not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"a policy packs tensors, not {type(tensor).__name__}")
+    root = tensor if tensor._base is None else tensor._base
+    kind = "parameter" if isinstance(root, torch.nn.Parameter) else None
+    kind = kind or ("input" if tensor.requires_grad else "constant")
+    dtype = getattr(dtypes, str(tensor.dtype).rpartition(".")[2].replace("bool", "bool_"))
+    info = SavedInfo.__new__(SavedInfo)  # hooks of another library are not told node and slot
+    info.shape, info.strides, info.version = tuple(tensor.shape), tensor.stride(), tensor._version
+    info.spec = NUMPY.spec_for(dtype, CPU)
+    info.nbytes = _distinct_bytes(info.shape, tensor.stride(), dtype.itemsize)
+    info.kind = "mask" if dtype.name == "bool" else kind if dtype.category >= FLOATING else "index"
+    info.ordinal = _ordinal()
+    return info

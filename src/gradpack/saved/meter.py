@@ -6,23 +6,13 @@ from collections.abc import Iterable, Sequence
 from threading import RLock
 from time import perf_counter
 from typing import Any
-from weakref import ref
 
 from ..backends.memory_layout import owner_of
 from ..base.modes import Block
 from ..core.packed import Packed
 from ..core.tensor import Tensor
 from .info import SavedInfo
-from .storage import Storages, arrays_in
-
-
-class _Watch(ref[Any]):
-    """A weak reference to an array, with the bytes that are freed when the array dies."""
-
-    __slots__ = ("key", "size")
-
-    key: int
-    size: int
+from .storage import Finalized, Storages, arrays_in, weakly
 
 
 class Recorder(Block):
@@ -62,27 +52,21 @@ class Meter(Recorder):
     a pack hook counts if it is an array or a tensor, or a tuple, list or dict of them. Parameters do
     not count. A tensor that the program itself still holds does count, because the graph would keep
     it alive anyway.
-    """
 
-    now: int  # bytes kept at this moment
-    peak: int  # the maximum of `now`
-    curve: list[tuple[float, int]]  # seconds since the start, bytes; one entry per change
+    Attributes:
+        now: bytes kept at this moment.
+        peak: the maximum of `now`.
+        curve: (seconds since the start, bytes) after each change.
+    """
 
     def __init__(self, parameters: Iterable[Tensor] = ()) -> None:
         self.now = self.peak = 0
-        self.curve = []
+        self.curve: list[tuple[float, int]] = []
         self._exempt = Storages(parameters)
-        self._live: dict[int, _Watch] = {}
+        self._live: dict[int, Finalized] = {}
         self._start = perf_counter()
         self._lock = RLock()  # policies also store on background threads
-        me = ref(self)
-
-        def tell(packed: object) -> None:
-            meter = me()
-            if meter is not None:
-                meter._watch_all(packed)
-
-        self._tell = tell
+        self._tell = weakly(self._watch_all)
 
     def _changes(self) -> dict[str, Any]:
         self._start = perf_counter()
@@ -105,10 +89,16 @@ class Meter(Recorder):
             known = self._live.get(id(whole))
             if (known is not None and known() is whole) or whole in self._exempt:
                 return
-            watch = _Watch(whole, _on_death(ref(self)))
-            watch.key, watch.size = id(whole), self._size(whole)
-            self._live[watch.key] = watch
-        self._change(watch.size)
+            # Weakly: the meter holds the watches, and a strong reference back would be a cycle.
+            watch = self._live[id(whole)] = Finalized(whole, weakly(self._died))
+            watch.data = id(whole), self._size(whole)
+        self._change(watch.data[1])
+
+    def _died(self, watch: Finalized) -> None:
+        key, size = watch.data
+        if self._live.get(key) is watch:
+            del self._live[key]
+            self._change(-size)
 
     def _size(self, whole: Any) -> int:
         return int(whole.nbytes)
@@ -118,17 +108,6 @@ class Meter(Recorder):
             self.now += by
             self.peak = max(self.peak, self.now)
             self.curve.append((perf_counter() - self._start, self.now))
-
-
-def _on_death(meter: ref[Meter]) -> Any:
-    # Weakly: the meter holds the watches, and a strong reference back would be a cycle.
-    def died(watch: _Watch) -> None:
-        me = meter()
-        if me is not None and me._live.get(watch.key) is watch:
-            del me._live[watch.key]
-            me._change(-watch.size)
-
-    return died
 
 
 def meter(parameters: Iterable[Tensor] = ()) -> Meter:

@@ -1,19 +1,21 @@
 """`Policy`: a way of keeping saved tensors, as a context manager, a decorator and a pair of pack and unpack hooks.
 
 A policy has `pack(tensor, info)` and `unpack(packed)`. If `pack` returns the tensor itself, it is kept as it is.
+The conditions of `Policy.where` are functions of a `SavedInfo`, built from patterns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from fnmatch import fnmatchcase
+from functools import partial
+from itertools import accumulate
 from typing import Any, TypeVar
 
 from ..autograd.decorate import decorate
 from ..base.modes import MODE, OpMode
 from ..base.scopes import LEAVE, enter
-from .info import SavedInfo
-from .memory_handles import described
-from .select import Select, selector
+from .info import KINDS, SavedInfo, described
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -132,68 +134,41 @@ class Policy:
         )
 
     def _where(self, select: Select) -> Policy:
-        return Selected(self, select)
+        return Combined(f"{self!r}.where({select})", (self, select))
 
     def __rshift__(self, other: Policy) -> Policy:
         if not isinstance(other, Policy):
             return NotImplemented
-        return Chain(self, other)
+        return Combined(f"{self!r} >> {other!r}", (self, None), (other, None))
 
     def __repr__(self) -> str:
         return self.name
 
 
 class Combined(Policy):
-    """A policy made of others: what one of them packs goes back to it."""
+    """Policies, each perhaps for a selection of tensors only: the first one that packs a tensor also unpacks it."""
 
-    def unpack(self, packed: Any) -> Any:
-        return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
-
-
-class Selected(Combined):
-    """A policy restricted to the tensors for which a function of their `SavedInfo` returns True."""
-
-    def __init__(self, policy: Policy, select: Select) -> None:
-        self.policy, self.select = policy, select
-        self.guards_writes = policy.guards_writes
-        self.name = f"{policy!r}.where({select})"
+    def __init__(self, name: str, *parts: tuple[Policy, Select | None]) -> None:
+        self.name, self._parts = name, parts
+        self.guards_writes = all(policy.guards_writes for policy, _ in parts)
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
-        if info is None:
-            info = described(tensor)
-        packed = self.policy.pack(tensor, info) if self.select(info) else tensor
-        return tensor if packed is tensor else Packed(self.policy, packed)
-
-    def wait(self) -> None:
-        self.policy.wait()
-
-    def watches(self) -> tuple[OpMode, ...]:
-        return self.policy.watches()
-
-
-class Chain(Combined):
-    """Two policies: the second one gets the tensors that the first one does not pack."""
-
-    def __init__(self, first: Policy, second: Policy) -> None:
-        self.first, self.second = first, second
-        self.guards_writes = first.guards_writes and second.guards_writes
-        self.name = f"{first!r} >> {second!r}"
-
-    def pack(self, tensor: Any, info: Any = None) -> Any:
-        if info is None:
-            info = described(tensor)
-        for policy in (self.first, self.second):
-            packed = policy.pack(tensor, info)
+        info = info or described(tensor)
+        for policy, select in self._parts:
+            packed = policy.pack(tensor, info) if select is None or select(info) else tensor
             if packed is not tensor:
                 return Packed(policy, packed)
         return tensor
 
+    def unpack(self, packed: Any) -> Any:
+        return packed.policy.unpack(packed.packed) if type(packed) is Packed else packed
+
     def wait(self) -> None:
-        self.first.wait()
-        self.second.wait()
+        for policy, _ in self._parts:
+            policy.wait()
 
     def watches(self) -> tuple[OpMode, ...]:
-        return (*self.first.watches(), *self.second.watches())
+        return tuple([watch for policy, _ in self._parts for watch in policy.watches()])
 
 
 class Packed:
@@ -205,3 +180,98 @@ class Packed:
     def held(self, tell: Callable[[Any], None]) -> Any:
         """Return what it keeps, for a meter."""
         return (self.packed,)
+
+
+class Select:
+    """A function that returns whether a `SavedInfo` meets all conditions; `str()` shows them."""
+
+    def __init__(self, tests: tuple[Callable[[SavedInfo], bool], ...], text: str) -> None:
+        self._tests, self._text = tests, text
+
+    def __call__(self, info: SavedInfo) -> bool:
+        return all(test(info) for test in self._tests)
+
+    def __and__(self, other: Select) -> Select:
+        return Select(self._tests + other._tests, f"{self._text}, {other._text}")
+
+    def __str__(self) -> str:
+        return self._text
+
+
+def selector(**asked: Any) -> Select:
+    """Return the selection for the arguments of `Policy.where`.
+
+    Raises:
+        ValueError: for an unknown kind, or if no condition is given.
+        TypeError: if `min_bytes` is no int, or `fn` cannot be called.
+    """
+    asked = {key: value for key, value in asked.items() if value is not None and value != 0}
+    if not asked:
+        raise ValueError(
+            "where(): say which tensors: by op=, slot=, kind=, module=, dtype=, name=, min_bytes= or fn=(a function)"
+        )
+    # Cheap tests first, module patterns and functions last.
+    order = ("min_bytes", "kind", "dtype", "slot", "op", "name", "module", "fn")
+    tests = tuple(_TESTS[key](asked[key]) for key in sorted(asked, key=order.index))
+    shown = ", ".join(f"{key}={getattr(value, '__name__', repr(value))}" for key, value in asked.items())
+    return Select(tests, shown)
+
+
+def _several(value: Any) -> tuple[Any, ...]:
+    return tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (value,)
+
+
+def _patterns(key: str, value: Any) -> tuple[str, ...]:
+    found = _several(value)
+    for pattern in found:
+        if not isinstance(pattern, str):
+            raise TypeError(f"where(): {key} is a name or several, not {type(pattern).__name__}")
+    return found
+
+
+def _size(value: Any) -> Callable[[SavedInfo], bool]:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"where(): min_bytes is a number of bytes, an int, not {type(value).__name__}")
+    return lambda info: info.nbytes >= value
+
+
+def _kind(value: Any) -> Callable[[SavedInfo], bool]:
+    kinds = _patterns("kind", value)
+    for kind in kinds:
+        if kind not in KINDS:
+            raise ValueError(f"where(): there is no kind {kind!r} of saved tensors; there are {', '.join(KINDS)}")
+    return lambda info: info.kind in kinds
+
+
+def _dtype(value: Any) -> Callable[[SavedInfo], bool]:
+    names = frozenset(str(d).rpartition(".")[2] for d in _several(value))
+    return lambda info: info.dtype.name in names
+
+
+def _matches(key: str, value: Any) -> Callable[[SavedInfo], bool]:
+    """Return the test for patterns of one kind of names."""
+    names, patterns = _NAMES[key], _patterns(key, value)
+    return lambda info: any(fnmatchcase(name, p) for name in names(info) for p in patterns)
+
+
+_NAMES: dict[str, Callable[[SavedInfo], Iterable[str]]] = {
+    "slot": lambda info: (info.slot,),
+    "op": lambda info: info.names,
+    "name": lambda info: () if info.name is None else (info.name,),
+    "module": lambda info: accumulate(info.module.split("."), "{}.{}".format),
+}
+
+
+def _function(value: Any) -> Callable[[SavedInfo], bool]:
+    if not callable(value):
+        raise TypeError(f"where(): fn is a function of what is known of a tensor, not {type(value).__name__}")
+    return lambda info: bool(value(info))
+
+
+_TESTS: dict[str, Callable[[Any], Callable[[SavedInfo], bool]]] = {
+    "min_bytes": _size,
+    "kind": _kind,
+    "dtype": _dtype,
+    "fn": _function,
+    **{key: partial(_matches, key) for key in _NAMES},
+}

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
+from functools import partial, wraps
 from typing import Any, TypeVar
 
 from ..autograd.decorate import decorate
 from ..autograd.saved_hooks import disable_saved_tensors_hooks
+from ..base.exits import surely
 from ..base.modes import MODE, using
 from ..base.scopes import LEAVE, enter
 from ..core.packed import PackedWithInfo, alias_for_hooks
@@ -85,15 +86,11 @@ def propagate(function: F) -> F:
     fields = {name: getattr(mode, name) for name in _FIELDS}
     call = CALLS.get()
 
-    @functools.wraps(function)
+    @wraps(function)
     def run(*args: Any, **kwargs: Any) -> Any:
-        before = CALLS.get()
-        try:
+        with surely(partial(CALLS.set, CALLS.get())), using(**fields):
             CALLS.set(call)
-            with using(**fields):
-                return function(*args, **kwargs)
-        finally:
-            CALLS.set(before)
+            return function(*args, **kwargs)
 
     return run  # type: ignore[return-value]
 

@@ -19,8 +19,7 @@ from weakref import ref
 from ..autograd.decorate import decorate
 from .meter import Meter
 from .policy import Policy
-from .torch_graph import TorchHooks, TorchModuleCall, metering
-from .torch_nodes import LearnedTable
+from .torch_graph import METERS, LearnedTable, PerThread, TorchHooks, TorchModuleCall
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,7 +46,7 @@ class Hooks:
         self.policy, self.model = policy, model
         self._torch = torch
         self._table = LearnedTable()
-        self._local = threading.local()  # the running module of each thread
+        self._local = PerThread()
         self._lock = threading.Lock()
         self._observed = 0  # how many blocks are open
         self._removers: list[Any] = []
@@ -59,17 +58,11 @@ class Hooks:
             blocks.enter_context(self._torch.autograd.graph.saved_tensors_hooks(now.pack, now.unpack))
             blocks.callback(self._leave)
             self._observe()
-            self._open().append(blocks.pop_all())
+            self._local.open.append(blocks.pop_all())
         return self
 
     def __exit__(self, *exc: object) -> None:
-        self._open().pop().close()
-
-    def _open(self) -> list[ExitStack]:
-        found: list[ExitStack] | None = getattr(self._local, "open", None)
-        if found is None:
-            found = self._local.open = []
-        return found
+        self._local.open.pop().close()
 
     def __call__(self, function: F) -> F:
         return decorate(lambda: self, function)
@@ -110,14 +103,14 @@ class Hooks:
         return f"saved.torch.hooks({self.policy!r})"
 
 
-def _noting(local: Any, name: str) -> tuple[Callable[..., None], Callable[..., None]]:
+def _noting(local: PerThread, name: str) -> tuple[Callable[..., None], Callable[..., None]]:
     """Return a forward pre-hook and a forward hook that keep track of the running module in `local.call`."""
 
     def before(module: Any, args: Any) -> None:
-        local.call = TorchModuleCall(module, getattr(local, "call", None), name)
+        local.call = TorchModuleCall(module, local.call, name)
 
     def after(module: Any, args: Any, result: Any) -> None:
-        call = getattr(local, "call", None)
+        call = local.call
         while call is not None and call.module() is not module:  # inner calls whose forward hook did not run
             call = call.outer
         if call is not None:
@@ -216,11 +209,11 @@ class TorchMeter(Meter):
         self._blocks = ExitStack()
         if pair is None or not isinstance(getattr(pair[0], "__self__", None), TorchHooks):
             self._blocks.enter_context(Hooks(self._torch, Policy() if pair is None else _Around(pair), None))
-        metering().append(self)
+        METERS.open.append(self)
         return self
 
     def __exit__(self, *exc: object) -> None:
-        metering().remove(self)
+        METERS.open.remove(self)
         self._blocks.close()
 
     def saved(self, tensor: Any, packed: Any) -> None:

@@ -1,29 +1,38 @@
-"""The packed forms of saved tensors in the graph of an installed torch, and the hooks that make them."""
+"""The packed forms of saved tensors in the graph of an installed torch, and the hooks that make them.
+
+A pack hook of torch is not told which node saves a tensor. But an unpack hook runs while that node
+runs, so that what one backward pass shows, the operation and the slot, in gradpack's names, is known in the next step.
+"""
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 from ..base import dtypes
 from ..base.errors import saved_was_modified
+from ..declare.op import REGISTRY, Op
 from ..nn._module.calls import Call
-from .info import SavedInfo
-from .memory_handles import described
+from ..ops.methods import load_all
+from .info import LearnedInfo, SavedInfo, described, is_exact
 from .policy import Policy
-from .torch_nodes import LearnedTable, found_in, learned_info
-
-_METERS = threading.local()
 
 
-def metering() -> list[Any]:
-    """Return the open `TorchMeter`s of this thread."""
-    found: list[Any] | None = getattr(_METERS, "open", None)
-    if found is None:
-        found = _METERS.open = []
-    return found
+class PerThread(threading.local):
+    """Data of each thread: its open blocks, and the running call of a module."""
+
+    call: Any = None
+
+    def __init__(self) -> None:
+        self.open: list[Any] = []
+
+
+METERS = PerThread()  # its open blocks are `TorchMeter`s
 
 
 class TorchModuleCall(Call):
@@ -107,18 +116,11 @@ class _TorchSaved:
             self.table.learn(self.look, self.nr, learned_info(name, slot))
 
     def _modified(self, node: Any) -> RuntimeError:
-        slot = None if node is None else found_in(node, self)
-        producer, nr = self.producer
+        name, slot = ("an operation", None) if node is None else (node.name(), found_in(node, self))
+        info, (producer, nr) = self.info, self.producer
         whose = f"output {nr} of {producer}" if producer else ""
-        return saved_was_modified(
-            "an operation" if node is None else node.name(),
-            "a tensor" if slot is None else slot,
-            self.info.dtype,
-            self.info.shape,
-            whose,
-            self.same._version,
-            self.seen,
-        )
+        version = self.same._version
+        return saved_was_modified(name, slot or "a tensor", info.dtype, info.shape, whose, version, self.seen)
 
 
 def _dtype_of(tensor: Any) -> Any:
@@ -129,16 +131,17 @@ def _dtype_of(tensor: Any) -> Any:
 class TorchHooks:
     """The pack and unpack hooks of one block. Keeps neither model nor tensors alive."""
 
-    def __init__(self, torch: Any, policy: Policy, table: LearnedTable, kinds: dict[int, Any], local: Any) -> None:
+    def __init__(
+        self, torch: Any, policy: Policy, table: LearnedTable, kinds: dict[int, Any], local: PerThread
+    ) -> None:
         self._torch, self._policy, self._table, self._kinds, self._local = torch, policy, table, kinds, local
         self._round: ref[_OutsideModules] | None = None
 
     def pack(self, tensor: Any) -> Any:
         torch = self._torch
         same = tensor.detach()  # with grad_fn it would keep alive the graph that holds it
-        if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or tensor.layout is not torch.strided:
-            return _KeptAsIs(same, same._version, tensor)
-        if _dtype_of(tensor) is None:
+        is_plain = type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.layout is torch.strided
+        if not is_plain or _dtype_of(tensor) is None:
             return _KeptAsIs(same, same._version, tensor)
         info, node, seen = self._described(tensor), tensor.grad_fn, same._version
         producer = ("", 0) if node is None else (node.name(), tensor.output_nr)
@@ -158,7 +161,7 @@ class TorchHooks:
             same = tensor.detach()
             same.data = same.new_empty(0)  # keeps the version counter, but not the memory
         held = _TorchSaved(info, self._policy, self._table, outside, producer, look, nr, packed, same, seen, storage)
-        for one in metering():
+        for one in METERS.open:
             one.saved(tensor, held.packed)
         return held
 
@@ -168,7 +171,7 @@ class TorchHooks:
         known = self._kinds.get(storage._cdata)
         if known is not None and known[0]() is storage:
             info.kind = known[1]
-        info._call = getattr(self._local, "call", None)
+        info._call = self._local.call
         return info
 
     def _current_round(self) -> _OutsideModules:
@@ -198,3 +201,92 @@ class _KeptAsIs:
                 f"expected version {self.seen} instead."
             )
         return self.same
+
+
+_SLOTS = {"self": "input", "result": "out", "output": "out", "logsumexp": "lse", "log_sumexp": "lse"}
+_NORM = {"result1": "mean", "result2": "rstd"}  # saved by normalisation layers
+_STATS = ("mean", "rstd", "lse")
+_MOST = 1 << 16  # most entries of a table
+
+
+def found_in(node: Any, packed: object) -> str | None:
+    """Return the name under which a node of torch saves a packed object, "self" or "saved_tensors[1]", or None."""
+    for name in _raw_names(type(node)):
+        value = getattr(node, name, None)
+        several = isinstance(value, tuple)
+        for nr, saved in enumerate(value if isinstance(value, tuple) else (value,)):
+            try:
+                is_it = saved is not None and saved.data is packed
+            except RuntimeError:  # already freed
+                continue
+            if is_it:
+                short = name.removeprefix("_raw_saved_")
+                return f"{'saved_tensors' if short == 'tensors' else short}[{nr}]" if several else short
+    return None
+
+
+_RAW: WeakKeyDictionary[type, list[str]] = WeakKeyDictionary()
+
+
+def _raw_names(kind: type) -> list[str]:
+    known = _RAW.get(kind)
+    if known is None:
+        known = _RAW[kind] = [n for n in dir(kind) if n.startswith("_raw_saved_")]
+    return known
+
+
+@cache
+def _operations() -> dict[str, list[Op]]:
+    """Return gradpack's operations by the name of their node, which is the same as torch's."""
+    import_module("..nn.functional", __package__)
+    load_all()
+    found: dict[str, list[Op]] = {}
+    for op in REGISTRY.values():
+        found.setdefault(op.node_name, []).append(op)
+    return found
+
+
+@cache
+def learned_info(node_name: str, slot: str) -> LearnedInfo:
+    """Return operation names, kind and exactness of what a node of torch saves in a slot."""
+    words = re.sub(r"Backward\d*$", "", node_name)
+    own = words if node_name.endswith("Backward") else re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", words).lower()
+    ops = _operations().get(node_name, [])
+    names = tuple(dict.fromkeys((own, *(op.name.lstrip("_") for op in ops))))
+    if "Norm" in node_name and slot in _NORM:
+        slot = _NORM[slot]
+    slot = _SLOTS.get(slot, slot)
+    kind = "stat" if slot in _STATS else "output" if re.fullmatch(r"out|result\d", slot) else ""
+    exact = any(is_exact(op) or op.compares for op in ops) or own.endswith("_loss")
+    return LearnedInfo((node_name, slot), names, exact, kind)
+
+
+class LearnedTable:
+    """The learned facts, by the look of a tensor and its ordinal among those that look the same in a module's call."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[Any, int], LearnedInfo] = {}
+        self._alike: dict[Any, LearnedInfo | None] = {}  # None: several nodes or slots save tensors of this look
+
+    def find(self, look: Any, nr: int) -> LearnedInfo | None:
+        """Return the fact for tensor `nr` of a look; if there is none, the one that all of this look share, or None."""
+        found = self._known.get((look, nr))
+        return self._alike.get(look) if found is None else found
+
+    def knows(self, look: Any, nr: int, node_name: str) -> bool:
+        found = self._known.get((look, nr))
+        return found is not None and found.label[0] == node_name
+
+    def learn(self, look: Any, nr: int, fact: LearnedInfo) -> None:
+        if len(self._known) >= _MOST:
+            self._known.clear()
+            self._alike.clear()
+        self._known[look, nr] = fact
+        if self._alike.setdefault(look, fact) is not fact:
+            self._alike[look] = None
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+    def facts(self) -> list[tuple[Any, LearnedInfo]]:
+        return [(look, fact) for (look, _), fact in list(self._known.items())]

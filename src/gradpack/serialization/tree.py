@@ -40,12 +40,10 @@ class Encoder:
         self.arrays: dict[str, Any] = {}
         self._names: dict[int, str] = {}  # number of each piece of memory in the table, by its owner
         self._seen: dict[int, tuple[Any, int]] = {}  # tensors by id (kept alive) -> their numbers
-        self._users: dict[int, int] = {}
+        self._users: Counter[int] = Counter()  # of each piece of memory, how many tensors are in it
 
     def encode(self, obj: Any) -> Any:
-        for tensor in _tensors(obj):
-            key = _owner_key(tensor)
-            self._users[key] = self._users.get(key, 0) + 1
+        self._users = Counter(map(_owner_key, _tensors(obj)))
         return self._value(obj, "")
 
     def _value(self, obj: Any, path: str, depth: int = 0) -> Any:
@@ -70,7 +68,7 @@ class Encoder:
         if isinstance(obj, np.ndarray):
             return {"array": self._store(path, obj), "dtype": NUMPY.dtype_of(obj.dtype).name}
         kind = _CONTAINERS.get(type(obj))
-        if kind in ("list", "tuple", "set"):
+        if kind in _SEQUENCES:
             return {kind: [self._value(v, f"{path}.{i}" if path else str(i), depth + 1) for i, v in enumerate(obj)]}
         if kind is not None:
             pairs = [
@@ -94,14 +92,11 @@ class Encoder:
         if type(tensor) not in (Tensor, Parameter):
             raise TypeError(_refused(tensor, path))
         self._seen[id(tensor)] = tensor, len(self._seen)
-        facts: dict[str, Any] = {"dtype": tensor.dtype.name}
-        if tensor.requires_grad:
-            facts["requires_grad"] = True
-        if isinstance(tensor, Parameter):
-            facts["parameter"] = True
+        flags = {"requires_grad": tensor.requires_grad, "parameter": isinstance(tensor, Parameter)}
+        facts: dict[str, Any] = {"dtype": tensor.dtype.name} | {name: True for name, is_on in flags.items() if is_on}
         array = tensor._spec.backend.to_numpy(tensor._data)
         key = _owner_key(tensor)
-        if self._users.get(key, 0) > 1 and array.size:
+        if self._users[key] > 1 and array.size:
             owner = _owner(array)
             name = self._names.get(key)
             if name is None:
@@ -126,15 +121,9 @@ class Encoder:
 
 
 _RESERVED = frozenset({"file", "__structure__", "__metadata__"})
-_CONTAINERS: dict[type, str] = {
-    list: "list",
-    tuple: "tuple",
-    set: "set",
-    dict: "dict",
-    OrderedDict: "ordered",
-    StateDict: "state",
-    Counter: "counter",
-}
+_SEQUENCES: dict[str, Any] = {"list": list, "tuple": tuple, "set": set}
+_MAPPINGS: dict[str, Any] = {"dict": dict, "ordered": OrderedDict, "state": StateDict, "counter": Counter}
+_CONTAINERS: dict[type, str] = {kind: name for name, kind in (_SEQUENCES | _MAPPINGS).items()}
 
 
 def _refused(obj: Any, path: str) -> str:
@@ -149,22 +138,19 @@ def _refused(obj: Any, path: str) -> str:
     )
 
 
-def _tensors(obj: Any, depth: int = 0) -> Iterator[Tensor]:
+def _tensors(obj: Any) -> Iterator[Tensor]:
     """Every tensor in an object, each once for each time it is another object."""
     seen: set[int] = set()
     stack = [obj]
     while stack:
         item = stack.pop()
-        if isinstance(item, Tensor | list | tuple | dict | set):
-            if id(item) in seen:
-                continue
-            seen.add(id(item))
+        if id(item) in seen or not isinstance(item, Tensor | list | tuple | dict | set):
+            continue
+        seen.add(id(item))
         if isinstance(item, Tensor):
             yield item
-        elif isinstance(item, list | tuple | set):
-            stack.extend(item)
-        elif isinstance(item, dict):
-            stack.extend(item.values())
+        else:
+            stack.extend(item.values() if isinstance(item, dict) else item)
 
 
 def _owner(array: Any) -> Any:
@@ -221,9 +207,8 @@ class Decoder:
             if type(content) is not int or not 0 <= content < len(self._tensors):
                 raise BadFileError("load(): the description of the structure names a tensor that is not there")
             return self._tensors[content]
-        if kind in ("list", "tuple", "set"):
-            items = [self._value(v, depth + 1) for v in content]
-            return items if kind == "list" else tuple(items) if kind == "tuple" else set(items)
+        if kind in _SEQUENCES:
+            return _SEQUENCES[kind]([self._value(v, depth + 1) for v in content])
         if kind in _MAPPINGS:
             mapping: Any = _MAPPINGS[kind]()
             for key, value in content:
@@ -259,13 +244,12 @@ class Decoder:
                 array = dense.transpose([order.index(i) for i in range(array.ndim)])
         out: Tensor = wrap(array)
         if facts.get("parameter"):
-            out = Parameter(out, bool(facts.get("requires_grad")))
-        elif facts.get("requires_grad"):
+            return Parameter(out, bool(facts.get("requires_grad")))
+        if facts.get("requires_grad"):
             out.requires_grad = True
         return out
 
 
-_MAPPINGS: dict[str, Any] = {"dict": dict, "ordered": OrderedDict, "state": StateDict, "counter": Counter}
 _SIMPLE: dict[str, Any] = {
     "float": lambda text: {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[text],
     "complex": lambda parts: complex(float.fromhex(parts[0]), float.fromhex(parts[1])),

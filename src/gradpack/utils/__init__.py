@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.filled import fill_when_asked
-from ..core.swap import swap_tensors
+from ..core.copying import swap_tensors
 from . import checkpoint, dlpack, hooks
 
 if TYPE_CHECKING:  # imported when it is first asked for

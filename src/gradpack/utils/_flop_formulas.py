@@ -103,40 +103,17 @@ def baddbmm_flop(input: Shape, a: Shape, b: Shape, *args: Any, out_shape: Any = 
 
 
 @register_flop_formula([aten.convolution, aten._convolution])
-def conv_flop(
-    x: Shape,
-    weight: Shape,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    transposed: bool,
-    *args: Any,
-    out_shape: Any = None,
-    **kwargs: Any,
-) -> int:
+def conv_flop(x: Shape, weight: Shape, *args: Any, out_shape: Any = None, **kwargs: Any) -> int:
     """FLOPs of a convolution: each element of the result (transposed: of the input) meets a kernel."""
+    _bias, _stride, _padding, _dilation, transposed, *_ = args
     return 2 * x[0] * prod((x if transposed else out_shape)[2:]) * prod(weight)
 
 
 @register_flop_formula(aten.convolution_backward)
-def conv_backward_flop(
-    grad_out: Shape,
-    x: Shape,
-    weight: Shape,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    transposed: bool,
-    output_padding: Any,
-    groups: int,
-    output_mask: Any,
-    out_shape: Any = None,
-) -> int:
+def conv_backward_flop(grad_out: Shape, x: Shape, weight: Shape, *args: Any, out_shape: Any = None) -> int:
     """FLOPs of a convolution's gradients by input and weight: each takes as many as the convolution."""
-    forward = conv_flop(x, weight, bias, stride, padding, dilation, transposed, out_shape=grad_out)
-    return forward * (bool(output_mask[0]) + bool(output_mask[1]))
+    output_mask = args[-1]
+    return conv_flop(x, weight, *args, out_shape=grad_out) * (bool(output_mask[0]) + bool(output_mask[1]))
 
 
 @register_flop_formula(aten._scaled_dot_product_flash_attention)
@@ -172,12 +149,6 @@ def _matmul(a: Shape, b: Shape) -> tuple[OpOverloadPacket, Shape, Shape] | None:
     return aten.bmm, (batch, *a[-2:]), (batch, *b[-2:])
 
 
-def _of_products(found: Any, wanted: list[bool]) -> list[Part]:
-    """The backward of a product: one of the same cost for each factor."""
-    packet, a, b = found
-    return [(packet, (a, b), None) for one in wanted if one]
-
-
 def parts(op: Op, values: dict[str, Any], out: Any, wanted: dict[str, bool]) -> tuple[list[Part], list[Part]]:
     """The operations of torch's that a call of ours is made of, and those of its backward.
 
@@ -196,8 +167,8 @@ def parts(op: Op, values: dict[str, Any], out: Any, wanted: dict[str, bool]) -> 
         found = _matmul(a, b)
         if found is None:
             return [], []
-        backward = _of_products(found, [wanted[side] for side in sides])
         packet, a, b = found
+        backward: list[Part] = [(packet, (a, b), None) for side in sides if wanted[side]]  # each costs the same
         if added is None:
             return [(packet, (a, b), out)], backward
         return [(aten.addmm if packet is aten.mm else aten.baddbmm, (added, a, b), out)], backward

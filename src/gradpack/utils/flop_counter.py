@@ -171,11 +171,9 @@ class FlopCounterMode:
     def _count(self, places: tuple[str, ...], calls: list[Part]) -> None:
         for packet, given, result in calls:
             if packet in self.flop_registry:
-                self._add(places, packet, self.flop_registry[packet](*given, out_val=result))
-
-    def _add(self, places: tuple[str, ...], packet: Any, count: int) -> None:
-        for place in places:
-            self.flop_counts[place][packet] += count
+                count = self.flop_registry[packet](*given, out_val=result)
+                for place in places:
+                    self.flop_counts[place][packet] += count
 
     # -- results --
 

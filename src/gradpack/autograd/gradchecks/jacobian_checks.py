@@ -165,6 +165,7 @@ class Comparison:
     # -- batches --
 
     def batched(self, outputs: Sequence[Tensor]) -> None:
+        """Compare gradients of two seeds under `vmap` with those of single passes."""
         for nr, output in enumerate(outputs):
             seeds = [_random.randn_like(output) for _ in range(2)]
             one_by_one = [grad(output, self.sources, s, retain_graph=True, allow_unused=True) for s in seeds]
@@ -177,6 +178,9 @@ class Comparison:
             for i, (x, batch) in enumerate(zip(self.sources, together, strict=True)):
                 expected = stack([zeros_like(x) if g[i] is None else g[i] for g in one_by_one])
                 _check_batch(zeros_like(expected) if batch is None else batch, expected, i, nr, _BACKWARD)
+        for x in self.sources:
+            if x.retains_grad:  # `vmap` may have left a batched gradient
+                x.grad = None
 
     def batched_forward(self) -> None:
         """Compare tangents of two directions under `vmap` with those of single passes."""

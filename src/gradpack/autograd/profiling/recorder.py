@@ -17,7 +17,6 @@ from ...base.devices import device
 from ...base.modes import MODE, Mode
 from ...core.memory_tracking import Tracker
 from ...core.tensor import Tensor
-from ...declare.dispatch.torch_names import VARIANTS
 from ...declare.generate import profiling as clocks
 from ...declare.generate.profiling import ANNOTATION, FUNCTION, MEMORY, NODE, OP, sequence_of
 from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
@@ -216,7 +215,7 @@ def _label(node: Node) -> str:
         known = _labels[kind]
     except KeyError:
         op = getattr(kind, "op", None)
-        fixed = op is not None and (op.name not in VARIANTS or getattr(kind, "is_settled", False))
+        fixed = op is not None and (op.overloads is None or getattr(kind, "is_settled", False))
         known = _labels[kind] = node.name() if fixed else None
         if known is not None:
             _named[kind] = known

@@ -5,7 +5,7 @@ Rules are functions of a `Call`; which operation has which stands in `rule_table
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ..op import REGISTRY, Op
 from .batch_tensor import expanded
-from .vmap_fallback import dynamic_shape, examples, results, warn_of_loop
+from .vmap_fallback import examples, results, stacked, warn_of_loop
 
 if TYPE_CHECKING:
     from .level import VmapLevel
@@ -58,6 +58,13 @@ class Call:
         """A tensor with its batch dimension, expanded if it has none."""
         value: Tensor = self.values[i]
         return value if self.flags[i] else expanded(value, self.size)
+
+    def wholes(self, places: Iterable[int] | None = None, ndim: int = 0) -> list[Any]:
+        """Return the arguments with tensors, all or those at `places`, whole and with `ndim` dimensions or more."""
+        values = list(self.values)
+        for i in self.tensors() if places is None else places:
+            values[i] = lift(self.whole(i), ndim)
+        return values
 
     def run(self, values: list[Any] | None = None, op: Op | None = None) -> Any:
         return run(op or self.op, self.values if values is None else values)
@@ -146,15 +153,4 @@ def _loop(c: Call) -> Any:
             "dimension has size 0"
         )
     columns = [examples(v, f, c.size) for v, f in zip(c.values, c.flags, strict=True)]
-    rows = [run(c.op, list(values)) for values in zip(*columns, strict=True)]
-    if isinstance(rows[0], tuple):
-        made = [_stacked(c, column) for column in zip(*rows, strict=True)]
-        return type(rows[0])(*made) if hasattr(rows[0], "_fields") else tuple(made)
-    return _stacked(c, rows)
-
-
-def _stacked(c: Call, results: Any) -> Any:
-    shapes = {r._shape for r in results}
-    if len(shapes) > 1:
-        raise dynamic_shape(c.op.name)
-    return call("stack", list(results), 0)
+    return stacked(c.op.name, [run(c.op, list(values)) for values in zip(*columns, strict=True)])

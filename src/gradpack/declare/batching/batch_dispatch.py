@@ -49,7 +49,7 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
             firsts = _firsts(values, flags)
             if firsts is not None:
                 return run(op, firsts)
-        rule = rule_of(op)
+        rule = _rules.get(op.name) or rule_of(op)
         if rule is elementwise and _aligned(values, flags):
             made = run(op, values)
         else:
@@ -78,10 +78,9 @@ def rule_of(op: Op) -> Rule | None:
         from .rule_table import RULES  # when a level first runs an operation
 
         _rules.update(RULES)
-    found = _rules.get(op.name)
-    if found is None and op.kind == "elementwise":
-        return elementwise
-    return found
+    if op.name not in _rules and op.kind == "elementwise":
+        _rules[op.name] = elementwise
+    return _rules.get(op.name)
 
 
 _rules: dict[str, Rule] = {}

@@ -191,13 +191,6 @@ def with_same(made: Tensor, flags: Iterable[bool]) -> Tensor:
     return made
 
 
-def keep_source(made: Any, value: Any) -> None:
-    """Copy `BatchedData.source` of each level from `value` to `made`, which replaces it."""
-    while is_batched(made) and is_batched(value) and made._data.level is value._data.level:
-        made._data.source = value._data.source
-        made, value = made._data.value, value._data.value
-
-
 def cut(value: Tensor, tangent: bool = False) -> Tensor:
     """Detach a tensor and keep its tangent; the tangent is detached too if `tangent` is true."""
     if is_batched(value):
@@ -287,19 +280,38 @@ def bottom(value: Tensor, levels: tuple[VmapLevel, ...], inner: tuple[VmapLevel,
     return value
 
 
-def lifted(value: Tensor, levels: tuple[VmapLevel, ...], inner: tuple[VmapLevel, ...] = ()) -> Tensor:
-    """The inverse of `bottom`."""
+def lifted(
+    value: Tensor, levels: tuple[VmapLevel, ...], inner: tuple[VmapLevel, ...] = (), same: Iterable[bool] = ()
+) -> Tensor:
+    """The inverse of `bottom`. `same` are the flags that `same_of` returns for `levels`, False by default."""
     if inner:
         top = inner[-1]
         if not top.has(value):
-            return lifted(value, levels, inner[:-1])
+            return lifted(value, levels, inner[:-1], same)
         found, n = value._data.value, len(levels)
         with using(levels=inner[:-1]):
             found = REGISTRY["permute"].public(found, (*range(1, n + 1), 0, *range(n + 1, found.ndim)))
-        return batched(lifted(found, levels, inner[:-1]), top)
+        return batched(lifted(found, levels, inner[:-1], same), top)
     for level in levels:
         value = batched(value, level)
+    data = value._data
+    for flag in same:
+        data.same, data = flag, data.value._data
     return value
+
+
+def lifted_like(value: Tensor, like: Tensor, levels: tuple[VmapLevel, ...]) -> Tensor:
+    """Batch a tensor as `lifted` does, in place of `like`: with what `BatchedData` says of that one."""
+    if not levels:
+        return value
+    data, top = like._data, levels[-1]
+    if type(data) is BatchedData and data.level is top:
+        made = batched(lifted_like(value, data.value, levels[:-1]), top, data.source)
+        made._data.same = data.same
+    else:
+        made = batched(lifted_like(value, like, levels[:-1]), top)
+        made._data.same = True
+    return made
 
 
 def of_all_examples(function: Callable[..., Any], input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
@@ -315,7 +327,10 @@ def of_all_examples(function: Callable[..., Any], input: Tensor, *args: Any, **k
 
 
 def entered(mode: Mode, level: VmapLevel) -> Mode:
-    return mode.replace(levels=(*mode.levels, level))
+    """Return the mode inside a new innermost level."""
+    inner = mode.replace(levels=(*mode.levels, level))
+    inner.below = mode
+    return inner
 
 
 # -- what is the same for all examples --

@@ -16,16 +16,11 @@ _DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
 
 def along(c: Call) -> Any:
     """Batching rule of operations along given dimensions: shift each `dim` by the batch dimension in front."""
-    places = c.tensors()
-    values = list(c.values)
+    values = c.wholes(ndim=1)
     ndim = c.ndim(0)
     if "shape" in c.op.params:
         ndim = len(c.get("shape"))
         values[c.at("shape")] = (c.size, *c.get("shape")) if ndim else (c.size, 1)
-    for i in places:
-        values[i] = c.whole(i)
-        if c.ndim(i) == 0:
-            values[i] = lift(values[i], 1)
     for name in _DIMS:
         if name in c.op.params and c.get(name) is not None:
             values[c.at(name)] = shifted(c.get(name), ndim)
@@ -63,15 +58,11 @@ def flattening(c: Call) -> Any:
 
 def reduced(c: Call) -> Any:
     """Batching rule of losses: reduce (`reduction` 1: mean, 2: sum) over the elements of each example."""
-    values, flags = list(c.values), list(c.flags)
-    for i in c.tensors():  # all batched, as the vjps expect: gradients have a batch dimension
-        values[i], flags[i] = c.whole(i), True
+    values = c.wholes()  # all batched, as the vjps expect: gradients have a batch dimension
     i = c.at("reduction")
     reduction, values[i] = values[i], 0
-    made = elementwise(Call(c.level, c.op, values, flags))
-    if not reduction:
-        return made
-    if made.ndim == 1:
+    made = elementwise(Call(c.level, c.op, values, [isinstance(v, Tensor) for v in values]))
+    if not reduction or made.ndim == 1:
         return made
     return call("_sum_dim" if reduction == 2 else "_mean_dim", made, tuple(range(1, made.ndim)))
 
@@ -84,25 +75,28 @@ def squared(c: Call) -> Any:
     return call("_sum_dim" if c.get("reduction") == 2 else "_mean_dim", made, dims) if dims else made
 
 
-def instead(name: str, *extra: Any, dims: bool = True, take: int | None = None) -> Rule:
-    """Make the rule of a full reduction: the operation `name` along dimension 1 of flattened examples."""
+def instead(name: str, several: bool = True, take: int | None = None) -> Rule:
+    """Make the rule of a full reduction: the operation `name` along the dimensions of an example.
+
+    Args:
+        several: whether it takes several dimensions; else examples are flattened.
+        take: which of its results to return, if it has several.
+    """
 
     def rule(c: Call) -> Any:
-        value = rows(c.values[0])
-        made = call(name, value, 1, *extra) if dims else call(name, value, *extra)
-        return made if take is None else made[take]
+        value = c.values[0]
+        n = len(value._shape)
+        if n == 1 or not several:
+            made = call(name, rows(value), 1)
+            return made if take is None else made[take]
+        return REGISTRY[name].public(value, 1 if n == 2 else tuple(range(1, n)))
 
     return rule
 
 
 def leading(c: Call) -> Any:
     """Batching rule of operations on the last dimensions, with any number of leading batch dimensions."""
-    places = c.tensors()
-    values = list(c.values)
-    ndim = max(c.ndim(i) for i in places)
-    for i in places:
-        values[i] = lift(c.whole(i), ndim)
-    return c.run(values)
+    return c.run(c.wholes(ndim=max(map(c.ndim, c.tensors()))))
 
 
 def renorm(c: Call) -> Any:
@@ -131,10 +125,7 @@ def masked_fill_tensor(c: Call) -> Any:
 
 def alike(c: Call) -> Any:
     """Batching rule for operations on tensors of equal batch size, whose numbers of dimensions may differ."""
-    values = list(c.values)
-    for i in c.tensors():
-        values[i] = c.whole(i)
-    return c.run(values)
+    return c.run(c.wholes())
 
 
 def simply(c: Call) -> Any:
@@ -157,9 +148,7 @@ def sized(*names: str) -> Rule:
     """Make the batching rule of operations that take the size of the result: put the batch size in front of it."""
 
     def rule(c: Call) -> Any:
-        values = list(c.values)
-        for i in c.tensors():
-            values[i] = c.whole(i)
+        values = c.wholes()
         for name in names:
             i = c.at(name)
             values[i] = (c.size, *values[i])
@@ -233,21 +222,16 @@ def transposed(c: Call) -> Any:
 
 
 def subscript(c: Call) -> Any:
-    """A subscript of ints and slices."""
+    """A subscript of ints and slices, or zeros with gradients there."""
     place = c.get("place")
     place = place if isinstance(place, tuple) else (place,)
-    return run(c.op, [c.values[0], (slice(None), *place)])
+    shape = [(c.size, *c.get("shape"))] if "shape" in c.op.params else []
+    return run(c.op, [c.values[0], *shape, (slice(None), *place)])
 
 
 def part(c: Call) -> Any:
     """The part where a view was, of each example."""
     return run(c.op, [c.values[0], c.get("at").of_examples(c.size)])
-
-
-def subscript_back(c: Call) -> Any:
-    place = c.get("place")
-    place = place if isinstance(place, tuple) else (place,)
-    return run(c.op, [c.values[0], (c.size, *c.get("shape")), (slice(None), *place)])
 
 
 def joined(c: Call) -> Any:
@@ -260,11 +244,6 @@ def joined(c: Call) -> Any:
         nothing = (*shape[:dim], 0, *shape[dim + 1 :])
         items = [t if t._shape[1:] != (0,) else call("reshape", t, nothing) for t in items]
     return run(c.op, [items, dim])
-
-
-def gathering(c: Call) -> Any:
-    """`gather`, `scatter` and the like: every tensor has the same number of dimensions."""
-    return along(c)
 
 
 def embedding(c: Call) -> Any:
@@ -305,9 +284,6 @@ def masked(c: Call) -> Any:
         "each batch this would return a differently shaped Tensor. Please file an issue at "
         "https://github.com/pytorch/pytorch/issues if you need this feature."
     )
-
-
-__all__ = ["elementwise"]
 
 
 def trace(c: Call) -> Any:

@@ -8,7 +8,7 @@ from ...core.tensor import Tensor
 from ..op import REGISTRY
 from .batch_call import Call, _loop, call, lift, rows, run, shifted
 from .batch_tensor import expanded
-from .rules import along, call_arange, refused
+from .rules import call_arange
 
 
 def starts(c: Call, ndim: int, step: int = 1) -> Tensor:
@@ -117,8 +117,7 @@ def index_put(c: Call) -> Any:
     given, together, ndim = _places(indices, flags)
     if together and given[0] > 0:
         return _loop(c)
-    values = list(c.values)
-    values[0] = c.whole(0)
+    values = c.wholes([0])
     values[1] = [starts(c, ndim), *_aligned(indices, flags, ndim)]
     if c.op.name == "index_put" and c.flags[2]:
         values[2] = lift(c.values[2], ndim + c.ndim(0) - len(given))
@@ -127,47 +126,29 @@ def index_put(c: Call) -> Any:
 
 def _put_mask(c: Call, indices: list[Any], flags: list[bool]) -> Any:
     """Where a mask says, a number; anything else would need to know how many places there are."""
-    if c.op.name == "index_put" and len(indices) == 1 and c.ndim(2) == 0 and not c.get("accumulate"):
-        mask = indices[0]
-        mask = mask if flags[0] else expanded(mask, c.size)
-        mask = call("reshape", mask, (*mask._shape, *(1,) * (c.ndim(0) + 1 - mask.ndim)))
-        value = lift(c.values[2], c.ndim(0)) if c.flags[2] else c.values[2]
-        return REGISTRY["where"].public(mask, value, c.whole(0))
-    if c.op.name == "index_put_backward" and len(indices) == 1:
-        mask = indices[0] if flags[0] else expanded(indices[0], c.size)
-        mask = call("reshape", mask, (*mask._shape, *(1,) * (c.ndim(0) + 1 - mask.ndim)))
+    one = c.op.name == "index_put" and c.ndim(2) == 0 and not c.get("accumulate")
+    if len(indices) > 1 or not (one or c.op.name == "index_put_backward"):
+        return _with_mask(c, indices, flags)
+    mask = indices[0] if flags[0] else expanded(indices[0], c.size)
+    mask = call("reshape", mask, (*mask._shape, *(1,) * (c.ndim(0) + 1 - mask.ndim)))
+    if not one:
         return call("masked_fill", c.whole(0), mask, 0)
-    return _with_mask(c, indices, flags)
+    value = lift(c.values[2], c.ndim(0)) if c.flags[2] else c.values[2]
+    return REGISTRY["where"].public(mask, value, c.whole(0))
 
 
-def index_along(c: Call) -> Any:
-    """One index tensor, at one dimension."""
-    start = c.get("start")
-    indices = [None] * start + [c.get("index")]
-    flags = [False] * start + [c.has("index")]
-    name = "index" if c.op.name == "index_along" else "index_backward"
-    rest = [] if name == "index" else [c.get("shape")]
-    made = Call(
-        c.level,
-        REGISTRY[name],
-        [c.values[0], indices, *rest],
-        [c.flags[0], flags if c.has("index") else False, *[False for _ in rest]],
-    )
-    return index(made) if name == "index" else index_back(made)
-
-
-def index_pair(c: Call) -> Any:
-    pair = [c.get("first"), c.get("second")]
-    flags = [c.has("first"), c.has("second")]
-    name = "index" if c.op.name == "index_pair" else "index_backward"
-    rest = [] if name == "index" else [c.get("shape")]
-    made = Call(
-        c.level,
-        REGISTRY[name],
-        [c.values[0], pair, *rest],
-        [c.flags[0], flags if any(flags) else False, *[False for _ in rest]],
-    )
-    return index(made) if name == "index" else index_back(made)
+def index_listed(c: Call) -> Any:
+    """One index tensor at a dimension, or two at the first ones: as `index`, or its gradient."""
+    if "start" in c.op.params:
+        start = c.get("start")
+        indices, flags = [None] * start + [c.get("index")], [False] * start + [c.has("index")]
+    else:
+        indices, flags = [c.get("first"), c.get("second")], [c.has("first"), c.has("second")]
+    shape = [c.get("shape")] if "shape" in c.op.params else []
+    name = "index_backward" if shape else "index"
+    values = [c.values[0], indices, *shape]
+    given = [c.flags[0], flags if any(flags) else False, *[False for _ in shape]]
+    return (index_back if shape else index)(Call(c.level, REGISTRY[name], values, given))
 
 
 def index_select(c: Call) -> Any:
@@ -226,25 +207,14 @@ def index_write(c: Call) -> Any:
     return _moved(made, 1, dim)
 
 
-def take(c: Call) -> Any:
-    """Elements by their number in a row of all."""
-    index, whole = c.get("index"), c.whole(0)
-    flat = call("reshape", whole, (-1,))
-    count = whole.numel() // max(c.size, 1)
+def at_numbers(c: Call) -> Any:
+    """Elements by their number in a row of all: read, written to, or zeroed."""
     i = c.at("index")
-    where = call("add", counted(index, count), starts(c, c.ndim(i), count))
-    return run(c.op, [flat, where])
-
-
-def put(c: Call) -> Any:
-    index, whole = c.get("index"), c.whole(0)
-    count = whole.numel() // max(c.size, 1)
-    i = c.at("index")
-    where = call("add", counted(index, count), starts(c, c.ndim(i), count))
-    values = list(c.values)
-    values[0], values[i] = whole, where
-    if "source" in c.op.params:
-        values[c.at("source")] = c.whole(c.at("source"))
+    values = c.wholes([k for k in c.tensors() if k != i])
+    count = values[0].numel() // max(c.size, 1)
+    values[i] = call("add", counted(c.values[i], count), starts(c, c.ndim(i), count))
+    if c.op.name == "take":
+        values[0] = call("reshape", values[0], (-1,))
     return c.run(values)
 
 
@@ -272,6 +242,3 @@ def searchsorted(c: Call) -> Any:
         wide = rows(c.whole(1))
         return call("reshape", run(c.op, [bounds, wide, c.values[2]]), (c.size, *values._shape[bool(c.flags[1]) :]))
     return run(c.op, [c.whole(0), c.whole(1), c.values[2]])
-
-
-__all__ = ["along", "refused"]

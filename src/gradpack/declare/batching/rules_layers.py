@@ -8,7 +8,7 @@ from ...core.tensor import Tensor
 from ..op import REGISTRY
 from .batch_call import Call, Rule, _loop, call, elementwise, lift, run
 from .batch_tensor import expanded
-from .rules import call_arange
+from .rules import alike, call_arange
 from .vmap_fallback import results
 
 
@@ -25,9 +25,7 @@ def apart(value: Tensor, size: int) -> Tensor:
 
 def folded(c: Call) -> Any:
     """Batching rule of operations whose first dimension is a batch: fold the `vmap` batch dimension into it."""
-    values = list(c.values)
-    for i in c.tensors():
-        values[i] = joined_rows(c.whole(i))
+    values = [joined_rows(v) if isinstance(v, Tensor) else v for v in c.wholes()]
     for name in ("size", "shape"):
         if name in c.op.params and isinstance(c.get(name), list | tuple) and len(c.get(name)) == c.ndim(0):
             first = c.get(name)
@@ -39,12 +37,7 @@ def images(dims: int) -> Rule:
     """The same for what takes images of `dims` dimensions, or maps of them, with any number of dimensions before."""
 
     def rule(c: Call) -> Any:
-        if any(c.ndim(i) <= dims for i in c.tensors()):
-            values = list(c.values)
-            for i in c.tensors():
-                values[i] = c.whole(i)
-            return c.run(values)
-        return folded(c)
+        return alike(c) if any(c.ndim(i) <= dims for i in c.tensors()) else folded(c)
 
     return rule
 
@@ -56,15 +49,10 @@ def convolution(c: Call) -> Any:
     if not c.flags[1]:
         out = apart(run(c.op, [joined_rows(c.whole(0)), weight, None if c.flags[2] else bias, *c.values[3:]]), c.size)
     else:
-        whole = c.whole(0)  # [B, N, C, ...] -> [N, B * C, ...]
-        order = (1, 0, *range(2, whole.ndim))
-        moved = call("permute", whole, order)
-        merged = call("reshape", moved, (moved._shape[0], moved._shape[1] * moved._shape[2], *moved._shape[3:]))
-        values = [merged, joined_rows(weight), None, *c.values[3:]]
+        values = [_as_channels(c, 0), joined_rows(weight), None, *c.values[3:]]
         values[c.at("groups")] = groups * c.size
         made = run(c.op, values)
-        made = call("reshape", made, (made._shape[0], c.size, made._shape[1] // c.size, *made._shape[2:]))
-        out = call("permute", made, (1, 0, *range(2, made.ndim)))
+        out = _from_channels(c, made, made.ndim + 1)
         if bias is not None and not c.flags[2]:
             bias, c.flags[2] = expanded(bias, c.size), True
     if bias is not None and c.flags[2]:
@@ -121,6 +109,7 @@ def batch_norm(c: Call) -> Any:
 
 
 def _as_channels(c: Call, i: int) -> Tensor:
+    """Examples beside the channels of an image: [B, N, C, ...] -> [N, B * C, ...]."""
     whole = c.whole(i)
     moved = call("permute", whole, (1, 0, *range(2, whole.ndim)))
     found: Tensor = call("reshape", moved, (moved._shape[0], moved._shape[1] * moved._shape[2], *moved._shape[3:]))
@@ -184,19 +173,12 @@ def attention(c: Call) -> Any:
         if c.level.randomness == "error":
             raise c.level.refused_random()
         return _loop(c) if c.level.randomness == "different" else _the_same_draw(c)
-    values = list(c.values)
-    ndim = max(c.ndim(i) for i in range(3))
-    for i in range(3):
-        values[i] = lift(c.whole(i), ndim)
+    ndim = max(map(c.ndim, range(3)))
+    values = c.wholes(range(3), ndim)
     mask = c.values[3]
     if isinstance(mask, Tensor) and c.flags[3]:
         values[3] = lift(mask, ndim)
     return c.run(values)
-
-
-def pick(c: Call) -> Any:
-    """Numbers counted in images, of images that are folded."""
-    return folded(c)
 
 
 def conv_weight(c: Call) -> Any:
@@ -207,28 +189,12 @@ def conv_weight(c: Call) -> Any:
     return apart(c.run(values), c.size)
 
 
-def conv_input(c: Call) -> Any:
+def conv_gradient(c: Call) -> Any:
+    """Gradients of images, for one kernel or for kernels of their own."""
+    values = list(c.values)
     if not c.flags[1]:
-        values = list(c.values)
-        values[0] = joined_rows(c.values[0])
-        return apart(c.run(_sized(c, values)), c.size)
-    return _grouped(c)
-
-
-def conv_output(c: Call) -> Any:
-    if not c.flags[1]:
-        values = list(c.values)
         values[0] = joined_rows(c.values[0])
         return apart(c.run(values), c.size)
-    return _grouped(c)
-
-
-def _sized(c: Call, values: list[Any]) -> list[Any]:
-    return values
-
-
-def _grouped(c: Call) -> Any:
-    values = list(c.values)
     values[0], values[1] = _as_channels(c, 0), joined_rows(c.whole(1))
     values[c.at("groups")] = c.get("groups") * c.size
     made = c.run(values)
@@ -281,9 +247,7 @@ def drawn(c: Call) -> Any:
     if c.level.randomness == "error":
         raise c.level.refused_random()
     if c.level.randomness == "different":
-        values = list(c.values)
-        for i in c.tensors():
-            values[i] = c.whole(i)
+        values = c.wholes()
         return elementwise(Call(c.level, c.op, values, [isinstance(v, Tensor) for v in values]))
     return _the_same_draw(c)
 

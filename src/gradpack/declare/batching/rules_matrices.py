@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 from ...base.modes import MODE
@@ -105,25 +106,17 @@ def linear(c: Call) -> Any:
         out = run(c.op, [c.whole(0), weight, None])
         return call("add", out, lift(bias, out.ndim - 1))
     if c.ndim(1) != 2:
-        swapped = weight
-        out = matmul(Call(c.level, REGISTRY["matmul"], [input, swapped], [c.flags[0], True]))
+        out = matmul(Call(c.level, REGISTRY["matmul"], [input, weight], [c.flags[0], True]))
         if bias is None:
             return out
         return call("add", out, lift(bias, out.ndim - 1) if c.flags[2] else bias)
     whole = c.whole(0)
     shape = whole._shape
-    rows = whole if len(shape) == 3 else call("reshape", whole, (c.size, _count(shape[1:-1]), shape[-1]))
+    rows = whole if len(shape) == 3 else call("reshape", whole, (c.size, prod(shape[1:-1]), shape[-1]))
     if rows._shape[2] != weight._shape[2]:
         run(c.op, [whole[0], weight[0], None])  # raises torch's error
     out = call("linear_each", rows, weight, None if bias is None else c.whole(2))
     return out if len(shape) == 3 else call("reshape", out, (*shape[:-1], weight._shape[1]))
-
-
-def _count(shape: tuple[int, ...]) -> int:
-    n = 1
-    for size in shape:
-        n *= size
-    return n
 
 
 def triple(c: Call) -> Any:

@@ -90,22 +90,22 @@ def _for_each(call: Callable[..., Any], mode: Mode, args: tuple[Any, ...], kwarg
         ]
         n = len(args)
         rows = [call(*row[:n], **dict(zip(kwargs, row[n:], strict=True))) for row in zip(*columns, strict=True)]
-        if isinstance(rows[0], tuple):
-            parts = [_stacked(call.__name__, column) for column in zip(*rows, strict=True)]
-            made: Any = type(rows[0])(*parts) if hasattr(rows[0], "_fields") else tuple(parts)
-        else:
-            made = _stacked(call.__name__, rows)
+        made = stacked(call.__name__, rows)
     finally:
         MODE.set(outer)
     return results(made, level.wrap)
 
 
-def _stacked(name: str, rows: Any) -> Any:
+def stacked(name: str, rows: list[Any]) -> Any:
+    """Stack the results for each example; what is no tensor is that of the first."""
+    if isinstance(rows[0], tuple):
+        parts = [stacked(name, list(column)) for column in zip(*rows, strict=True)]
+        return type(rows[0])(*parts) if hasattr(rows[0], "_fields") else tuple(parts)
     if not isinstance(rows[0], Tensor):
         return rows[0]
     if len({r._shape for r in rows}) > 1:
         raise dynamic_shape(name)
-    return REGISTRY["stack"].public(list(rows), 0)
+    return REGISTRY["stack"].public(rows, 0)
 
 
 def results(made: Any, change: Callable[[Any], Any]) -> Any:

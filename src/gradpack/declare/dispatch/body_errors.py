@@ -7,8 +7,7 @@ from inspect import isfunction, signature
 from typing import Any
 
 from ...backends.base import UnsupportedError
-from ...base.errors import dim_out_of_range, inner_failure, shapes_do_not_broadcast
-from ...base.foreign import any_foreign, mixed
+from ...base.errors import any_foreign, dim_out_of_range, inner_failure, mixed, shapes_do_not_broadcast
 from ...core.tensor import Tensor
 from ..op import PUBLIC, Op
 from ..signature.arguments import refuse_unfit

@@ -17,8 +17,8 @@ from ...core.packed import Packed, keep_attributes
 from ...core.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ...core.tensor import Tensor, alias, wrap
 from ...graph.node import Node, OutputSlot, PartialGrads, variant_of
+from ...kernels.dispatch import LARGE
 from ..batching.batch_tensor import batched, below, cut, is_batched_now
-from ..generate.tiling import LARGE
 from ..op import Op
 from .make_node import SavedList
 from .unbroadcast import conj, fit_tensor, is_complex, with_zero_slope
@@ -222,9 +222,7 @@ class OpNode(Node):
 
     def shows_number(self, name: str) -> bool:
         """Return whether torch saves a Python number here as it is, and not as a tensor."""
-        from .torch_names import VARIANTS
-
-        return self.op.name in VARIANTS or len(self.op.promote) < 2
+        return self.op.overloads is not None or len(self.op.promote) < 2
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_saved_", "_raw_saved_")):
@@ -239,10 +237,11 @@ class OpNode(Node):
         return [*super().__dir__(), *names(self)]
 
     def name(self) -> str:
-        from .torch_names import VARIANTS
+        name = type(self).__name__
+        if self.op.overloads is not None and not self.is_settled:
+            from .torch_names import overload_of
 
-        choose = None if self.is_settled else VARIANTS.get(self.op.name)
-        name = type(self).__name__ if choose is None else choose(self)
+            name = overload_of(self)
         return f"torch::autograd::{name}" if name in _OF_AUTOGRAD else name
 
     @property
@@ -253,9 +252,7 @@ class OpNode(Node):
 
     def settled(self) -> Node:
         """Give the node the class name that torch has for this overload, such as `PowBackward1`; return the node."""
-        from .torch_names import VARIANTS
-
-        if not self.is_settled and self.op.name in VARIANTS:
+        if self.op.overloads is not None and not self.is_settled:
             kind: Any = type(self)
             self.__class__ = variant_of(kind, self.name())
         return self

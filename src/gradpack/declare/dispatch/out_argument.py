@@ -6,7 +6,7 @@ import warnings
 from typing import Any
 
 from ...base.callers import depth_of_user
-from ...base.foreign import is_foreign, mixed
+from ...base.errors import is_foreign, mixed
 from ...base.modes import MODE, using
 from ...core.tensor import InferenceCounter, Tensor
 from ..batching.batch_tensor import is_batched

@@ -32,12 +32,6 @@ def _number(node: Any, name: str) -> bool:
     return isinstance(getattr(node, name, None), int | float | complex)
 
 
-def _by_number(op: str, other: str, tensor: int, number: int) -> Callable[[Any], str]:
-    """Return the function that picks torch's node name for operations whose operand `other` may be a number."""
-    names = {False: f"{op}Backward{tensor}", True: f"{op}Backward{number}"}
-    return lambda node: names[_is_number_operand(node, other)]
-
-
 def _is_number_operand(node: Any, other: str) -> bool:
     """Return whether the operand is a number, or a tensor without grad that was not saved."""
     if node.edges[node.op.inputs.index(other)] is not None:
@@ -53,40 +47,12 @@ def _has(node: Any, name: str) -> bool:
     return True
 
 
-def _pow(node: Any) -> str:
-    if _is_number_operand(node, "exponent"):
-        return "PowBackward0"
-    return "PowBackward2" if _is_number_operand(node, "input") else "PowBackward1"
-
-
-def _squeeze(node: Any) -> str:
-    dim = node.dim if _has(node, "dim") else None
-    return f"SqueezeBackward{0 if dim is None else 1 if hasattr(dim, '__index__') else 2}"
-
-
-def _matmul(node: Any) -> str:
-    first, second = (len(getattr(node, n + "_shape", ())) or _ndim(getattr(node, n, None)) for n in ("input", "other"))
-    return {(1, 1): "DotBackward0", (2, 1): "MvBackward0"}.get((first, second), "MmBackward0")
-
-
-def _ndim(value: Any) -> int:
-    shape: Any = getattr(value, "_shape", None) or getattr(value, "shape", ())
-    return len(shape)
-
-
-# By operation: which of torch's nodes this one is.
-VARIANTS: dict[str, Callable[[Any], str]] = {
-    "pow": _pow,
-    "squeeze": _squeeze,
-    "matmul": _matmul,
-    "linear": lambda node: "AddmmBackward0" if hasattr(node, "bias_shape") else "MmBackward0",
-    "remainder": _by_number("Remainder", "other", 1, 0),
-    "fmod": _by_number("Fmod", "other", 1, 0),
-    "rsub": _by_number("Rsub", "other", 0, 1),
-    "lerp": _by_number("Lerp", "weight", 1, 0),
-    "clamp_min": _by_number("ClampMin", "min", 1, 0),
-    "clamp_max": _by_number("ClampMax", "max", 1, 0),
-}
+def overload_of(node: Any) -> str:
+    """Return which of the nodes that `Op.overloads` names this one is."""
+    names = node.op.overloads
+    if callable(names):
+        return str(names(node))
+    return next((name for p, name in names.items() if p and _is_number_operand(node, p)), names[""])
 
 
 def may_stay(op: Op, name: str) -> bool:
@@ -95,7 +61,9 @@ def may_stay(op: Op, name: str) -> bool:
         return False
     if op.defaults.get(name, 0) is None:
         return True
-    return op.name in VARIANTS if op.scalars and len(op.promote) > 1 and name in op.promote else name not in op.inputs
+    return (
+        op.overloads is not None if op.scalars and len(op.promote) > 1 and name in op.promote else name not in op.inputs
+    )
 
 
 def freeing(op: Op, names: list[str]) -> list[str]:
@@ -111,24 +79,9 @@ def freeing(op: Op, names: list[str]) -> list[str]:
     return found or ["pass"]
 
 
-# The inputs of a node as torch has them, where we have others: numbers are none, and some come in another order.
-INPUTS = {
-    "PowBackward0": "input",
-    "PowBackward2": "exponent",
-    "RemainderBackward0": "input",
-    "FmodBackward0": "input",
-    "RsubBackward1": "input",
-    "LerpBackward0": "input end",
-    "ClampMinBackward0": "input",
-    "ClampMaxBackward0": "input",
-}
-INPUTS_OF = {("linear", "AddmmBackward0"): "bias input weight", ("linear", "MmBackward0"): "input weight"}
-
-
 def places(node: Any) -> tuple[int, ...] | None:
     """Return which edges torch's node has, in its order; None for all of them."""
-    name = node.name()
-    text = INPUTS.get(name) or INPUTS_OF.get((node.op.name, name))
+    text = node.op.edges.get(node.name())
     return None if text is None else tuple(map(node.op.inputs.index, text.split()))
 
 

@@ -32,7 +32,7 @@ def _made(op: Op, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
     from ..dispatch.interpreter import apply
     from ..dispatch.nodes import name_node
     from .emitter import Form, source
-    from .tiling import large_forms
+    from .fusion import large_forms
 
     text, filename = source(op, Form(complex=True, inner=True)), f"<complex op {op.name}>"
     own = {**names, "__name__": "gradpack.ops", "_slow": lambda values: apply(op, values)}

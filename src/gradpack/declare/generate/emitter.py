@@ -7,17 +7,16 @@ not handle it hands to `_slow`, the interpreter.
 
 from __future__ import annotations
 
+from ...kernels.dispatch import LARGE
 from ..op import Op
 from .form import Form, arguments, indented, values_of
+from .fusion import has_large_body
 from .in_place_text import write_text
 from .inline import Called, Inlined
 from .node_text import is_list, is_many, node_text, reads
 from .operands import guard, tensors_of, unwrap
 from .record_text import NODE, record, save
 from .result_text import one_result, several_results
-from .tiling import LARGE, body_in_blocks
-
-_CHECK_NO_COMPLEX = frozenset({"add", "sub", "rsub", "neg", "pow"})  # operations whose check accepts complex numbers
 
 HUSHED = """\
     for _token in _HUSHED:
@@ -49,7 +48,6 @@ def has_complex_form(op: Op) -> bool:
         "c" in op.dtypes
         and op.result in ("same", "float", "sum")
         and not (op.returns or op.lists or op.view or op.sparse or op.structural or op.joint is not None)
-        and (op.check is None or op.name in _CHECK_NO_COMPLEX)
     )
 
 
@@ -98,7 +96,7 @@ def _call(op: Op, inlined: Inlined) -> str:
     """Return the expression that computes the result: the body itself, a call of it, or of its form in blocks."""
     arrays, tensors = _arrays(op), tensors_of(op)
     call = inlined.text("forward", arrays) or f"_forward({arguments(op, arrays)})"
-    if op.lists or not body_in_blocks(op, inlined.expression("forward")):
+    if op.lists or not has_large_body(op, inlined.expression("forward")):
         return call
     small = f"{tensors[0]}_.size < {LARGE}"
     if tensors[0] in op.scalars:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..op import Op
-from ..signature.axis_alias import check_text, lacking
+from ..signature.aliases import check_text, lacking
 
 
 class Form(NamedTuple):

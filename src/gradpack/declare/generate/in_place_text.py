@@ -5,44 +5,12 @@ Anything that NumPy refuses (a read-only array, shapes that do not fit) it refus
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
+from ...kernels.dispatch import LARGE
 from ..op import Op
 from ..signature.arguments import USUAL, option_kinds, tests_of
-from .buffers import limit_into
 from .form import Form, arguments, indented
 from .operands import tensors_of
-from .tiling import LARGE
 
-
-def _relu_into(x: Any, out: Any) -> Any:
-    """relu; NumPy's maximum of a large array and a number takes three times as long as its clip."""
-    return np.maximum(x, 0, out=out) if x.size < 4096 else np.clip(x, 0, np.inf, out=out)
-
-
-# Bodies that are one function of NumPy's, which can write into an array: the function, and when it is all there is.
-UFUNCS: dict[str, tuple[Any, str]] = {
-    "add": (np.add, "type(alpha) is int and alpha == 1"),
-    "sub": (np.subtract, "type(alpha) is int and alpha == 1"),
-    "mul": (np.multiply, ""),
-    "div": (np.true_divide, ""),
-    "neg": (np.negative, ""),
-    "exp": (np.exp, ""),
-    "relu": (_relu_into, ""),
-    "sqrt": (np.sqrt, ""),
-    "sin": (np.sin, ""),
-    "cos": (np.cos, ""),
-    "tanh": (np.tanh, ""),
-    "log": (np.log, ""),
-    "abs": (np.absolute, ""),
-    "floor": (np.floor, ""),
-    "ceil": (np.ceil, ""),
-    "clamp_to_numbers": (limit_into, ""),
-}
-_WITH_NUMBERS = frozenset({"clamp_to_numbers"})  # the functions among these that take the other arguments, too
-_UNCHECKED = frozenset("lerp pow clamp_min clamp_max".split())  # whose check refuses only what is no operand here
 _RESULTS = frozenset({"same", "float", "bool"})
 
 TARGET = """\
@@ -116,7 +84,7 @@ def write_text(op: Op, form: Form) -> str | None:
     if not _is_usual(op):
         return None
     first, leave = op.params[0], form.leave(op)
-    tests = "" if op.name in UFUNCS else _option_tests(op, leave)
+    tests = "" if op.ufunc is not None else _option_tests(op, leave)
     others = "".join(_other(op, p, leave) for p in tensors_of(op)[1:])
     write = _write(op, leave)
     if op.warns or "_forward_large" in write:
@@ -133,11 +101,9 @@ def _is_usual(op: Op) -> bool:
     tensors = tensors_of(op)
     if op.kind != "elementwise" or op.returns or op.lists or op.extra or op.keyword_only > 1:
         return False
-    if op.check is not None and op.name not in UFUNCS and op.name not in _UNCHECKED:
-        return False
     if not tensors or tensors[0] != op.params[0] or op.result not in _RESULTS:
         return False
-    return not set(op.arrays) - set(tensors) or op.name in _WITH_NUMBERS
+    return not set(op.arrays) - set(tensors) or op.ufunc is not None
 
 
 def _option_tests(op: Op, leave: str) -> str:
@@ -158,16 +124,19 @@ def _write(op: Op, leave: str) -> str:
     arrays = {p: f"{p}_" if p in tensors else p for p in op.params} | {op.params[0]: "_array"}
     through = THROUGH.format(call=f"_forward({arguments(op, arrays)})", leave=leave)
     check = ""
-    if op.name in UFUNCS:
-        operands = ", ".join(arrays[p] for p in (op.params if op.name in _WITH_NUMBERS else tensors))
+    named = op.params[len(op.params) - op.keyword_only :]
+    if op.ufunc is not None:
+        operands = ", ".join(arrays[p] for p in op.params if p not in named)
         into = INTO.format(operands=operands, leave=leave)
-        condition = UFUNCS[op.name][1]
-        if not condition:
+        if not named:
             return into
-        check = f"if {USUAL['number'].format('alpha')}: {leave}\n"
+        check = "".join(f"if {USUAL['number'].format(p)}: {leave}\n" for p in named)
     otherwise = check + through
     if op.blocks is not False and "generator" not in op.params:
         numbers = "".join(f" and not isinstance({p}, _Tensor)" for p in op.params if p not in tensors)
         large = LARGE_FORM.format(args=", ".join(arrays[p] for p in op.params), leave=leave)
         otherwise = f"if _array.size >= {LARGE}{numbers}:\n{indented(large)}else:\n{indented(otherwise)}"
-    return f"if not ({condition}):\n{indented(otherwise)}else:\n{indented(into)}" if check else otherwise
+    if op.ufunc is None:
+        return otherwise
+    usual = " and ".join(f"{p} is _default_{p}" for p in named)
+    return f"if not ({usual}):\n{indented(otherwise)}else:\n{indented(into)}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ...kernels.dispatch import LARGE
 from ..dispatch.torch_names import freeing
 from ..op import Op
 from .form import indented
+from .fusion import has_large_formula
 from .inline import Inlined
-from .tiling import LARGE, formula_in_blocks
 
 NODE = """\
 class _Backward(_OpNode):
@@ -161,6 +162,6 @@ def _formula(op: Op, inlined: Inlined, p: str) -> str:
         return expression
     gradient = op.formulas[p].__code__.co_varnames[0]
     expression = inlined.text(p, {gradient: "_g"}) or expression
-    if formula_in_blocks(op, p, inlined.expression(p)):
+    if has_large_formula(op, p, inlined.expression(p)):
         expression = f"{expression} if _g.size < {LARGE} else _vjp_{p}_large({args})"
     return expression

@@ -6,8 +6,6 @@ from ..op import Op
 from ..signature.arguments import USUAL, option_kinds, tests_of
 from .form import Form
 
-_OF_BOOLS = frozenset({"sum", "_sum_dim", "_to_copy"})
-
 TENSOR = """\
     _kind = type({p})
     if _kind is _Tensor or _kind is _Parameter:
@@ -128,13 +126,13 @@ def _of_other_arrays(op: Op) -> str:
     wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number as first operand is rare
     wider += [f"type({p}) is float" for p in op.scalars[1:]]  # a float beside integers makes floats of them
     wider += [f"{p} != 1 or {p} is True" for p in op.params if p == "alpha"]
-    whole = "_spec is not _INT64" if op.name not in _OF_BOOLS else "_spec is not _INT64 and _spec is not _BOOL"
+    whole = "_spec is not _INT64" if op.int64 != "bool" else "_spec is not _INT64 and _spec is not _BOOL"
     return f"not _spec.plain and ({' or '.join([whole, *wider])})"
 
 
 def spec_of_result(op: Op) -> str:
     """Return the expression for the spec of the result."""
-    if op.result == "sum" and op.name in _OF_BOOLS:
+    if op.result == "sum" and op.int64 == "bool":
         return "_spec if _spec is not _BOOL else _INT64"
     own = {"bool": "_BOOL", "index": "_INT64", "complex": "_spec_of(_data)", None: "_spec_of(_data)"}
     return own.get(op.result, "_spec")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from ...kernels.dispatch import LARGE
 from ..op import Op
 from .form import indented
 from .node_text import readers_of, reads
 from .operands import takes_numbers
-from .tiling import LARGE
 
 NODE = """\
         _node = _new(_Backward)

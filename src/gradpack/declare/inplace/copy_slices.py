@@ -23,7 +23,6 @@ from ...graph.node import Node, next_seq
 from ..op import REGISTRY
 
 _PLAIN = Mode()
-_SUBSCRIPTS = frozenset({"slice", "select", "slice_newaxis"})
 
 
 class Place:
@@ -61,7 +60,7 @@ def where(tensor: Tensor, base: Tensor) -> Place | Window | list[View]:
         return chain_of(tensor)
     if view.parent is base and not base._relaid and not tensor._relaid:
         op = getattr(view.replay, "op", None)
-        if op is not None and op.name in _SUBSCRIPTS and base._spec.numpy:
+        if op is not None and "place" in op.params and base._spec.numpy:
             return Place(view.args[0], base._shape, base._spec.backend.xp.zeros)
     found = window(base._data, tensor._data)
     return chain_of(tensor) if found is None else found
@@ -173,14 +172,11 @@ class CopySlices(Node):
         result = None
         if self.edges[0] is not None:
             change = -part if gradients[0] is None else gradients[0] - part
-            result = g + (self._embed(g, change) if steps else REGISTRY["_part_spread"].public(change, self.at))
+            if steps:  # the transpose of taking the view
+                whole = late.zeros_like(g)
+                self._view(whole).copy_(change)
+            result = g + (whole if steps else REGISTRY["_part_spread"].public(change, self.at))
         return [result, *gradients[1:]]
-
-    def _embed(self, like: Tensor, part: Tensor) -> Tensor:
-        """The transpose of taking the view: zeros of the shape of `like` with `part` in place."""
-        whole = late.zeros_like(like)
-        self._view(whole).copy_(part)
-        return whole
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith(("_saved_", "_raw_saved_")):

@@ -48,11 +48,11 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     target = values[0]
     mode = MODE.get()
     if mode.functions:
-        done: Tensor = through_functions(getattr(Tensor, name), name, values, *_split_given(op, values))
+        done: Tensor = through_functions(getattr(Tensor, name), name, values, *op.given(values))
         return done
     found = overriding(values, name)
     if found:
-        return handle(getattr(Tensor, name), name, found, *_split_given(op, values))
+        return handle(getattr(Tensor, name), name, found, *op.given(values))
     if mode.levels:
         return _inplace_of_batch(op, name, values)
     others = tensors_in(values[1:])
@@ -76,11 +76,11 @@ def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
         source._tangents = _kept_tangent(target)
     given = [source if v is target else v for v in values]
     if record:
-        result = _call(op, given)
+        result = op.call(given)
     else:
         try:
             MODE.set(without_grad(mode))
-            result = _call(op, given)
+            result = op.call(given)
         finally:
             MODE.set(mode)
     check_result(target, result)
@@ -117,7 +117,7 @@ def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
     if MODE.get().grad and any(_is_followed(values[i]) for i in _readers(op)):
         source = target.clone()  # the node will save what is about to be overwritten
         values = [source if v is target else v for v in values]
-    result = _call(op, values)
+    result = op.call(values)
     check_result(target, result)
     with outside():
         whole = target._data.value
@@ -141,17 +141,6 @@ def _turned(target: Tensor, level: Any, name: str) -> bool:
         return False
     check_writable(target, name)
     return turn(target, level, name)
-
-
-def _split_given(op: Op, values: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any] | None]:
-    """Split values into (args, kwargs), without trailing defaults."""
-    count = len(op.params) - op.keyword_only
-    args, kwargs = values[:count], dict(zip(op.params[count:], values[count:], strict=True))
-    while (
-        len(args) > 1 and op.params[len(args) - 1] in op.defaults and args[-1] is op.defaults[op.params[len(args) - 1]]
-    ):
-        args.pop()
-    return tuple(args), {k: v for k, v in kwargs.items() if v is not op.defaults.get(k, ...)} or None
 
 
 def _kept_tangent(target: Tensor) -> Tensor | None:
@@ -183,7 +172,7 @@ def recorded(op: Op, name: str, values: Any) -> Tensor:
             source._data = data.copy(order="K")
             break
     given = (source, *values[1:])
-    result = _call(op, given) if op.keyword_only else op.public(*given)
+    result = op.call(given) if op.keyword_only else op.public(*given)
     made = result._edge
     if made is None or result._shape != target._shape or result._spec is not target._spec:
         return inplace(op, name, list(values))
@@ -250,16 +239,6 @@ def _flat(op: Op, source: Tensor) -> Node | None:
     if node is not None:
         node.__class__ = variant_of(type(node), op.node_name)
     return node
-
-
-def _call(op: Op, values: Any) -> Tensor:
-    if not op.keyword_only:
-        return op.public(*values)
-    positional = len(op.params) - op.keyword_only
-    result: Tensor = op.public(
-        *values[:positional], **dict(zip(op.params[positional:], values[positional:], strict=True))
-    )
-    return result
 
 
 def write(target: Tensor, data: Any) -> None:
@@ -387,6 +366,3 @@ def set_tangent(target: Tensor, tangent: Tensor | None) -> None:
             old.copy_(tangent)
     finally:
         MODE.set(outer)
-
-
-__all__ = ["History", "inplace", "set_history", "write"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 from ...backends.memory_layout import overlap, partly_overlap, repeats
@@ -37,7 +38,12 @@ def check_writable(target: Tensor, name: str, others_need: bool = False, *, inde
     refuse_inference(target)
     if indexed is not None and repeats(target._data):
         if indexed:
-            _warn_expanded(name)
+            warnings.warn(
+                f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this "
+                "operation. This also applies to advanced indexing e.g. tensor[indices] = tensor",
+                UserWarning,
+                stacklevel=depth_of_user(),
+            )
         else:
             check_repeats(target)
 
@@ -86,17 +92,6 @@ def check_history(target: Tensor, others_need: bool = False) -> None:
                 )
     if type(target._edge) in (AccumulateGrad, NoGradEdge, TransformInput):
         raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
-
-
-def _warn_expanded(name: str) -> None:
-    import warnings
-
-    warnings.warn(
-        f"Use of {name} on expanded tensors is deprecated. Please clone() the tensor before performing this operation. "
-        "This also applies to advanced indexing e.g. tensor[indices] = tensor",
-        UserWarning,
-        stacklevel=depth_of_user(),
-    )
 
 
 def check_overlap(target: Tensor, others: list[Tensor], apart: bool = False) -> None:

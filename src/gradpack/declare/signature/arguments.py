@@ -9,43 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from inspect import Parameter, signature
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...backends import backend_of
 from ...base.dtypes import FLOATING, dtype
-from ...base.errors import not_a_tensor, size_too_big, too_big
-from ...base.foreign import is_foreign, mixed
+from ...base.errors import is_foreign, mixed, not_a_tensor, size_too_big, too_big
 from ...base.layouts import layout
 from ...base.memory_formats import memory_format
 from ...core.tensor import Tensor
 from ..op import Op
 
-# Names of argument kinds in torch's error messages.
-WORDS = {
-    "tensor": "Tensor",
-    "operand": "Tensor",
-    "tensors": "tuple of Tensors",
-    "bool": "bool",
-    "int": "int",
-    "size": "int",
-    "ints": "tuple of ints",
-    "float": "float",
-    "number": "Number",
-    "str": "str",
-    "dtype": "torch.dtype",
-    "layout": "torch.layout",
-    "memory_format": "torch.memory_format",
-}
-
-_ANNOTATED = {
-    "Tensor": "tensor",
-    "bool": "bool",
-    "int": "int",
-    "float": "float",
-    "int | float": "number",
-    "str": "str",
-    "dtype": "dtype",
-}
+_ANNOTATED = {"Tensor": "tensor", "int | float": "number"} | {n: n for n in "bool int float str dtype".split()}
 
 # Parameters with one of these annotations are told apart by their names.
 _BY_NAME = frozenset("Any Array Dim Number Setting Sizes".split())
@@ -70,37 +44,12 @@ _SIZES = frozenset("storage_offset length start n m k N C HxW groups minlength s
 _OPERANDS = frozenset("self input other value min max exponent weight s src elements test_elements".split())
 
 # What another form of the function takes in the same place: a flag, or pairs of dimensions.
-_OVERLOADED = {
-    *((op, "dim") for op in ("std", "var", "std_mean", "var_mean")),
-    ("tensordot", "dims"),
-    ("searchsorted", "input"),
-    ("scalar_tensor", "s"),
-    ("bucketize", "input"),
-    ("result_type", "tensor1"),
-    ("result_type", "tensor2"),
-    ("max", "dim"),
-    ("min", "dim"),
-    ("type", "dtype"),  # the name of a type
-}
+_OVERLOADED = (
+    "std.dim var.dim std_mean.dim var_mean.dim max.dim min.dim tensordot.dims searchsorted.input bucketize.input "
+    "scalar_tensor.s result_type.tensor1 result_type.tensor2 type.dtype"
+).split()
 
 Kinds = dict[str, tuple[str, int, bool]]
-
-# Tests before the call, by kind, true for unusual values: a wrong value here would otherwise raise no error.
-USUAL = {
-    "bool": "{0} is not True and {0} is not False",
-    "int": "type({0}) is not int",
-    "size": "type({0}) is not int",
-    "ints": "type({0}) is not int and type({0}) is not tuple and type({0}) is not list",
-    "float": "type({0}) is not float",
-    "number": f"type({{0}}) is not float and not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 64})",
-    "str": "type({0}) is not str",
-    "layout": "{0} is not None",
-    "memory_format": "{0} is not None",
-}
-
-# The same with stricter tests, for composite functions, where the cost of a check matters less.
-_INT_64 = f"not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 63})"
-CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not int and not _all_ints({0})"}
 
 
 def kind_of(name: str, annotation: Any) -> str | None:
@@ -144,7 +93,7 @@ def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
         value = values[name]
         if op == "view_copy" and type(value) is dtype:  # in the place of a size
             continue
-        if not (value is None and optional) and not FITS[kind](value) and (op, name) not in _OVERLOADED:
+        if not (value is None and optional) and not KINDS[kind].fits(value) and f"{op}.{name}" not in _OVERLOADED:
             found = f"not {type(value).__name__}"
             if kind == "ints" and isinstance(value, tuple | list):
                 odd = next(v for v in value if not _is_size(v))
@@ -153,7 +102,7 @@ def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
             if is_foreign(value):
                 raise mixed(called)
             position -= called != op  # `self` does not count
-            raise TypeError(f"{called}(): argument '{name}' (position {position}) must be {WORDS[kind]}, {found}")
+            raise TypeError(f"{called}(): argument '{name}' (position {position}) must be {KINDS[kind].word}, {found}")
     check_range(op, kinds, values)
 
 
@@ -163,9 +112,7 @@ def all_ints(value: Any) -> bool:
 
 
 _INT = frozenset({int})
-
-
-_OPERAND_KINDS = frozenset("number float tensor operand".split())
+_OPERAND_KINDS = frozenset("number float tensor".split())
 
 
 def check_range(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
@@ -255,10 +202,6 @@ def _is_tensor(value: Any) -> bool:
     return backend_of(kind) is not None and not is_number_of_numpy(kind)
 
 
-def _is_operand(value: Any) -> bool:
-    return _is_tensor(value) or isinstance(value, int | float | complex)
-
-
 def _is_tensors(value: Any) -> bool:
     return _is_tensor(value) or (isinstance(value, tuple | list) and all(map(_is_tensor, value)))
 
@@ -270,10 +213,6 @@ def is_number_of_numpy(kind: type) -> bool:
 
 def _is_array_of_numpy(kind: type) -> bool:
     return kind.__module__ == "numpy" and hasattr(kind, "__setitem__")
-
-
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool)
 
 
 def _is_int(value: Any) -> bool:
@@ -302,26 +241,42 @@ def _is_float(value: Any) -> bool:
     return hasattr(kind, "__float__") and not _is_array_of_numpy(kind) and not getattr(value, "shape", ())
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, complex) or _is_float(value)
+class Kind(NamedTuple):
+    """A kind of argument.
+
+    Attributes:
+        word: torch's name of it in error messages.
+        fits: whether a value is of this kind.
+        unusual: the test before a call, true for unusual values, where a wrong one would otherwise raise no error.
+    """
+
+    word: str
+    fits: Callable[[Any], bool]
+    unusual: str = ""
 
 
-def _is_dtype(value: Any) -> bool:
-    return isinstance(value, dtype) or value in (bool, int, float, complex)
-
-
-FITS: dict[str, Callable[[Any], bool]] = {
-    "tensor": _is_tensor,
-    "operand": _is_operand,
-    "tensors": _is_tensors,
-    "bool": _is_bool,
-    "int": _is_int,
-    "size": _is_size,
-    "ints": _is_ints,
-    "float": _is_float,
-    "number": _is_number,
-    "str": lambda value: isinstance(value, str | bytes),  # bytes match no name
-    "dtype": _is_dtype,
-    "layout": lambda value: isinstance(value, layout),
-    "memory_format": lambda value: isinstance(value, memory_format),
+KINDS = {
+    "tensor": Kind("Tensor", _is_tensor),
+    "tensors": Kind("tuple of Tensors", _is_tensors),
+    "bool": Kind("bool", lambda value: isinstance(value, bool), "{0} is not True and {0} is not False"),
+    "int": Kind("int", _is_int, "type({0}) is not int"),
+    "size": Kind("int", _is_size, "type({0}) is not int"),
+    "ints": Kind(
+        "tuple of ints", _is_ints, "type({0}) is not int and type({0}) is not tuple and type({0}) is not list"
+    ),
+    "float": Kind("float", _is_float, "type({0}) is not float"),
+    "number": Kind(
+        "Number",
+        lambda value: isinstance(value, complex) or _is_float(value),
+        f"type({{0}}) is not float and not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 64})",
+    ),
+    "str": Kind("str", lambda value: isinstance(value, str | bytes), "type({0}) is not str"),  # bytes match no name
+    "dtype": Kind("torch.dtype", lambda value: isinstance(value, dtype) or value in (bool, int, float, complex)),
+    "layout": Kind("torch.layout", lambda value: isinstance(value, layout), "{0} is not None"),
+    "memory_format": Kind("torch.memory_format", lambda value: isinstance(value, memory_format), "{0} is not None"),
 }
+USUAL = {name: kind.unusual for name, kind in KINDS.items() if kind.unusual}
+
+# The same with stricter tests, for composite functions, where the cost of a check matters less.
+_INT_64 = f"not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 63})"
+CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not int and not _all_ints({0})"}

@@ -18,16 +18,15 @@ import linecache
 from collections.abc import Iterable, Iterator
 from inspect import Parameter, signature
 from types import FunctionType
-from typing import Any, NamedTuple
+from typing import Any
 
-from ...base.errors import TOO_BIG, NotATensorError, inner_failure
-from ...base.foreign import any_foreign, mixed
+from ...base.errors import TOO_BIG, NotATensorError, any_foreign, inner_failure, mixed
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...core.torch_function import handle, overriding
-from ..op import COMPILING
+from ..op import compiled_at_first_call
+from .aliases import MISSING, TAKE_DIM, check_text, dim_of, lacking
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
-from .axis_alias import MISSING, TAKE_DIM, check_text, dim_of, lacking
 
 _DOORS: dict[Any, FunctionType] = {}
 
@@ -37,6 +36,7 @@ _GIVE_BACK = frozenset("conj positive real resolve_conj resolve_neg".split())
 _TEXT = """\
 def _call({signature}):
 {axis}\
+{keepdims}\
 {noted}\
 {asks}\
 {tests}\
@@ -53,13 +53,12 @@ _ASKS = """\
 _AXIS = """\
     if {test}: {found}_dim_of({label!r}, axis, dim, {default}, {required})
 """
+_KEEPDIMS = """\
+    if keepdims is not None: keepdim = keepdims
+"""
 _TEST = """\
     if {test}: _look({values})
 """
-
-
-def _stub(*args: Any, **kwargs: Any) -> Any:
-    return _compile_first(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821 - in the door's own globals
 
 
 def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "", options: str | None = None) -> None:
@@ -89,15 +88,9 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
     if found is not None:
         return found
     names: dict[str, Any] = {"__name__": "gradpack.ops"}
-    made: Any = FunctionType(_stub.__code__.replace(co_name=function.__name__, co_qualname=name), names)
-
-    def compile_first(*args: Any, **kwargs: Any) -> Any:
-        with COMPILING:
-            if "_inside" not in names:  # another thread may have done it while this one waited
-                _install(made, function, label or function.__name__, options)
-        return made(*args, **kwargs)
-
-    names["_compile_first"] = compile_first
+    made: Any = compiled_at_first_call(
+        name, names, lambda: _install(made, function, label or function.__name__, options)
+    )
     made.__dict__.update(function.__dict__)
     made.__name__, made.__qualname__, made.__module__ = name.rpartition(".")[2], name, module
     made.__doc__ = function.__doc__
@@ -137,15 +130,17 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     spelled = _spelled(own, defaults, label) if options is None else None
     text = _TEXT.format(
         signature=_signature(own, spelled),
-        axis="" if spelled is None else spelled.text,
+        axis="" if spelled is None else spelled[1],
         arguments=", ".join(_in_memory(own)),
         values=values,
         noted="" if inside is function else _NOTED.format(given=_given(own)),
         asks=_ASKS.format(first=_first(own), values=_by_name(own)) if asks else "",
         tests="".join(_TEST.format(test=t, values=values) for t in tests),
+        keepdims=_KEEPDIMS if _takes_keepdims(own, spelled) else "",
     )
     names = made.__globals__
     names.update({f"_default_{n}": value for n, value in defaults.items()})
+    names["_text"] = text
     names["_inside"] = _all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
     names["_missing"], names["_dim_of"] = MISSING, dim_of
@@ -212,15 +207,11 @@ def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
     return handle(made, made.__name__, found, tuple(args), kwargs)
 
 
-class _Spelled(NamedTuple):
-    """How a door takes the dimension as `axis`."""
+def _spelled(own: Any, defaults: Any, label: str) -> tuple[list[str], str] | None:
+    """Return how a wrapper takes `axis` for `dim`; None where torch's function is in Python and does not.
 
-    required: list[str]  # parameters without a default that get one
-    text: str
-
-
-def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
-    """Return how a wrapper accepts `axis` for `dim`; None where torch's function is in Python and does not."""
+    That is the parameters without a default that get one, and the text.
+    """
     several = any(p.kind in (Parameter.VAR_KEYWORD, Parameter.VAR_POSITIONAL) for p in own.values())
     name = label.removeprefix("_method_")
     if "dim" not in own or several or name in TAKE_DIM:
@@ -234,10 +225,10 @@ def _spelled(own: Any, defaults: Any, label: str) -> _Spelled | None:
         default="_default_dim" if "dim" in defaults else "_missing",
         required="{" + ", ".join(f"{n!r}: {n}" for n in required) + "}",
     )
-    return _Spelled(required, text)
+    return required, text
 
 
-def _signature(parameters: Any, spelled: _Spelled | None) -> str:
+def _signature(parameters: Any, spelled: tuple[list[str], str] | None) -> str:
     parts: list[str] = []
     for name, p in parameters.items():
         if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
@@ -246,10 +237,17 @@ def _signature(parameters: Any, spelled: _Spelled | None) -> str:
         if p.default is not Parameter.empty:
             parts.append(f"{name}=_default_{name}")
         else:
-            parts.append(f"{name}=_missing" if spelled is not None and name in spelled.required else f"{star}{name}")
+            parts.append(f"{name}=_missing" if spelled is not None and name in spelled[0] else f"{star}{name}")
     if spelled is not None and "axis" not in parameters:
         parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
+    if _takes_keepdims(parameters, spelled):
+        parts.append("keepdims=None")
     return ", ".join(parts)
+
+
+def _takes_keepdims(parameters: Any, spelled: Any) -> bool:
+    """Return whether a wrapper takes `keepdims`, NumPy's name of `keepdim`, too."""
+    return spelled is not None and "keepdim" in parameters and "keepdims" not in parameters
 
 
 def _given(parameters: Any) -> str:

@@ -22,17 +22,12 @@ _HIGH, _LOW = 60.0, 1e-20
 
 def plan(heads: int, rows: int, columns: int, is_causal: bool, block: int = _BLOCK) -> Any:
     """Blocks of scores: the heads, the rows, and how many columns those rows see."""
-    if rows * columns <= block:
-        step = max(1, block // (rows * columns))
-        seen = min(rows, columns) if is_causal else columns
-        for start in range(0, heads, step):
-            yield slice(start, min(start + step, heads)), 0, rows, seen
-        return
-    step = max(16, block // columns)
-    for head in range(heads):
+    several = max(1, block // (rows * columns))
+    step = rows if rows * columns <= block else max(16, block // columns)
+    for head in range(0, heads, several):
         for start in range(0, rows, step):
             stop = min(start + step, rows)
-            yield slice(head, head + 1), start, stop, min(stop, columns) if is_causal else columns
+            yield slice(head, min(head + several, heads)), start, stop, min(stop, columns) if is_causal else columns
 
 
 def _stacked(x: Any, extra: Any) -> Any:
@@ -168,11 +163,8 @@ def attend_backward(
             accumulate(key_g[heads], s.mT, part[..., :-1], start == 0)
     if query_g is not None:
         query_g *= scale
-    made = (
-        None if made is None else np.reshape(made, x.shape)
-        for made, x in ((query_g, query), (key_g, key), (value_g, value))
-    )
-    return *made, None
+    pairs = ((query_g, query), (key_g, key), (value_g, value))
+    return *(None if made is None else np.reshape(made, x.shape) for made, x in pairs), None
 
 
 def accumulate(total: Any, a: Any, b: Any, first: bool) -> None:

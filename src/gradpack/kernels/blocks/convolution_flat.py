@@ -9,11 +9,10 @@ of matrices. Places between the images count as well, where the gradient is zero
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
-
-from ...ops.conv.sliding import size_of
 
 BLOCK = 1 << 19  # bytes of images, copied rows and gradient at a time: they are to stay in the second-level cache
 LEAST = 1 << 10  # places at a time
@@ -23,10 +22,10 @@ WASTE = 3  # places with those between images, for each one that counts: where m
 
 def worth_while(kernel: Any, stride: Any, padding: Any, groups: int, batch: int, size: Any, count: Any) -> bool:
     """Return whether this is faster: stride 1, one group, several kernel positions, and enough windows."""
-    if groups != 1 or size_of(kernel) < 2 or any(s != 1 for s in stride):
+    if groups != 1 or prod(kernel) < 2 or any(s != 1 for s in stride):
         return False
-    places = size_of(count)
-    return places * batch >= MANY and size_of(_lines(size, padding, count)) <= WASTE * places
+    places = prod(count)
+    return places * batch >= MANY and prod(_lines(size, padding, count)) <= WASTE * places
 
 
 def _lines(size: Any, padding: Any, count: Any) -> tuple[int, ...]:
@@ -44,19 +43,19 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     if not worth_while(kernel, stride, padding, groups, batch, size, count):
         return NotImplemented
     lines = _lines(size, padding, count)
-    pitch = [size_of(lines[i + 1 :]) for i in range(len(lines))]
+    pitch = [prod(lines[i + 1 :]) for i in range(len(lines))]
     steps = [d * p for d, p in zip(dilation, pitch, strict=True)]
     before = sum(p * n for p, n in zip(padding, pitch, strict=True))
     reach = sum((k - 1) * s for k, s in zip(kernel, steps, strict=True))
     first = (kernel[0] - 1) * steps[0]
     moves = [sum(o * s for o, s in zip(offset, steps[1:], strict=True)) for offset in product(*map(range, kernel[1:]))]
     width = max(LEAST, BLOCK // ((len(moves) * channels + channels + outs) * x.itemsize))
-    some = max(1, min(batch, width // size_of(lines)))
+    some = max(1, min(batch, width // prod(lines)))
     found = np.zeros((kernel[0], len(moves) * channels, outs), dtype)
     images: Any = None
     for start in range(0, batch, some):
         many = min(some, batch - start)
-        places = many * size_of(lines)
+        places = many * prod(lines)
         if images is None or many < some:  # the zeros in between stay
             images = np.zeros((channels, places + max(before, reach)), x.dtype)
             grads = np.zeros((outs, places), y.dtype)
@@ -80,6 +79,6 @@ def _lay(images: Any, flat: Any, lines: Any) -> None:
     shape = (flat.shape[0], images.shape[0], *lines)
     inside: Any = (slice(None), slice(None), *(slice(0, n) for n in images.shape[2:]))
     spaced = np.lib.stride_tricks.as_strided(
-        flat, shape, (flat.strides[0], *(size_of(shape[i + 1 :]) * flat.itemsize for i in range(1, len(shape))))
+        flat, shape, (flat.strides[0], *(prod(shape[i + 1 :]) * flat.itemsize for i in range(1, len(shape))))
     )
     np.copyto(spaced[inside], np.swapaxes(images, 0, 1))

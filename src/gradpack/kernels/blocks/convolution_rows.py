@@ -8,11 +8,12 @@ copies a third of what all of its windows hold.
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ...ops.conv.sliding import cropped, reaching, size_of, windows
+from ...ops.conv.sliding import cropped, reaching, windows
 
 BLOCK = 3 << 19  # bytes of copied windows at a time: half of them are to be in the second-level cache
 FEW = 24  # columns, below which a matrix product takes its time for other things
@@ -23,12 +24,12 @@ def worth_while(kernel: Any, dilation: Any, groups: int, batch: int, count: Any)
     """Return whether this is faster: the kernel has several rows, and enough places for matrix products."""
     if groups != 1 or len(kernel) < 2 or kernel[0] < 2 or dilation[0] != 1 or count[0] < 2:
         return False
-    return size_of(count[1:]) * batch >= FEW and size_of(count) * batch >= MANY
+    return prod(count[1:]) * batch >= FEW and prod(count) * batch >= MANY
 
 
 def _parts(batch: int, count: Any, depth: int, itemsize: int) -> list[tuple[slice, slice]]:
     """Parts of the batch and of the rows whose windows fill a block."""
-    rest = size_of(count[1:])
+    rest = prod(count[1:])
     row = max(1, depth * rest * itemsize)
     high = min(count[0], max(4, BLOCK // row))
     some = max(1, min(batch, max(BLOCK // (row * high), -(-FEW // rest))))
@@ -47,7 +48,7 @@ def correlate(
     if not worth_while(kernel, dilation, groups, batch, count):
         return NotImplemented
     out = np.empty((batch, outs, *count), np.result_type(x.dtype, weight.dtype))
-    rest, depth, step = size_of(count[1:]), channels * size_of(kernel[1:]), stride[0]
+    rest, depth, step = prod(count[1:]), channels * prod(kernel[1:]), stride[0]
     # (out channels, first dimension of the kernel, channels, the others), as rows of windows lie
     matrix = np.reshape(np.moveaxis(weight, 2, 1), (outs, -1))
     plus = None if bias is None else np.reshape(bias, (outs, *(1,) * len(kernel)))

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import product
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...ops.conv.sliding import size_of
 from ..conditions import BLOCK
 from .loops import convolutions as loops
+from .loops import tiles
 
 WASTE = 3  # places with those between rows, for each one that counts: where more are lost than is gained
 
@@ -41,7 +42,7 @@ def _lines(size: Any, kernel: Any, stride: Any, padding: Any, dilation: Any, cou
             phase = phase * s + o * d % s
             move += o * d // s * p
         moves.append((phase, move))
-    return Lines(places, tuple(moves), size_of(stride), max(m for _, m in moves))
+    return Lines(places, tuple(moves), prod(stride), max(m for _, m in moves))
 
 
 @lru_cache(512)
@@ -84,10 +85,10 @@ class _Lying:
     """Buffers for `some` images at a time, laid out side by side in lines."""
 
     def __init__(self, batch: int, channels: int, rows: int, lines: Lines, to: int) -> None:
-        each = size_of(lines.size)
+        each = prod(lines.size)
         self.some = max(1, min(batch, BLOCK // (each * (channels * lines.phases + rows))))
         self.wide = _rounded(self.some * each, to)
-        self.length = _rounded(self.wide + lines.reach + loops.OVER, 16) + 16  # no power of two: lines would meet
+        self.length = _rounded(self.wide + lines.reach + tiles.OVER, 16) + 16  # no power of two: lines would meet
         self.laid = np.zeros((channels, lines.phases, self.length), np.float32)
 
 
@@ -96,7 +97,7 @@ def correlate(
 ) -> Any:
     """As `ops.conv.correlate.correlate`."""
     lines = _lines(*_three_dimensions(x.shape[2:], weight.shape[2:], stride, padding, dilation, count))
-    if size_of(lines.size) > WASTE * size_of(count):
+    if prod(lines.size) > WASTE * prod(count):
         return NotImplemented
     out = np.empty((x.shape[0], weight.shape[0], *count), np.float32)
     plus = np.empty(0, np.float32) if bias is None else np.ascontiguousarray(bias)
@@ -116,8 +117,8 @@ def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: An
     batch, channels, outs = x.shape[0], x.shape[1], out.shape[1]
     per = outs // groups
     alone = per == 1
-    block = 1 if alone else loops.ROWS
-    lying = _Lying(batch, channels, outs, lines, loops.ALONE if alone else loops.PLACES)
+    block = 1 if alone else tiles.ROWS
+    lying = _Lying(batch, channels, outs, lines, tiles.ALONE if alone else tiles.PLACES)
     made = np.empty((groups, _rounded(per, block), lying.wide), np.float32)
     size = np.array(lines.size, np.int64)
     source, target = _images(x), _images(out)
@@ -128,7 +129,7 @@ def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: An
     for start in range(0, batch, lying.some):
         images = source[start : start + lying.some]
         loops.lay(images, steps[0], before, size, lying.laid)
-        many = len(images) * size_of(lines.size)
+        many = len(images) * prod(lines.size)
         for first, taps, packed in ready:
             loops.weigh(lying.laid.reshape(groups, -1), taps, packed, many, alone, made)
             whole = made if made.shape[1] == per else np.ascontiguousarray(made[:, :per])
@@ -138,7 +139,7 @@ def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: An
 def _packed(weight: Any, groups: int, rows: int) -> Any:
     """Weights, (groups, blocks of rows, taps * rows): all rows of a block for one tap, then for the next."""
     outs = weight.shape[0]
-    per, taps = outs // groups, size_of(weight.shape[1:])
+    per, taps = outs // groups, prod(weight.shape[1:])
     whole = np.zeros((groups, _rounded(per, rows), taps), weight.dtype)
     whole[:, :per] = weight.reshape(groups, per, taps)
     turned = whole.reshape(groups, -1, rows, taps).swapaxes(2, 3)
@@ -158,7 +159,7 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     places = tuple(
         max(n + r, (m - 1 + p) // s + 1) for n, r, m, p, s in zip(given, reach, extent, before, steps, strict=True)
     )
-    if size_of(places) > WASTE * size_of(given):
+    if prod(places) > WASTE * prod(given):
         return NotImplemented
     batch, outs = y.shape[:2]
     inner = weight.shape[1]
@@ -186,7 +187,7 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
         part = _lines_of(places, moves)
         furthest = max(furthest, part.reach)
         parts.append((np.array(first, np.int64), part, turned[(slice(None), slice(None), *np.ix_(*seen))]))
-    make = np.empty if len(parts) == size_of(steps) else np.zeros
+    make = np.empty if len(parts) == prod(steps) else np.zeros
     out = make((batch, groups * inner, *size), np.float32)
     lines = lines._replace(reach=furthest)
     ends = (np.ones(3, np.int64), np.array(steps, np.int64))
@@ -205,14 +206,14 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     batch, channels, outs = x.shape[0], x.shape[1], y.shape[1]
     per, inner = outs // groups, channels // groups
     lines = _lines(*_three_dimensions(x.shape[2:], kernel, stride, padding, dilation, count))
-    if size_of(lines.size) > WASTE * size_of(count):
+    if prod(lines.size) > WASTE * prod(count):
         return NotImplemented
-    lying = _Lying(batch, channels, outs, lines, loops.LANES)
-    rows = 1 if per == 1 else _rounded(per, loops.DOT_ROWS)
+    lying = _Lying(batch, channels, outs, lines, tiles.LANES)
+    rows = 1 if per == 1 else _rounded(per, tiles.DOT_ROWS)
     wide = lying.wide + 16
     spread = np.zeros((outs, 1, wide), np.float32)
     given = spread.reshape(groups, per, wide) if rows == per else np.zeros((groups, rows, wide), np.float32)
-    taps = _taps(lines, inner, lying.length, loops.DOT_TAPS)
+    taps = _taps(lines, inner, lying.length, tiles.DOT_TAPS)
     total = np.zeros((groups, rows, len(taps)), np.float32)
     steps, before, size = _integers(stride, 1), _integers(padding, 0), np.array(lines.size, np.int64)
     ones, none = np.ones(3, np.int64), np.zeros(3, np.int64)
@@ -225,6 +226,6 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
         loops.lay(grads[start : start + lying.some], ones, none, size, spread)
         if rows != per:
             given[:, :per] = spread.reshape(groups, per, wide)
-        many = _rounded(len(some) * size_of(lines.size), loops.LANES)
+        many = _rounded(len(some) * prod(lines.size), tiles.LANES)
         loops.weigh_back(given, lying.laid.reshape(groups, -1), taps, many, total)
-    return np.ascontiguousarray(total[:, :per, : inner * size_of(kernel)]).reshape(outs, inner, *kernel)
+    return np.ascontiguousarray(total[:, :per, : inner * prod(kernel)]).reshape(outs, inner, *kernel)

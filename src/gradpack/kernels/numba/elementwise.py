@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .loops import dropout, error_functions, gamma_functions, losses, remainders
-from .loops import gated as gates
+from .loops import elementwise as loops
+from .loops import error_functions, gamma_functions
 
 Plain = Callable[[Any], Any]
 
@@ -17,13 +17,8 @@ Plain = Callable[[Any], Any]
 def masked(input: Any, kept: Any, scale: float) -> Any:
     """As `ops.nn.dropped.masked`."""
     out = np.empty_like(input)
-    dropout.masked(input.reshape(-1), kept.reshape(-1).view(np.uint8), float(scale), out.reshape(-1))
+    loops.masked(input.reshape(-1), kept.reshape(-1).view(np.uint8), float(scale), out.reshape(-1))
     return out
-
-
-def bent_sum(input: Any, target: Any, limit: float) -> Any:
-    """As `ops.nn.loss_pointwise.bent_sum`."""
-    return np.float32(losses.bent_sum(input.reshape(-1), target.reshape(-1), np.float32(limit)))
 
 
 def _of_arrays(loop: Callable[..., None]) -> Callable[..., Any]:
@@ -38,11 +33,7 @@ def _of_arrays(loop: Callable[..., None]) -> Callable[..., Any]:
 
 
 erf, erfc = _of_arrays(error_functions.erf), _of_arrays(error_functions.erfc)
-gelu, gelu_by_tanh = _of_arrays(error_functions.gelu), _of_arrays(error_functions.gelu_by_tanh)
-gelu_gradient = _of_arrays(error_functions.gelu_gradient)
-gelu_gradient_by_tanh = _of_arrays(error_functions.gelu_gradient_by_tanh)
-gelu_curvature = _of_arrays(error_functions.gelu_curvature)
-gelu_curvature_by_tanh = _of_arrays(error_functions.gelu_curvature_by_tanh)
+gelu, gelu_gradient = _of_arrays(error_functions.gelu), _of_arrays(error_functions.gelu_gradient)
 
 
 def erfinv(x: Any, plain: Plain) -> Any:
@@ -79,27 +70,27 @@ def _left(loop: Callable[..., int]) -> Callable[..., Any]:
     return run
 
 
-remainder, fmod = _left(remainders.remainder), _left(remainders.fmod)
+remainder, fmod = _left(loops.remainder), _left(loops.fmod)
 
 
 def gated(input: Any, place: int) -> Any:
     """As `ops.pointwise.gated.gated`."""
     before, half = prod(input.shape[:place]), input.shape[place] // 2
     out = np.empty((*input.shape[:place], half, *input.shape[place + 1 :]), input.dtype)
-    gates.glu(input.reshape(before, 2, -1), out.reshape(before, -1))
+    loops.glu(input.reshape(before, 2, -1), out.reshape(before, -1))
     return out
 
 
 def gated_backward(input: Any, g: Any, dim: int) -> Any:
     """As `ops.pointwise.gated.gated_backward`."""
     out, before = np.empty(input.shape, input.dtype), prod(input.shape[:dim])
-    gates.glu_gradient(g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
+    loops.glu_gradient(g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
     return out
 
 
 def rectified(input: Any, weight: Any) -> Any:
-    """As `ops.pointwise.prelu.rectified`."""
+    """As `ops.pointwise.gated.rectified`."""
     out = np.empty_like(input)
     shape = (-1, weight.size, prod(input.shape[2:])) if weight.size > 1 else (1, 1, -1)
-    gates.prelu(input.reshape(shape), weight.reshape(-1), out.reshape(shape))
+    loops.prelu(input.reshape(shape), weight.reshape(-1), out.reshape(shape))
     return out

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .loops import channel_norms, row_norms
+from .loops import channel_norms
+from .loops import rows as row_loops
 
 
 def normalized_rows(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -14,7 +15,7 @@ def normalized_rows(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     count, length = rows.shape
     out, mean, rstd = np.empty_like(rows), np.empty((count, 1), rows.dtype), np.empty((count, 1), rows.dtype)
     by, plus = _ones(weight, length, rows), np.zeros(0, rows.dtype) if bias is None else bias
-    row_norms.layer_norm(rows, by, plus, float(eps), out, mean.reshape(-1), rstd.reshape(-1))
+    row_loops.layer_norm(rows, by, plus, float(eps), out, mean.reshape(-1), rstd.reshape(-1))
     return out, mean, rstd
 
 
@@ -22,7 +23,7 @@ def normalized_rows_backward(rows: Any, g: Any, weight: Any, mean: Any, rstd: An
     """As `ops.nn.normalize.normalized_rows_backward`."""
     by = _ones(weight, rows.shape[1], rows)
     made = np.empty_like(rows), np.empty_like(by), np.empty_like(by)
-    row_norms.layer_norm_gradients(g, rows, by, mean.reshape(-1), rstd.reshape(-1), *made)
+    row_loops.layer_norm_gradients(g, rows, by, mean.reshape(-1), rstd.reshape(-1), *made)
     return _needed(made, needs)
 
 

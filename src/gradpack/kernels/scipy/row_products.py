@@ -59,13 +59,6 @@ def add_multiples(out: Any, factors: Any, rows: Any) -> None:
     loops.csr_matvecs(count, count, width, places, places, factors, rows.reshape(-1), out.reshape(-1))
 
 
-def add_repeated(matrix: Any, column: Any) -> None:
-    """As `ops.reduce.row_products.add_repeated`."""
-    count, width = matrix.shape
-    ones, first = np.ones(width, matrix.dtype), np.zeros(count, np.int32)
-    loops.csr_matvecs(count, 1, width, _diagonal(count), first, column, ones, matrix.reshape(-1))
-
-
 @lru_cache(8)
 def _diagonal(count: int) -> Any:
     """The column indices and row pointers of a diagonal matrix in CSR form."""

@@ -19,28 +19,6 @@ from ...ops.conv.fold import native_channel_shuffle as native_channel_shuffle
 from ...ops.conv.fold import pixel_shuffle as pixel_shuffle
 from ...ops.conv.fold import pixel_unshuffle as pixel_unshuffle
 from ...ops.conv.fold import unfold as unfold
-from ...ops.conv.pooling import adaptive_max_pool1d as adaptive_max_pool1d
-from ...ops.conv.pooling import adaptive_max_pool1d_with_indices as adaptive_max_pool1d_with_indices
-from ...ops.conv.pooling import adaptive_max_pool2d as adaptive_max_pool2d
-from ...ops.conv.pooling import adaptive_max_pool2d_with_indices as adaptive_max_pool2d_with_indices
-from ...ops.conv.pooling import adaptive_max_pool3d as adaptive_max_pool3d
-from ...ops.conv.pooling import adaptive_max_pool3d_with_indices as adaptive_max_pool3d_with_indices
-from ...ops.conv.pooling import fractional_max_pool2d as fractional_max_pool2d
-from ...ops.conv.pooling import fractional_max_pool2d_with_indices as fractional_max_pool2d_with_indices
-from ...ops.conv.pooling import fractional_max_pool3d as fractional_max_pool3d
-from ...ops.conv.pooling import fractional_max_pool3d_with_indices as fractional_max_pool3d_with_indices
-from ...ops.conv.pooling import lp_pool1d as lp_pool1d
-from ...ops.conv.pooling import lp_pool2d as lp_pool2d
-from ...ops.conv.pooling import lp_pool3d as lp_pool3d
-from ...ops.conv.pooling import max_pool1d as max_pool1d
-from ...ops.conv.pooling import max_pool1d_with_indices as max_pool1d_with_indices
-from ...ops.conv.pooling import max_pool2d as max_pool2d
-from ...ops.conv.pooling import max_pool2d_with_indices as max_pool2d_with_indices
-from ...ops.conv.pooling import max_pool3d as max_pool3d
-from ...ops.conv.pooling import max_pool3d_with_indices as max_pool3d_with_indices
-from ...ops.conv.pooling import max_unpool1d as max_unpool1d
-from ...ops.conv.pooling import max_unpool2d as max_unpool2d
-from ...ops.conv.pooling import max_unpool3d as max_unpool3d
 from ...ops.nn import embedding_bag as _embedding_bag
 from ...ops.nn.affine import bilinear as bilinear
 from ...ops.nn.affine import linear as linear
@@ -48,17 +26,10 @@ from ...ops.nn.attention import scaled_dot_product_attention as scaled_dot_produ
 from ...ops.nn.grid_sample import affine_grid as affine_grid
 from ...ops.nn.grid_sample import grid_sample as grid_sample
 from ...ops.nn.group_norm import local_response_norm as local_response_norm
-from ...ops.nn.interpolate import interpolate as interpolate
-from ...ops.nn.interpolate import upsample as upsample
-from ...ops.nn.interpolate import upsample_bilinear as upsample_bilinear
-from ...ops.nn.interpolate import upsample_nearest as upsample_nearest
 from ...ops.nn.loss_margin import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss
 from ...ops.nn.loss_pointwise import gaussian_nll_loss as gaussian_nll_loss
 from ...ops.nn.normalize import layer_norm as layer_norm
 from ...ops.nn.normalize import rms_norm as rms_norm
-from ...ops.nn.normalize_functional import batch_norm as batch_norm
-from ...ops.nn.normalize_functional import group_norm as group_norm
-from ...ops.nn.normalize_functional import instance_norm as instance_norm
 from ...ops.nn.padding import pad as pad
 from ...ops.pointwise.activation import hardshrink as hardshrink
 from ...ops.pointwise.activation import logsigmoid as logsigmoid
@@ -72,21 +43,24 @@ from ...ops.pointwise.gated import elu_ as elu_
 from ...ops.pointwise.gated import glu as glu
 from ...ops.pointwise.gated import hardtanh_ as hardtanh_
 from ...ops.pointwise.gated import leaky_relu_ as leaky_relu_
+from ...ops.pointwise.gated import prelu as prelu
 from ...ops.pointwise.gated import relu_ as relu_
 from ...ops.pointwise.gated import rrelu_ as rrelu_
 from ...ops.pointwise.gated import selu_ as selu_
 from ...ops.pointwise.gated import threshold_ as threshold_
-from ...ops.pointwise.prelu import prelu as prelu
 from ...ops.pointwise.trigonometry import tanh as tanh
+from ...ops.reduce.distance import cosine_similarity as cosine_similarity
+from ...ops.reduce.distance import pairwise_distance as pairwise_distance
 from ...ops.reduce.distance import pdist as pdist
-from ...ops.reduce.similarity import cosine_similarity as cosine_similarity
-from ...ops.reduce.similarity import pairwise_distance as pairwise_distance
 from .activations import *
 from .attention import *
 from .dropout import *
+from .interpolate import *
 from .linear_cross_entropy import *
 from .losses import *
 from .margin_losses import *
+from .normalization import *
+from .pooling import *
 
 embedding_bag = _embedding_bag._bags
 

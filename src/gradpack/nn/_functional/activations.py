@@ -6,21 +6,10 @@ from typing import Any
 
 from ...base.callers import depth_of_user
 from ...core.tensor import Tensor
-from ...ops.pointwise.activation import celu as _celu
-from ...ops.pointwise.activation import elu as _elu
-from ...ops.pointwise.activation import gelu as _gelu
-from ...ops.pointwise.activation import hardsigmoid as _hardsigmoid
-from ...ops.pointwise.activation import hardswish as _hardswish
-from ...ops.pointwise.activation import hardtanh as _hardtanh
-from ...ops.pointwise.activation import leaky_relu as _leaky_relu
-from ...ops.pointwise.activation import mish as _mish
-from ...ops.pointwise.activation import relu as _relu
-from ...ops.pointwise.activation import selu as _selu
-from ...ops.pointwise.activation import silu as _silu
-from ...ops.pointwise.activation import threshold as _threshold
-from ...ops.pointwise.gated import celu_, elu_, selu_
-from ...ops.reduce.softmax import log_softmax as _log_softmax
-from ...ops.reduce.softmax import softmax as _softmax
+from ...ops.pointwise import activation as ops
+from ...ops.pointwise import gated
+from ...ops.pointwise.error_function import gelu as _gelu
+from ...ops.reduce import softmax as over
 from .._public import give_all
 
 
@@ -41,7 +30,7 @@ def relu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.relu(torch.tensor([-1.0, 2.0]))
         tensor([0., 2.])
     """
-    return _write_back(input, _relu) if inplace else _relu(input)
+    return _write_back(input, ops.relu) if inplace else ops.relu(input)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -53,7 +42,7 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.relu6(torch.tensor([-4.0, -0.5, 2.0, 7.0]))
         tensor([0., 0., 2., 6.])
     """
-    return _write_back(input, _hardtanh, 0.0, 6.0) if inplace else _hardtanh(input, 0.0, 6.0)
+    return _write_back(input, ops.hardtanh, 0.0, 6.0) if inplace else ops.hardtanh(input, 0.0, 6.0)
 
 
 def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
@@ -77,7 +66,7 @@ def silu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.silu(torch.tensor([-4.0, -0.5, 2.0, 7.0]))
         tensor([-0.0719, -0.1888,  1.7616,  6.9936])
     """
-    return _write_back(input, _silu) if inplace else _silu(input)
+    return _write_back(input, ops.silu) if inplace else ops.silu(input)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -89,7 +78,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.mish(torch.tensor([-4.0, -0.5, 2.0, 7.0]))
         tensor([-0.0726, -0.2207,  1.9440,  7.0000])
     """
-    return _write_back(input, _mish) if inplace else _mish(input)
+    return _write_back(input, ops.mish) if inplace else ops.mish(input)
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
@@ -101,7 +90,7 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
         >>> torch.nn.functional.leaky_relu(torch.tensor([-4.0, -0.5, 2.0, 7.0]), 0.1)
         tensor([-0.4000, -0.0500,  2.0000,  7.0000])
     """
-    return _write_back(input, _leaky_relu, negative_slope) if inplace else _leaky_relu(input, negative_slope)
+    return _write_back(input, ops.leaky_relu, negative_slope) if inplace else ops.leaky_relu(input, negative_slope)
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
@@ -115,7 +104,7 @@ def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace
     """
     if min_val > max_val:
         raise ValueError(f"min_val cannot be greater than max_val: {min_val} > {max_val}")
-    return _write_back(input, _hardtanh, min_val, max_val) if inplace else _hardtanh(input, min_val, max_val)
+    return _write_back(input, ops.hardtanh, min_val, max_val) if inplace else ops.hardtanh(input, min_val, max_val)
 
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
@@ -127,7 +116,7 @@ def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.hardsigmoid(torch.tensor([-4.0, -0.5, 2.0, 7.0]))
         tensor([0.0000, 0.4167, 0.8333, 1.0000])
     """
-    return _write_back(input, _hardsigmoid) if inplace else _hardsigmoid(input)
+    return _write_back(input, ops.hardsigmoid) if inplace else ops.hardsigmoid(input)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
@@ -139,7 +128,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.hardswish(torch.tensor([-4.0, -0.5, 2.0, 7.0]))
         tensor([-0.0000, -0.2083,  1.6667,  7.0000])
     """
-    return _write_back(input, _hardswish) if inplace else _hardswish(input)
+    return _write_back(input, ops.hardswish) if inplace else ops.hardswish(input)
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
@@ -151,7 +140,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
         >>> torch.nn.functional.threshold(torch.tensor([-4.0, -0.5, 2.0, 7.0]), 1.0, -9.0)
         tensor([-9., -9.,  2.,  7.])
     """
-    return _write_back(input, _threshold, threshold, value) if inplace else _threshold(input, threshold, value)
+    return _write_back(input, ops.threshold, threshold, value) if inplace else ops.threshold(input, threshold, value)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -163,7 +152,7 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.elu(torch.tensor([-4.0, -0.5, 2.0, 7.0]))
         tensor([-0.9817, -0.3935,  2.0000,  7.0000])
     """
-    return elu_(input, alpha) if inplace else _elu(input, alpha)
+    return gated.elu_(input, alpha) if inplace else ops.elu(input, alpha)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
@@ -175,7 +164,7 @@ def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.celu(torch.tensor([-4.0, -0.5, 2.0, 7.0]), alpha=2.0)
         tensor([-1.7293, -0.4424,  2.0000,  7.0000])
     """
-    return celu_(input, alpha) if inplace else _celu(input, alpha)
+    return gated.celu_(input, alpha) if inplace else ops.celu(input, alpha)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
@@ -187,7 +176,7 @@ def selu(input: Tensor, inplace: bool = False) -> Tensor:
         >>> torch.nn.functional.selu(torch.tensor([-4.0, -0.5, 2.0, 7.0]))
         tensor([-1.7259, -0.6918,  2.1014,  7.3549])
     """
-    return selu_(input) if inplace else _selu(input)
+    return gated.selu_(input) if inplace else ops.selu(input)
 
 
 def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
@@ -211,7 +200,7 @@ def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         tensor([0.5000, 0.5000])
     """
     dim = _class_dim("softmax", input.ndim, _stacklevel) if dim is None else dim
-    return _softmax(input, dim, dtype=dtype)
+    return over.softmax(input, dim, dtype=dtype)
 
 
 def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -224,7 +213,7 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
         tensor([0.7311, 0.2689])
     """
     dim = _class_dim("softmin", input.ndim, _stacklevel) if dim is None else dim
-    return _softmax(-input, dim, dtype=dtype)
+    return over.softmax(-input, dim, dtype=dtype)
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
@@ -237,7 +226,7 @@ def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dty
         tensor([-0.6931, -0.6931])
     """
     dim = _class_dim("log_softmax", input.ndim, _stacklevel) if dim is None else dim
-    return _log_softmax(input, dim, dtype=dtype)
+    return over.log_softmax(input, dim, dtype=dtype)
 
 
 give_all(globals())

@@ -69,11 +69,12 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     return _by_channel(input, p, training, inplace, input.ndim == 3)
 
 
-def _warn_of(name: str, ndim: int, space: str) -> None:
+def _warn_of(name: str, ndim: int, space: int) -> None:
     warnings.warn(
         f"{name}: Received a {ndim}-D input to {name}, which is deprecated and will result in an error in a future "
         "release. To retain the behavior and silence this warning, please use dropout instead. Note that "
-        f"{name} exists to provide channel-wise dropout on inputs with {space}",
+        f"{name} exists to provide channel-wise dropout on inputs with {space} spatial dimensions, a channel "
+        f"dimension, and an optional batch dimension (i.e. {space + 1}D or {space + 2}D inputs).",
         stacklevel=depth_of_user(),
     )
 
@@ -92,11 +93,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """
     _check(p)
     if input.ndim not in (3, 4):
-        _warn_of(
-            "dropout2d",
-            input.ndim,
-            "2 spatial dimensions, a channel dimension, and an optional batch dimension (i.e. 3D or 4D inputs).",
-        )
+        _warn_of("dropout2d", input.ndim, 2)
     if input.ndim == 3:
         warnings.warn(
             "dropout2d: Received a 3D input to dropout2d and assuming that channel-wise 1D dropout behavior is desired "
@@ -122,11 +119,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
     """
     _check(p)
     if input.ndim not in (4, 5):
-        _warn_of(
-            "dropout3d",
-            input.ndim,
-            "3 spatial dimensions, a channel dimension, and an optional batch dimension (i.e. 4D or 5D inputs).",
-        )
+        _warn_of("dropout3d", input.ndim, 3)
     return _by_channel(input, p, training, inplace, input.ndim == 5)
 
 

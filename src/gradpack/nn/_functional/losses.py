@@ -2,18 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...base.callers import depth_of_user
 from ...core.tensor import Tensor
 from ...ops.nn import loss, loss_pointwise
-from ...ops.nn.reduction import check_name, legacy, number_of, reduced, refuse_gradient, same_size
+from ...ops.nn.reduction import NONE, check_name, legacy, number_of, reduced, refuse_gradient, same_size
 from ...ops.pointwise.activation import logsigmoid
 from ...ops.shape.broadcasting import broadcast_shapes, broadcast_tensors
 from .._public import give_all
 
 
-def _check_weight(weight: Tensor, input: Tensor) -> None:
+def _weighted(op: Any, input: Tensor, target: Tensor, weight: Tensor, reduction: str, *options: Any) -> Tensor:
+    """The losses of elements times their weights; the mean is that by weight, for the Huber loss the plain one.
+
+    Raises:
+        ValueError: for an unknown reduction, and for weights of another shape.
+    """
     if weight.size() != input.size():
         raise ValueError("Weights and input must have the same size.")
+    each: Tensor = op(input, target, NONE, *options) * weight
+    if reduction == "mean":
+        return each.mean() if op is _huber_loss else each.sum() / weight.sum()
+    if reduction not in ("none", "sum"):
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
+    return each.sum() if reduction == "sum" else each
 
 
 def mse_loss(
@@ -39,8 +52,7 @@ def mse_loss(
     reduction = legacy(size_average, reduce, reduction)
     if weight is None:
         return loss.mse_loss(input, target, number_of(reduction))
-    _check_weight(weight, input)
-    return loss.weighted("mse_loss", loss.mse_loss(input, target, 0), weight, reduction)
+    return _weighted(loss.mse_loss, input, target, weight, reduction)
 
 
 def l1_loss(
@@ -66,8 +78,7 @@ def l1_loss(
     reduction = legacy(size_average, reduce, reduction)
     if weight is None:
         return loss.l1_loss(input, target, number_of(reduction))
-    _check_weight(weight, input)
-    return loss.weighted("l1_loss", loss.l1_loss(input, target, 0), weight, reduction)
+    return _weighted(loss.l1_loss, input, target, weight, reduction)
 
 
 def smooth_l1_loss(
@@ -107,11 +118,14 @@ def huber_loss(
         tensor(4.)
     """
     same_size(input, target)
-    wide = (input, target) if input._shape == target._shape else broadcast_tensors(input, target)
     if weight is None:
-        return loss_pointwise.huber_loss(*wide, number_of(reduction), delta)
-    _check_weight(weight, input)
-    return loss.weighted("huber_loss", loss_pointwise.huber_loss(*wide, 0, delta), weight, reduction)
+        return _huber_loss(input, target, number_of(reduction), delta)
+    return _weighted(_huber_loss, input, target, weight, reduction, delta)
+
+
+def _huber_loss(input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
+    wide = (input, target) if input._shape == target._shape else broadcast_tensors(input, target)
+    return loss_pointwise.huber_loss(*wide, reduction, delta)
 
 
 def nll_loss(

@@ -8,7 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from ...core.hooks import RemovableHandle
-from .registration import add
+from ...core.hooks import add as add_hook
 
 MIXED = (
     "Cannot use both regular backward hooks and full backward hooks {}. Please use only one of them."  # torch's words
@@ -29,6 +29,20 @@ _global_module_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 _global_parameter_registration_hooks: OrderedDict[int, Any] = OrderedDict()
 
 _full: list[bool] = []  # are the backward hooks full ones? Empty until the first is registered
+
+
+def add(
+    hooks: dict[int, Any], hook: Callable[..., Any], prepend: bool = False, flags: tuple[dict[int, bool], ...] = ()
+) -> RemovableHandle:
+    """Put `hook` last, or first, among `hooks`, and set each of `flags` for it."""
+    handle = add_hook(hooks, hook, prepend=prepend, extra=flags)  # type: ignore[arg-type]
+    try:
+        for flag in flags:
+            flag[handle.id] = True
+    except BaseException:  # an interrupt: the caller never got the handle
+        handle.remove()
+        raise
+    return handle
 
 
 def replace(name: str, hooks: dict[int, Any]) -> None:

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.hooks import RemovableHandle
 from . import global_hooks as of_all
-from .backward_hooks import Passage
-from .node_hooks import hang
-from .registration import add
+from .backward_hooks import Passage, hang
+from .global_hooks import add
 
 if TYPE_CHECKING:
     from ..modules.module import Module

@@ -11,8 +11,8 @@ from ...autograd.grad_mode import no_grad
 from ...core.hooks import RemovableHandle
 from ...core.tensor import Tensor
 from ..parameter import Parameter
+from .global_hooks import add
 from .hooks import FLAGS, HOOKS
-from .registration import add
 
 if TYPE_CHECKING:
     from ..modules.module import Module

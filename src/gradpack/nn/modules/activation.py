@@ -10,7 +10,6 @@ from .. import _layers
 from .. import functional as F
 from .._layers.activations import *
 from .._layers.multihead_attention import *
-from .._layers.softmax import *
 from .._public import adopt, give_all
 from .module import Module
 

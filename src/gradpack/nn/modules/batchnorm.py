@@ -224,15 +224,8 @@ class SyncBatchNorm(_BatchNorm):
     @classmethod
     def _like(cls, module: _BatchNorm, process_group: Any) -> SyncBatchNorm:
         """Return a layer with the options and the same tensors of another."""
-        made = cls(
-            module.num_features,
-            module.eps,
-            module.momentum,
-            module.affine,
-            module.track_running_stats,
-            process_group,
-            bias=module.bias is not None,
-        )
+        options = (module.num_features, module.eps, module.momentum, module.affine, module.track_running_stats)
+        made = cls(*options, process_group, bias=module.bias is not None)
         made._parameters.update(module._parameters)
         made._buffers.update(module._buffers)
         made.training = module.training

@@ -42,16 +42,10 @@ class _InstanceNorm(_NormBase):
         super()._load_from_state_dict(state_dict, prefix, local_metadata, *args)
 
     def _normalise(self, input: Tensor) -> Tensor:
-        return F.instance_norm(
-            input,
-            self.running_mean,
-            self.running_var,
-            self.weight,
-            self.bias,
-            self.training or not self.track_running_stats,
-            0.0 if self.momentum is None else self.momentum,
-            self.eps,
-        )
+        by_input = self.training or not self.track_running_stats
+        factor = 0.0 if self.momentum is None else self.momentum
+        mean, var = self.running_mean, self.running_var
+        return F.instance_norm(input, mean, var, self.weight, self.bias, by_input, factor, self.eps)
 
     def _get_no_batch_dim(self) -> int:
         return self.dims[0]

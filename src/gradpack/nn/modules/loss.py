@@ -9,15 +9,14 @@ from typing import Any
 from ...core.tensor import Tensor
 from .. import _layers
 from .. import functional as F
-from .._layers import loss_base
-from .._layers.likelihood_losses import *
-from .._layers.margin_losses import *
+from .._layers import losses
+from .._layers.losses import *
 from .._public import adopt, give_all
 from .linear import Linear
 from .linear_cross_entropy_options import LinearCrossEntropyOptions
 
-_Loss = loss_base._Loss
-_WeightedLoss = loss_base._WeightedLoss
+_Loss = losses._Loss
+_WeightedLoss = losses._WeightedLoss
 
 
 class MSELoss(_Loss):

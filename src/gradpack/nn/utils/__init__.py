@@ -4,37 +4,21 @@ from importlib import import_module
 from typing import Any
 
 from ...base.filled import fill_when_asked
-from . import parametrizations, parametrize, rnn, stateless
-from .clip_grad import clip_grad_norm, clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm
-from .convert_parameters import parameters_to_vector, vector_to_parameters
-from .fusion import fuse_conv_bn_eval, fuse_conv_bn_weights, fuse_linear_bn_eval, fuse_linear_bn_weights
-from .init import skip_init
-from .spectral_norm import remove_spectral_norm, spectral_norm
-from .weight_norm import remove_weight_norm, weight_norm
+from . import parametrizations as parametrizations
+from . import parametrize as parametrize
+from . import rnn as rnn
+from . import stateless as stateless
+from .clip_grad import *
+from .convert_parameters import *
+from .fusion import *
+from .init import *
+from .spectral_norm import remove_spectral_norm as remove_spectral_norm
+from .spectral_norm import spectral_norm as spectral_norm
+from .weight_norm import remove_weight_norm as remove_weight_norm
+from .weight_norm import weight_norm as weight_norm
 
-__all__ = [
-    "clip_grad_norm",
-    "clip_grad_norm_",
-    "clip_grad_value_",
-    "clip_grads_with_norm_",
-    "fuse_conv_bn_eval",
-    "fuse_conv_bn_weights",
-    "fuse_linear_bn_eval",
-    "fuse_linear_bn_weights",
-    "get_total_norm",
-    "parameters_to_vector",
-    "parametrizations",
-    "parametrize",
-    "prune",
-    "remove_spectral_norm",
-    "remove_weight_norm",
-    "rnn",
-    "skip_init",
-    "spectral_norm",
-    "stateless",
-    "vector_to_parameters",
-    "weight_norm",
-]
+_functions = [n for n, value in globals().items() if getattr(value, "__module__", "").startswith(f"{__name__}.")]
+globals()["__all__"] = [*_functions, "parametrizations", "parametrize", "prune", "rnn", "stateless"]  # as in `nn`
 
 
 def __getattr__(name: str) -> Any:

@@ -14,14 +14,14 @@ from ...base.dtypes import FLOATING, float32
 from ...core.tensor import Tensor
 from ...ops.create.create import tensor as new_tensor
 from ...ops.shape.join import stack
+from .._public import give_all
 from .direct import may_write
+
+_tensor_or_tensors = Tensor | Iterable[Tensor]
 
 
 def get_total_norm(
-    tensors: Tensor | Iterable[Tensor],
-    norm_type: float = 2.0,
-    error_if_nonfinite: bool = False,
-    foreach: bool | None = None,
+    tensors: _tensor_or_tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False, foreach: bool | None = None
 ) -> Tensor:
     """The norm of all tensors together, as if they were one vector.
 
@@ -94,7 +94,7 @@ def _norm(t: Tensor, p: float) -> Tensor:
 
 
 def clip_grads_with_norm_(
-    parameters: Tensor | Iterable[Tensor], max_norm: float, total_norm: Tensor, foreach: bool | None = None
+    parameters: _tensor_or_tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
     """Multiply all gradients by min(1, max_norm / (total_norm + 1e-6)), in place.
 
@@ -127,7 +127,7 @@ def _scale(gradients: list[Tensor], max_norm: float, total_norm: Tensor) -> None
 
 
 def clip_grad_norm_(
-    parameters: Tensor | Iterable[Tensor],
+    parameters: _tensor_or_tensors,
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
@@ -168,7 +168,7 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_value_(parameters: Tensor | Iterable[Tensor], clip_value: float, foreach: bool | None = None) -> None:
+def clip_grad_value_(parameters: _tensor_or_tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Bring every element of the gradients between -clip_value and clip_value, in place.
 
     Args:
@@ -197,7 +197,7 @@ def _gradients(parameters: Any) -> list[Tensor]:
 
 
 def clip_grad_norm(
-    parameters: Tensor | Iterable[Tensor],
+    parameters: _tensor_or_tensors,
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
@@ -218,3 +218,6 @@ def clip_grad_norm(
         stacklevel=2,
     )
     return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
+
+
+give_all(globals())

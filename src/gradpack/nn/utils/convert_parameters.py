@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ...core.tensor import Tensor
 from ...ops.shape.join import cat
+from .._public import give_all
 
 
 def _one_device(parameters: Iterable[Tensor]) -> list[Tensor]:
@@ -60,3 +61,6 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
         end = start + p.numel()
         p.data = vec[start:end].view(p.shape).data
         start = end
+
+
+give_all(globals())

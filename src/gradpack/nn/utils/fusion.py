@@ -13,6 +13,15 @@ from ..parameter import Parameter
 __all__ = ["fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval", "fuse_linear_bn_weights"]
 
 
+def _fused(layer: Any, bn: Any, transpose: bool = False) -> Any:
+    """Return a copy of a layer, with the weights that also do the batch normalization after it."""
+    fused = copy.deepcopy(layer)
+    fused.weight, fused.bias = fuse_conv_bn_weights(
+        layer.weight, layer.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias, transpose
+    )
+    return fused
+
+
 def _check(layer: Any, bn: Any) -> None:
     if layer.training or bn.training:
         raise AssertionError("Fusion only for eval!")
@@ -40,11 +49,7 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
         True
     """
     _check(conv, bn)
-    fused = copy.deepcopy(conv)
-    fused.weight, fused.bias = fuse_conv_bn_weights(
-        conv.weight, conv.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias, transpose
-    )
-    return fused
+    return _fused(conv, bn, transpose)
 
 
 def fuse_conv_bn_weights(
@@ -108,11 +113,7 @@ def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
             f"To fuse, linear.out_features == bn.num_features or bn.num_features == 1: they are {linear.out_features} "
             f"and {bn.num_features}"
         )
-    fused = copy.deepcopy(linear)
-    fused.weight, fused.bias = fuse_linear_bn_weights(
-        linear.weight, linear.bias, bn.running_mean, bn.running_var, bn.eps, bn.weight, bn.bias
-    )
-    return fused
+    return _fused(linear, bn)
 
 
 def fuse_linear_bn_weights(
@@ -134,10 +135,7 @@ def fuse_linear_bn_weights(
         >>> weight.item(), bias.item()
         (0.5, 0.5)
     """
-    bias = zeros_like(bn_rm) if linear_b is None else linear_b
-    factor = rsqrt(bn_rv + bn_eps) * (ones_like(bn_rm) if bn_w is None else bn_w)
-    shift = (bias - bn_rm) * factor + (zeros_like(bn_rm) if bn_b is None else bn_b)
-    return _parameters(linear_w * factor.unsqueeze(-1), shift, linear_w, linear_b)
+    return fuse_conv_bn_weights(linear_w, linear_b, bn_rm, bn_rv, bn_eps, bn_w, bn_b)
 
 
 def _parameters(weight: Tensor, bias: Tensor, old: Tensor, old_bias: Tensor | None) -> tuple[Parameter, Parameter]:

@@ -53,14 +53,12 @@ def _set(target: Tensor, source: Tensor) -> None:
     target.data = source.detach()
 
 
-def _same(what: str, place: str, x: Tensor, names: tuple[str, str], y: Tensor) -> None:
-    """Raise unless two tensors agree in dtype and shape."""
-    for attribute in ("dtype", "shape"):
-        a, b = getattr(x, attribute), getattr(y, attribute)
-        if a != b:
-            raise ValueError(
-                f"{what} the {attribute} {place}\n{names[0].format(attribute)}: {a}\n{names[1].format(attribute)}: {b}"
-            )
+def _check_same(dtype: Any, shape: Any, new: Tensor, message: str) -> None:
+    """Raise ValueError, with the attribute and both values in the message, unless a tensor has this dtype and shape."""
+    for attribute, old in (("dtype", dtype), ("shape", shape)):
+        found = getattr(new, attribute)
+        if found != old:
+            raise ValueError(message.format(attribute, old, found))
 
 
 class ParametrizationList(ModuleList):
@@ -118,13 +116,13 @@ class ParametrizationList(ModuleList):
             found = self()
             if not isinstance(found, Tensor):
                 raise ValueError(f"A parametrization must return a tensor. Got {type(found).__name__}.")
-            for attribute, old in (("dtype", dtype), ("shape", shape)):
-                if getattr(found, attribute) != old:
-                    raise ValueError(
-                        f"Registering a parametrization may not change the {attribute} of the tensor, unless `unsafe` "
-                        f"flag is enabled.\nunparametrized {attribute}: {old}\n"
-                        f"parametrized {attribute}: {getattr(found, attribute)}"
-                    )
+            _check_same(
+                dtype,
+                shape,
+                found,
+                "Registering a parametrization may not change the {0} of the tensor, unless `unsafe` flag is enabled.\n"
+                "unparametrized {0}: {1}\nparametrized {0}: {2}",
+            )
 
     def originals(self) -> list[Tensor]:
         """Return the original tensors, the inputs of the first parametrization."""
@@ -263,9 +261,9 @@ def _check_next(module: Module, name: str, parametrization: Any) -> None:
     x = parametrization(y)
     if not isinstance(x, Tensor):
         raise ValueError(f"A parametrization must return a tensor. Got {type(x).__name__}.")
-    names = (f"module.{name}.{{}}", f"parametrization(module.{name}).{{}}")
-    changes = "Registering a parametrization may not change"
-    _same(changes, "of the tensor, unless the `unsafe` flag is enabled.", y, names, x)
+    end = f"unless the `unsafe` flag is enabled.\nmodule.{name}.{{0}}: {{1}}\n"
+    change = "Registering a parametrization may not change the {0} of the tensor"
+    _check_same(y.dtype, y.shape, x, f"{change}, {end}parametrization(module.{name}).{{0}}: {{2}}")
     if hasattr(parametrization, "right_inverse"):
         try:
             z = parametrization.right_inverse(x)
@@ -273,13 +271,8 @@ def _check_next(module: Module, name: str, parametrization: Any) -> None:
             return
         if not isinstance(z, Tensor):
             raise ValueError(f"parametrization.right_inverse must return a tensor. Got: {type(z).__name__}")
-        for attribute in ("dtype", "shape"):
-            if getattr(z, attribute) != getattr(y, attribute):
-                raise ValueError(
-                    f"The tensor returned by parametrization.right_inverse must have the same {attribute} as "
-                    f"module.{name}, unless the `unsafe` flag is enabled.\n"
-                    f"module.{name}.{attribute}: {getattr(y, attribute)}\nreturned {attribute}: {getattr(z, attribute)}"
-                )
+        change = "The tensor returned by parametrization.right_inverse must have the same {0} as"
+        _check_same(y.dtype, y.shape, z, f"{change} module.{name}, {end}returned {{0}}: {{2}}")
 
 
 def is_parametrized(module: Module, tensor_name: str | None = None) -> bool:

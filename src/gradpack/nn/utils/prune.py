@@ -13,21 +13,11 @@ from typing import Any
 from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
 from ...ops.shape.join import cat
-from .._public import adopt
+from .._public import adopt, give_all
 from ..modules.module import Module
 from . import pruning_methods
 from .convert_parameters import parameters_to_vector
-from .pruning_methods import (
-    BasePruningMethod,
-    CustomFromMask,
-    Identity,
-    L1Unstructured,
-    LnStructured,
-    PruningContainer,
-    RandomStructured,
-    RandomUnstructured,
-    _hooks,
-)
+from .pruning_methods import *
 
 
 def identity(module: Module, name: str) -> Module:
@@ -40,7 +30,7 @@ def identity(module: Module, name: str) -> Module:
         >>> layer.bias_mask
         tensor([1., 1., 1.])
     """
-    Identity.apply(module, name)
+    pruning_methods.Identity.apply(module, name)
     return module
 
 
@@ -60,7 +50,7 @@ def random_unstructured(module: Module, name: str, amount: float) -> Module:
         >>> layer.weight_mask.sum()
         tensor(4.)
     """
-    RandomUnstructured.apply(module, name, amount)
+    pruning_methods.RandomUnstructured.apply(module, name, amount)
     return module
 
 
@@ -81,7 +71,7 @@ def l1_unstructured(module: Module, name: str, amount: float, importance_scores:
         >>> sorted(layer.state_dict()), int((layer.weight == 0).sum())
         (['bias', 'weight_mask', 'weight_orig'], 3)
     """
-    L1Unstructured.apply(module, name, amount, importance_scores=importance_scores)
+    pruning_methods.L1Unstructured.apply(module, name, amount, importance_scores=importance_scores)
     return module
 
 
@@ -99,7 +89,7 @@ def random_structured(module: Module, name: str, amount: float, dim: int) -> Mod
         >>> layer.weight_mask.sum()
         tensor(4.)
     """
-    RandomStructured.apply(module, name, amount, dim)
+    pruning_methods.RandomStructured.apply(module, name, amount, dim)
     return module
 
 
@@ -125,13 +115,13 @@ def ln_structured(
         tensor([[0., 0.],
                 [1., 1.]])
     """
-    LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
+    pruning_methods.LnStructured.apply(module, name, amount, n, dim, importance_scores=importance_scores)
     return module
 
 
 def global_unstructured(
     parameters: Iterable[tuple[Module, str]],
-    pruning_method: type[BasePruningMethod],
+    pruning_method: type[pruning_methods.BasePruningMethod],
     importance_scores: dict[tuple[Module, str], Tensor] | None = None,
     **kwargs: Any,
 ) -> None:
@@ -176,7 +166,7 @@ def global_unstructured(
             f"{pruning_method} of type {method.PRUNING_TYPE}"
         )
     method._tensor_name = "temp"
-    container = PruningContainer(method)
+    container = pruning_methods.PruningContainer(method)
     mask = container.compute_mask(scores, default)
     start = 0
     for module, name in pairs:
@@ -195,7 +185,7 @@ def custom_from_mask(module: Module, name: str, mask: Tensor) -> Module:
         >>> layer.bias_mask
         tensor([0., 1., 0.])
     """
-    CustomFromMask.apply(module, name, mask)
+    pruning_methods.CustomFromMask.apply(module, name, mask)
     return module
 
 
@@ -212,7 +202,7 @@ def remove(module: Module, name: str) -> Module:
         >>> sorted(torch.nn.utils.prune.remove(layer, "weight").state_dict())
         ['bias', 'weight']
     """
-    for key, hook in _hooks(module):
+    for key, hook in pruning_methods._hooks(module):
         if hook._tensor_name == name:
             hook.remove(module)
             del module._forward_pre_hooks[key]
@@ -232,30 +222,11 @@ def is_pruned(module: Module) -> bool:
         >>> torch.nn.utils.prune.is_pruned(torch.nn.Sequential(torch.nn.utils.prune.identity(layer, "weight")))
         True
     """
-    return any(_hooks(inner) for inner in module.modules())
+    return any(pruning_methods._hooks(inner) for inner in module.modules())
 
-
-__all__ = [
-    "BasePruningMethod",
-    "CustomFromMask",
-    "Identity",
-    "L1Unstructured",
-    "LnStructured",
-    "PruningContainer",
-    "RandomStructured",
-    "RandomUnstructured",
-    "custom_from_mask",
-    "global_unstructured",
-    "identity",
-    "is_pruned",
-    "l1_unstructured",
-    "ln_structured",
-    "random_structured",
-    "random_unstructured",
-    "remove",
-]
 
 adopt(globals(), pruning_methods.__name__)
+give_all(globals())
 
 
 def __getattr__(name: str) -> Any:

@@ -14,6 +14,7 @@ from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
 from ...ops.random.floats import rand, rand_like
 from ...ops.reduce.norm import norm
+from .._public import give_all
 from ..modules.module import Module
 
 
@@ -377,3 +378,6 @@ def _compute_norm(t: Tensor, n: Any, dim: int) -> Tensor:
     dims.remove(dims[dim] if -t.dim() <= dim < t.dim() else dim)
     result: Tensor = norm(t, p=n, dim=dims)
     return result
+
+
+give_all(globals())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -19,9 +18,8 @@ from ..reduce.kernels import SMALL, _array_type
 from ..reduce.reduce import written
 from ..shape.memory_formats import channels_as_in
 from .max_pool import adaptive_bounds
-from .pool_arguments import adaptive_size, pool_geometry
 from .pool_kernels import sums, sums_back
-from .spatial import is_int, wrong_type
+from .spatial import adaptive_size, is_int, pool_geometry, wrong_type
 
 FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
 
@@ -55,10 +53,7 @@ def _widths(size: int, kernel: int, stride: int, padding: int, count: int, inclu
 def _divided(x: Any, by: Any) -> Any:
     if x.dtype.kind in "iu":
         return np.asarray(np.trunc(x / by), dtype=x.dtype)
-    if isinstance(by, int):
-        x /= by
-        return x
-    x /= by.astype(x.dtype)
+    x /= by if isinstance(by, int) else by.astype(x.dtype)
     return x
 
 
@@ -103,53 +98,37 @@ def _matrix(size: tuple[int, ...], geometry: Any, include: bool, divisor: Any, n
 _NARROW = 64  # places, up to which the averages are a small matrix
 
 
-def _averages_of(input: Any, geometry: Any, include: bool, divisor: Any) -> Any:
-    size = input.shape[len(input.shape) - len(geometry[0]) :]
-    if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
-        lead = input.shape[: len(input.shape) - len(size)]
-        made = input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
-    else:
-        made = _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
-    return made
+def _declared(ndim: int) -> Any:
+    def function(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
+        size = input.shape[len(input.shape) - len(geometry[0]) :]
+        if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
+            lead = input.shape[: len(input.shape) - len(size)]
+            made = input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
+        else:
+            made = _divided(sums(input, geometry), _counts(size, geometry, include, divisor))
+        return channels_as_in(made, input) if ndim == 2 else made
+
+    function.__doc__ = f"Averages over windows in {'one or two' if ndim == 2 else 'three'} dimensions."
+    settings = "kernel_size=geometry[0] padding=geometry[2] stride=geometry[1]"
+    return linear(
+        input=lambda g, input_shape, geometry, include, divisor: _averages_back(
+            g, input_shape, geometry, include, divisor
+        ),
+        name="_averages" if ndim == 2 else "_averages3d",
+        node=f"AvgPool{ndim}DBackward0",
+        flat=True,
+        dtypes="if",
+        saved_as=f"{settings} count_include_pad=include divisor_override=divisor" if ndim == 2 else None,
+    )(function)
 
 
-@linear(
-    input=lambda g, input_shape, geometry, include, divisor: _averages_back(g, input_shape, geometry, include, divisor),
-    node="AvgPool2DBackward0",
-    flat=True,
-    dtypes="if",
-    saved_as=(
-        "kernel_size=geometry[0] padding=geometry[2] stride=geometry[1] count_include_pad=include "
-        "divisor_override=divisor"
-    ),
-)
-def _averages(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
-    """Averages over windows in one or two dimensions."""
-    return channels_as_in(_averages_of(input, geometry, include, divisor), input)
-
-
-@linear(
-    input=lambda g, input_shape, geometry, include, divisor: _averages_back(g, input_shape, geometry, include, divisor),
-    node="AvgPool3DBackward0",
-    flat=True,
-    dtypes="if",
-)
-def _averages3d(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
-    """Averages over windows in three dimensions."""
-    return _averages_of(input, geometry, include, divisor)
+_averages, _averages3d = _declared(2), _declared(3)
 
 
 def _avg_pool(
-    op: str,
-    ndim: int,
-    input: Any,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: Any,
-    include: Any,
-    divisor: Any = None,
+    ndim: int, input: Any, kernel_size: Any, stride: Any, padding: Any, ceil_mode: Any, include: Any, divisor: Any
 ) -> Any:
+    op = f"avg_pool{ndim}d"
     if not isinstance(include, bool):
         raise wrong_type(op, "count_include_pad", include, "bool")
     if divisor is not None and not is_int(divisor):
@@ -159,10 +138,8 @@ def _avg_pool(
     geometry = pool_geometry(op, ndim, input, kernel_size, stride, padding, 1, ceil_mode)
     if ndim == 3:
         refuse("avg_pool3d_out_frame", input._spec.dtype, "buihc")
-    else:
-        refuse("avg_pool2d", input._spec.dtype, "buic")
-    if ndim == 3:
         return _averages3d(input, geometry, include, divisor)
+    refuse("avg_pool2d", input._spec.dtype, "buic")
     if ndim == 2:
         return _averages(input, geometry, include, divisor)
     wide = tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
@@ -195,7 +172,7 @@ def avg_pool1d(
         >>> torch.avg_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
         tensor([[2., 1.]])
     """
-    return _avg_pool("avg_pool1d", 1, input, kernel_size, stride, padding, ceil_mode, count_include_pad)
+    return _avg_pool(1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None)
 
 
 def avg_pool2d(
@@ -221,9 +198,7 @@ def avg_pool2d(
         tensor([[[4., 4.],
                  [4., 4.]]])
     """
-    made = _avg_pool(
-        "avg_pool2d", 2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
+    made = _avg_pool(2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     return written("avg_pool2d", made, out, input)
 
 
@@ -246,9 +221,7 @@ def avg_pool3d(
         >>> torch.nn.functional.avg_pool3d(torch.ones(1, 4, 4, 4), 2).shape
         gradpack.Size([1, 2, 2, 2])
     """
-    made = _avg_pool(
-        "avg_pool3d", 3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
+    made = _avg_pool(3, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
     return written("avg_pool3d", made, out, input)
 
 
@@ -300,32 +273,30 @@ def _adaptive_back(input: Array, size: Sizes, output_size: Array) -> Any:
     return out
 
 
-def _adaptive(ndim: int) -> Callable[..., Any]:
+def _adaptive(ndim: int) -> Any:
     def function(input: Array, output_size: Array) -> Any:
         made = _adaptive_of(input, tuple(output_size))
         return channels_as_in(made, input) if ndim == 2 else made
 
     function.__doc__ = f"Averages over even parts of {ndim} dimensions."
-    made: Callable[..., Any] = linear(
+    return linear(
         input=lambda g, input_shape, output_size: _adaptive_back(g, input_shape, output_size),
         dtypes="f",
         name=f"_adaptive_avg_pool{ndim}d",
         node=f"AdaptiveAvgPool{ndim}DBackward0",
         flat=True,
     )(function)
-    return made
 
 
 _adaptive_averages, _adaptive_averages3d = _adaptive(2), _adaptive(3)
 
 
-def _adaptive_avg(op: str, ndim: int, input: Any, output_size: Any) -> Any:
-    size = adaptive_size(op, ndim, input, output_size)
+def _adaptive_avg(ndim: int, input: Any, output_size: Any) -> Any:
+    size = adaptive_size(f"adaptive_avg_pool{ndim}d", ndim, input, output_size)
     if ndim == 1:
         wide = late.unsqueeze(input, -2)
-        return late.squeeze(
-            late.mean(wide, (-1, -2), True) if size == (1,) else _adaptive_averages(wide, (1, *size)), -2
-        )
+        made = late.mean(wide, (-1, -2), True) if size == (1,) else _adaptive_averages(wide, (1, *size))
+        return late.squeeze(made, -2)
     if all(n == 1 for n in size):
         return late.mean(input, tuple(range(-ndim, 0)), True)
     return (_adaptive_averages if ndim == 2 else _adaptive_averages3d)(input, size)
@@ -340,7 +311,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Any:
         >>> torch.adaptive_avg_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
         tensor([[2., 1.]])
     """
-    return _adaptive_avg("adaptive_avg_pool1d", 1, input, output_size)
+    return _adaptive_avg(1, input, output_size)
 
 
 def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
@@ -352,7 +323,7 @@ def adaptive_avg_pool2d(input: Tensor, output_size: Any) -> Any:
         >>> torch.nn.functional.adaptive_avg_pool2d(torch.ones(1, 4, 4), (None, 2)).shape
         gradpack.Size([1, 4, 2])
     """
-    return _adaptive_avg("adaptive_avg_pool2d", 2, input, output_size)
+    return _adaptive_avg(2, input, output_size)
 
 
 def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
@@ -364,4 +335,4 @@ def adaptive_avg_pool3d(input: Tensor, output_size: Any) -> Any:
         >>> torch.nn.functional.adaptive_avg_pool3d(torch.ones(1, 4, 4, 4), 2).shape
         gradpack.Size([1, 2, 2, 2])
     """
-    return _adaptive_avg("adaptive_avg_pool3d", 3, input, output_size)
+    return _adaptive_avg(3, input, output_size)

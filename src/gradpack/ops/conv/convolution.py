@@ -9,9 +9,8 @@ from ...core.tensor import Tensor
 from ..nn.padding import constant_pad_nd
 from ..shape.shape import squeeze, unsqueeze
 from ..shape.transpose import permute
-from .arguments import check_operands, check_shapes, one_each
 from .products import _convolution
-from .spatial import as_int
+from .spatial import as_int, check_operands, check_shapes, repeated
 
 FUNCTIONS = "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d convolution conv_tbc"
 
@@ -53,34 +52,23 @@ def convolution(
             f"Expected {weight.ndim}-dimensional input for {weight.ndim}-dimensional weight {list(weight._shape)}, but "
             f"got {input.ndim}-dimensional input of size {list(input._shape)} instead"
         )
-    stride, padding, dilation = (
-        one_each(v, n, ndim, "convolution")
-        for v, n in ((stride, "stride"), (padding, "padding"), (dilation, "dilation"))
-    )
-    extra = one_each(output_padding, "output_padding", ndim, "convolution")
-    check_shapes(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
+    given = (("stride", stride), ("padding", padding), ("dilation", dilation), ("output_padding", output_padding))
+    stride, padding, dilation, extra = (repeated("convolution", name, value, ndim, True) for name, value in given)
+    of_bias = None if bias is None else bias._shape
+    check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, extra, groups)
     if transposed:
-        refuse(f"slow_conv_transpose{len(stride)}d_out_cpu", input._spec.dtype, "ui")
+        refuse(f"slow_conv_transpose{max(ndim, 2)}d_out_cpu", input._spec.dtype, "ui")
     result: Tensor = _convolution(input, weight, bias, stride, padding, dilation, transposed, extra, groups)
     return result
 
 
-def _convolve(
-    op: str,
-    ndim: int,
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    groups: Any,
-    transposed: bool = False,
-    output_padding: Any = 0,
-) -> Any:
+def _convolve(op: str, ndim: int, input: Any, weight: Any, bias: Any, geometry: tuple[Any, ...], groups: Any) -> Any:
+    """Convolve with a stride, padding and dilation; with an output padding as well, transposed."""
+    stride, padding, dilation = geometry[:3]
+    transposed = len(geometry) == 4
     check_operands(op, input, weight, bias)
     groups = as_int(op, "groups", groups)
-    stride, dilation = one_each(stride, "stride", ndim, op), one_each(dilation, "dilation", ndim, op)
+    stride, dilation = repeated(op, "stride", stride, ndim, True), repeated(op, "dilation", dilation, ndim, True)
     alone = input.ndim == ndim + 1
     if not alone and input.ndim != ndim + 2:
         raise RuntimeError(
@@ -105,9 +93,10 @@ def _convolve(
     if isinstance(padding, str):
         input, padding = _named_padding(padding, input, weight, stride, dilation)
     else:
-        padding = one_each(padding, "padding", ndim, op)
-    more = one_each(output_padding, "output_padding", ndim, op)
-    check_shapes(input, weight, bias, stride, padding, dilation, transposed, more, groups)
+        padding = repeated(op, "padding", padding, ndim, True)
+    more = repeated(op, "output_padding", geometry[3], ndim, True) if transposed else (0,) * ndim
+    of_bias = None if bias is None else bias._shape
+    check_shapes(input._shape, weight._shape, of_bias, stride, padding, dilation, transposed, more, groups)
     if transposed:
         refuse(f"slow_conv_transpose{max(ndim, 2)}d_out_cpu", input._spec.dtype, "ui")
     out = _convolution(input, weight, bias, stride, padding, dilation, transposed, more, groups)
@@ -158,7 +147,7 @@ def conv1d(
         >>> torch.conv1d(torch.arange(4.0).view(1, 1, 4), torch.ones(1, 1, 2))
         tensor([[[1., 3., 5.]]])
     """
-    return _convolve("conv1d", 1, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve("conv1d", 1, input, weight, bias, (stride, padding, dilation), groups)
 
 
 def conv2d(
@@ -179,7 +168,7 @@ def conv2d(
         tensor([[[[4., 4.],
                   [4., 4.]]]])
     """
-    return _convolve("conv2d", 2, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve("conv2d", 2, input, weight, bias, (stride, padding, dilation), groups)
 
 
 def conv3d(
@@ -199,7 +188,7 @@ def conv3d(
         >>> torch.conv3d(torch.ones(1, 2, 3, 3, 3), torch.ones(4, 2, 2, 2, 2)).shape
         gradpack.Size([1, 4, 2, 2, 2])
     """
-    return _convolve("conv3d", 3, input, weight, bias, stride, padding, dilation, groups)
+    return _convolve("conv3d", 3, input, weight, bias, (stride, padding, dilation), groups)
 
 
 def conv_transpose1d(
@@ -227,9 +216,7 @@ def conv_transpose1d(
         >>> torch.conv_transpose1d(torch.ones(1, 1, 2), torch.ones(1, 1, 2))
         tensor([[[1., 2., 1.]]])
     """
-    return _convolve(
-        "conv_transpose1d", 1, input, weight, bias, stride, padding, dilation, groups, True, output_padding
-    )
+    return _convolve("conv_transpose1d", 1, input, weight, bias, (stride, padding, dilation, output_padding), groups)
 
 
 def conv_transpose2d(
@@ -250,9 +237,7 @@ def conv_transpose2d(
         >>> torch.conv_transpose2d(torch.ones(1, 2, 3, 3), torch.ones(2, 4, 2, 2), stride=2).shape
         gradpack.Size([1, 4, 6, 6])
     """
-    return _convolve(
-        "conv_transpose2d", 2, input, weight, bias, stride, padding, dilation, groups, True, output_padding
-    )
+    return _convolve("conv_transpose2d", 2, input, weight, bias, (stride, padding, dilation, output_padding), groups)
 
 
 def conv_transpose3d(
@@ -273,9 +258,7 @@ def conv_transpose3d(
         >>> torch.conv_transpose3d(torch.ones(1, 2, 2, 2, 2), torch.ones(2, 4, 2, 2, 2)).shape
         gradpack.Size([1, 4, 3, 3, 3])
     """
-    return _convolve(
-        "conv_transpose3d", 3, input, weight, bias, stride, padding, dilation, groups, True, output_padding
-    )
+    return _convolve("conv_transpose3d", 3, input, weight, bias, (stride, padding, dilation, output_padding), groups)
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Any:

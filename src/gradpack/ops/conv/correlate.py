@@ -9,29 +9,26 @@ cache. Arrays are (batch, channels, *space), weights (out channels, channels / g
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...kernels.dispatch import accelerated
 from . import small_windows as small
-from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
+from .sliding import at, cropped, extent, offsets, reaching, windows
 
 BLOCK = 3 << 18  # bytes of copied windows at a time: they are to stay in the second-level cache
 
 
 def _blocks(batch: int, count: Any, depth: int, itemsize: int) -> Iterator[tuple[slice, slice]]:
     """Parts of the batch and of the first spatial dimension, so that each part's windows fill a block."""
-    rest = size_of(count[1:])
+    rest = prod(count[1:])
     many = max(1, BLOCK // max(1, depth * rest * itemsize))  # rows of windows
-    if many >= count[0]:
-        some = max(1, many // count[0])
-        for n in range(0, batch, some):
-            yield slice(n, min(n + some, batch)), slice(0, count[0])
-        return
-    for n in range(batch):
-        for row in range(0, count[0], many):
-            yield slice(n, n + 1), slice(row, min(row + many, count[0]))
+    some, high = max(1, many // count[0]), min(many, count[0])
+    for n in range(0, batch, some):
+        for row in range(0, count[0], high):
+            yield slice(n, min(n + some, batch)), slice(row, min(row + high, count[0]))
 
 
 def _columns(views: Any, part: slice, rows: slice, groups: int, ndim: int, buffers: list[Any]) -> Any:
@@ -43,11 +40,11 @@ def _columns(views: Any, part: slice, rows: slice, groups: int, ndim: int, buffe
         buffers[:] = [np.empty(size, views.dtype)]
     columns = buffers[0][:size].reshape(block.shape)
     np.copyto(columns, block)
-    return columns.reshape(groups, size_of(block.shape[: 1 + ndim]) // groups, -1)
+    return columns.reshape(groups, prod(block.shape[: 1 + ndim]) // groups, -1)
 
 
 def _is_pointwise(kernel: Any, stride: Any) -> bool:
-    return size_of(kernel) == 1 and all(s == 1 for s in stride)
+    return prod(kernel) == 1 and all(s == 1 for s in stride)
 
 
 @accelerated
@@ -70,7 +67,7 @@ def correlate(
         out.fill(0)
         return out
     x = reaching(x, padding, kernel, stride, dilation, count)
-    places, per = size_of(count), outs // groups
+    places, per = prod(count), outs // groups
     if _is_pointwise(kernel, stride) and x.shape[2:] == tuple(count) and places >= 16:
         inside = np.reshape(x, (batch, groups, channels // groups, places))
         np.matmul(np.reshape(weight, (groups, per, -1)), inside, out=np.reshape(out, (batch, groups, per, places)))
@@ -80,8 +77,8 @@ def correlate(
     matrix = np.reshape(weight, (groups, per, -1))
     views = windows(x, kernel, stride, dilation, count)
     buffers: list[Any] = []
-    rest = size_of(count[1:])
-    for part, rows in _blocks(batch, count, channels * size_of(kernel), x.itemsize):
+    rest = prod(count[1:])
+    for part, rows in _blocks(batch, count, channels * prod(kernel), x.itemsize):
         columns = _columns(views, part, rows, groups, ndim, buffers)
         some = part.stop - part.start
         if some == 1:
@@ -107,11 +104,9 @@ def _depthwise(x: Any, weight: Any, stride: Any, dilation: Any, out: Any) -> Any
         for nr, offset in enumerate(offsets(weight.shape[2:])):
             seen = np.expand_dims(x[n][at(offset, stride, dilation, count)], 1)
             factor = np.reshape(spread[(..., *offset)], (groups, -1, *ends))
+            np.multiply(seen, factor, out=spare if nr else target)
             if nr:
-                np.multiply(seen, factor, out=spare)
                 target += spare
-            else:
-                np.multiply(seen, factor, out=target)
     return out
 
 
@@ -120,7 +115,7 @@ def _depthwise_dense(x: Any, weight: Any, dilation: Any, out: Any) -> Any:
     batch, outs, *count = out.shape
     groups, whole = x.shape[1], x.shape[2:]
     per = outs // groups
-    pitches = [size_of(whole[i + 1 :]) for i in range(len(whole))]
+    pitches = [prod(whole[i + 1 :]) for i in range(len(whole))]
     reach = 1 + sum((n - 1) * p for n, p in zip(count, pitches, strict=True))
     factors = np.reshape(weight, (groups, per, -1))
     made = np.empty((groups, per, count[0] * pitches[0]), out.dtype)
@@ -134,11 +129,9 @@ def _depthwise_dense(x: Any, weight: Any, dilation: Any, out: Any) -> Any:
         for nr, offset in enumerate(offsets(weight.shape[2:])):
             start = sum(o * d * p for o, d, p in zip(offset, dilation, pitches, strict=True))
             seen, factor = flat[:, :, start : start + reach], factors[:, :, nr : nr + 1]
+            np.multiply(seen, factor, out=spare if nr else used)
             if nr:
-                np.multiply(seen, factor, out=spare)
                 used += spare
-            else:
-                np.multiply(seen, factor, out=used)
         np.copyto(np.reshape(out[n], inside.shape), inside)
     return out
 
@@ -154,9 +147,9 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     if table is not None:
         return small.input_gradient(y, weight, table, shape)
     dtype = np.result_type(y.dtype, weight.dtype)
-    if not size_of(shape) or not y.size or not weight.size:
+    if not prod(shape) or not y.size or not weight.size:
         return np.zeros(shape, dtype)
-    places = size_of(count)
+    places = prod(count)
     if _is_pointwise(kernel, stride) and not any(padding) and tuple(size) == tuple(count) and places >= 16:
         matrix = np.reshape(weight, (groups, outs // groups, per)).mT
         return np.reshape(np.matmul(matrix, np.reshape(y, (batch, groups, outs // groups, places))), shape)
@@ -171,7 +164,7 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     whole = tuple(max(r, p + n) for r, p, n in zip(reach, padding, size, strict=True))
     x = np.zeros((batch, channels, *whole), dtype)
     matrix = np.reshape(weight, (groups, outs // groups, -1)).mT
-    for part, rows in _blocks(batch, count, channels * size_of(kernel), dtype.itemsize):
+    for part, rows in _blocks(batch, count, channels * prod(kernel), dtype.itemsize):
         some, high = part.stop - part.start, rows.stop - rows.start
         given = np.reshape(y[(part, slice(None), rows)], (some, groups, outs // groups, -1))
         columns = np.matmul(matrix, given) if some == 1 or given.shape[-1] >= 16 else _side_by_side(matrix, given)
@@ -201,14 +194,14 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     if table is not None:
         return small.weight_gradient(y, x, table, shape)
     dtype = np.result_type(y.dtype, x.dtype)
-    total = np.zeros((groups, outs // groups, channels // groups * size_of(kernel)), dtype)
+    total = np.zeros((groups, outs // groups, channels // groups * prod(kernel)), dtype)
     if not total.size or not y.size:
         return np.reshape(total, shape)
     x = reaching(x, padding, kernel, stride, dilation, count)
     per = outs // groups
     views = windows(x, kernel, stride, dilation, count)
     buffers: list[Any] = []
-    for part, rows in _blocks(batch, count, channels * size_of(kernel), x.itemsize):
+    for part, rows in _blocks(batch, count, channels * prod(kernel), x.itemsize):
         columns = _columns(views, part, rows, groups, ndim, buffers)
         given = np.moveaxis(y[(part, slice(None), rows)], 0, 1)
         total += np.matmul(np.reshape(given, (groups, per, -1)), columns.mT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.decorators import linear
 from ..shape.memory_formats import channels_as_in
-from .sliding import at, cropped, extent, offsets, reaching, size_of, windows
+from .sliding import at, cropped, extent, offsets, reaching, windows
 from .spatial import check_tensor, ints, is_int, wrong_type
 
 FUNCTIONS = "pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffle"
@@ -31,7 +32,7 @@ def _im2col(input: Array, geometry: Setting) -> Any:
     kernel, stride, padding, dilation, count = geometry
     x = reaching(input, padding, kernel, stride, dilation, count)
     seen = windows(x, kernel, stride, dilation, count)
-    columns = (input.shape[0], input.shape[1] * size_of(kernel), size_of(count))
+    columns = (input.shape[0], input.shape[1] * prod(kernel), prod(count))
     return np.array(seen, order="C").reshape(columns)  # windows of one element could be read in place
 
 
@@ -39,7 +40,7 @@ def _im2col(input: Array, geometry: Setting) -> Any:
 def _col2im(input: Array, size: Sizes, geometry: Setting) -> Any:
     """Zeros of spatial size `size` with windows added back: the adjoint of `_im2col`."""
     kernel, stride, padding, dilation, count = geometry
-    channels = input.shape[1] // size_of(kernel)
+    channels = input.shape[1] // prod(kernel)
     columns = np.reshape(input, (input.shape[0], channels, *kernel, *count))
     reach = extent(kernel, stride, dilation, count)
     whole = tuple(max(r, p + n) for r, p, n in zip(reach, padding, size, strict=True))
@@ -49,18 +50,20 @@ def _col2im(input: Array, size: Sizes, geometry: Setting) -> Any:
     return np.ascontiguousarray(cropped(out, padding, size))
 
 
+def _two(op: str, name: str, value: Any) -> tuple[int, ...]:
+    values = ints(op, name, value)
+    values = values * 2 if len(values) == 1 else values
+    if len(values) != 2:
+        raise RuntimeError(f"{op}(): It is expected {name} equals to 2, but got size {len(values)}")
+    return values
+
+
 def _geometry(op: str, size: Any, kernel_size: Any, dilation: Any, padding: Any, stride: Any) -> Any:
     found = []
-    for name, value, least in (
-        ("kernel_size", kernel_size, 1),
-        ("stride", stride, 1),
-        ("padding", padding, 0),
-        ("dilation", dilation, 1),
-    ):
-        values = ints(op, name, value)
-        values = values * 2 if len(values) == 1 else values
-        if len(values) != 2:
-            raise RuntimeError(f"{op}(): It is expected {name} equals to 2, but got size {len(values)}")
+    given = (("kernel_size", kernel_size), ("stride", stride), ("padding", padding), ("dilation", dilation))
+    for name, value in given:
+        least = int(name != "padding")
+        values = _two(op, name, value)
         if min(values) < least:
             words = "greater than zero" if least else "non-negative"
             prefix = name.split("_")[0]
@@ -144,10 +147,7 @@ def fold(
     """
     check_tensor("col2im", input=input)
     refuse("col2im_out_cpu", input._spec.dtype, "lui")
-    size = ints("fold", "output_size", output_size)
-    size = size * 2 if len(size) == 1 else size
-    if len(size) != 2:
-        raise RuntimeError(f"fold(): It is expected output_size equals to 2, but got size {len(size)}")
+    size = _two("fold", "output_size", output_size)
     geometry = _geometry("fold", size, kernel_size, dilation, padding, stride)
     shape = input._shape
     if input.ndim not in (2, 3) or not all(shape[-2:]):
@@ -157,7 +157,7 @@ def fold(
         )
     kernel, stride, padding, dilation, count = geometry
     given = f"output_size={size}, kernel_size={kernel}, dilation={dilation}, padding={padding}, stride={stride}"
-    if shape[-2] % size_of(kernel):
+    if shape[-2] % prod(kernel):
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, but got "
             f"input.size(1)={shape[-2]} and kernel_size={kernel}."
@@ -166,10 +166,10 @@ def fold(
         raise RuntimeError(
             f"Given {given}, calculated shape of the array of sliding blocks as {count}, which is too small"
         )
-    if shape[-1] != size_of(count):
+    if shape[-1] != prod(count):
         raise RuntimeError(
             f"Given {given}, expected size of input's dimension 2 to match the calculated number of sliding blocks "
-            f"{count[0]} * {count[1]} = {size_of(count)}, but got input.size(2)={shape[-1]}."
+            f"{count[0]} * {count[1]} = {prod(count)}, but got input.size(2)={shape[-1]}."
         )
     if min(size) < 1:
         raise RuntimeError(f"Expected output spatial size to be positive, but got: output_size={size}.")
@@ -213,6 +213,18 @@ def _shuffled_back(input: Array, factor: int) -> Any:
     return channels_as_in(np.array(moved, order="C").reshape(size), input)
 
 
+def _check_factor(op: str, input: Any, name: str, factor: Any) -> None:
+    check_tensor(op, input=input)
+    if not is_int(factor):
+        raise wrong_type(op, name, factor, "int")
+    if input.ndim < 3:
+        raise RuntimeError(
+            f"{op} expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(f"{op} expects a positive {name}, but got {factor}")
+
+
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
     """Images `upscale_factor` times as high and wide, of that many squared fewer channels (arXiv 1609.05158).
 
@@ -225,15 +237,7 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
         >>> torch.pixel_shuffle(torch.ones(1, 8, 2, 3), 2).shape
         gradpack.Size([1, 2, 4, 6])
     """
-    check_tensor("pixel_shuffle", input=input)
-    if not is_int(upscale_factor):
-        raise wrong_type("pixel_shuffle", "upscale_factor", upscale_factor, "int")
-    if input.ndim < 3:
-        raise RuntimeError(
-            f"pixel_shuffle expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
-        )
-    if upscale_factor <= 0:
-        raise RuntimeError(f"pixel_shuffle expects a positive upscale_factor, but got {upscale_factor}")
+    _check_factor("pixel_shuffle", input, "upscale_factor", upscale_factor)
     if input._shape[-3] % upscale_factor**2:
         raise RuntimeError(
             "pixel_shuffle expects its input's 'channel' dimension to be divisible by the square of upscale_factor, "
@@ -254,15 +258,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
         >>> torch.pixel_unshuffle(torch.ones(1, 2, 4, 6), 2).shape
         gradpack.Size([1, 8, 2, 3])
     """
-    check_tensor("pixel_unshuffle", input=input)
-    if not is_int(downscale_factor):
-        raise wrong_type("pixel_unshuffle", "downscale_factor", downscale_factor, "int")
-    if input.ndim < 3:
-        raise RuntimeError(
-            f"pixel_unshuffle expects input to have at least 3 dimensions, but got input with {input.ndim} dimension(s)"
-        )
-    if downscale_factor <= 0:
-        raise RuntimeError(f"pixel_unshuffle expects a positive downscale_factor, but got {downscale_factor}")
+    _check_factor("pixel_unshuffle", input, "downscale_factor", downscale_factor)
     for name, n, place in (("height", input._shape[-2], -2), ("width", input._shape[-1], -1)):
         if n % downscale_factor:
             raise RuntimeError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
 from .max_pool import _flat_pick, _flat_place
 from .pool_kernels import picked_flat
-from .sliding import offsets, size_of
+from .sliding import offsets
 from .spatial import check_tensor, repeated
 
 
@@ -36,7 +36,7 @@ def _maxima(input: Any, samples: Any, kernel: Any, output_size: Any) -> tuple[An
     lead = input.shape[: len(input.shape) - ndim]
     samples = np.reshape(samples, (*lead, ndim))
     base: Any = np.zeros((*lead, *(1,) * ndim), np.int64)
-    pitches = [size_of(size[i + 1 :]) for i in range(ndim)]
+    pitches = [prod(size[i + 1 :]) for i in range(ndim)]
     for i in range(ndim):  # of two numbers, torch takes the first for the width
         which = ndim - 1 - i if ndim == 2 else i
         starts = _starts(samples[..., which], size[i], output_size[i], kernel[i])
@@ -53,12 +53,12 @@ def _maxima(input: Any, samples: Any, kernel: Any, output_size: Any) -> tuple[An
     return best, found
 
 
-def _declared(ndim: int) -> Callable[..., Any]:
+def _declared(ndim: int) -> Any:
     def function(input: Array, samples: Array, kernel: Sizes, output_size: Array) -> Any:
         return _maxima(input, samples, kernel, tuple(output_size))
 
     function.__doc__ = f"Maxima over windows at random places in {ndim} dimensions, and their indices."
-    made: Callable[..., Any] = general(
+    return general(
         input=lambda g, indices, input_shape, kernel: _flat_place(g, indices, input_shape, len(kernel)),
         jvp=lambda input_t, indices, kernel: _flat_pick(input_t, indices, len(kernel)),
         results=("values", "indices"),
@@ -68,7 +68,6 @@ def _declared(ndim: int) -> Callable[..., Any]:
         node=f"FractionalMaxPool{ndim}DBackward0",
         flat=True,
     )(function)
-    return made
 
 
 _POOLS = {2: _declared(2), 3: _declared(3)}
@@ -76,7 +75,7 @@ _NAMES = {2: ("height", "width"), 3: ("time", "height", "width")}
 
 
 def fractional_max(
-    op: str, ndim: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Tensor | None
+    ndim: int, input: Any, kernel_size: Any, output_size: Any, output_ratio: Any, samples: Tensor | None
 ) -> Any:
     """Values and indices of fractional max pooling.
 
@@ -84,6 +83,7 @@ def fractional_max(
         ValueError: without a size or a ratio.
         RuntimeError: for windows that do not fit.
     """
+    op = f"fractional_max_pool{ndim}d"
     if output_size is None and output_ratio is None:
         raise ValueError(f"{op} requires specifying either an output_size or an output_ratio")
     check_tensor(op, input=input)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, linear, nondifferentiable
 from ..pointwise.relu_bits import keep_bits
 from ..shape.memory_formats import channels_as_in
-from .pool_arguments import adaptive_size, pool_geometry
 from .pool_kernels import (
     flat_places,
     greatest_with_codes,
@@ -27,7 +27,7 @@ from .pool_kernels import (
     picked_flat,
     placed_flat,
 )
-from .spatial import check_tensor, repeated
+from .spatial import adaptive_size, check_tensor, pool_geometry, repeated
 
 FUNCTIONS = "max_pool1d max_pool2d max_pool3d max_pool1d_with_indices adaptive_max_pool1d"
 
@@ -67,13 +67,13 @@ def _max_scatter(input: Array, code: Array, size: Sizes, geometry: Setting) -> A
 # -- max_pool --
 
 
-def _declared(ndim: int) -> Callable[..., Any]:
+def _declared(ndim: int) -> Any:
     def function(input: Array, geometry: Setting) -> Any:
         values, code = max_with_codes(input, geometry)
         return _laid_as(values, input, ndim), _laid_as(code, input, ndim)
 
     function.__doc__ = f"Maxima over windows in {ndim} dimensions, and their positions in the windows."
-    made: Callable[..., Any] = general(
+    return general(
         input=lambda g, code, input_shape, geometry: _max_scatter(g, code, input_shape, geometry),
         jvp=lambda input_t, code, geometry: _max_gather(input_t, code, geometry),
         results=("values", "code"),
@@ -84,7 +84,6 @@ def _declared(ndim: int) -> Callable[..., Any]:
         flat=True,
         saved_as="dilation=geometry[3] kernel_size=geometry[0] padding=geometry[2] stride=geometry[1]",
     )(function)
-    return made
 
 
 def _laid_as(array: Any, input: Any, ndim: int) -> Any:
@@ -110,32 +109,25 @@ def _pool_indices(code: Array, size: Sizes, geometry: Setting) -> Any:
 
 
 def _max_pool(
-    op: str,
-    ndim: int,
-    input: Any,
-    kernel_size: Any,
-    stride: Any,
-    padding: Any,
-    dilation: Any,
-    ceil_mode: Any,
-    return_indices: bool,
+    ndim: int, input: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: Any, indices: bool
 ) -> Any:
-    label = f"{op}_with_indices" if return_indices and ndim == 1 else op
+    op = f"max_pool{ndim}d"
+    label = f"{op}_with_indices" if indices and ndim == 1 else op
     geometry = pool_geometry(label, ndim, input, kernel_size, stride, padding, dilation, ceil_mode)
     if input._spec.dtype.category in (BOOL, COMPLEX):
         raise not_implemented_for(op, input._spec.dtype)
     flat = ndim == 1
     if flat:
         input, geometry = late.unsqueeze(input, -2), tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
-    if not return_indices and not _followed(input):
+    if not indices and not _followed(input):
         out = _max_pool_values(input, geometry)
         return late.squeeze(out, -2) if flat else out
     out, code = _POOLS[max(ndim, 2)](input, geometry)
     keep_bits(input)
-    if not return_indices:
+    if not indices:
         return late.squeeze(out, -2) if flat else out
-    indices = _pool_indices(code, input._shape[input.ndim - len(geometry[0]) :], geometry)
-    return (late.squeeze(out, -2), late.squeeze(indices, -2)) if flat else (out, indices)
+    places = _pool_indices(code, input._shape[input.ndim - len(geometry[0]) :], geometry)
+    return (late.squeeze(out, -2), late.squeeze(places, -2)) if flat else (out, places)
 
 
 def _followed(input: Tensor) -> bool:
@@ -148,7 +140,7 @@ def _no_indices(name: str, ndim: int) -> Callable[..., Any]:
     def call(
         input: Tensor, kernel_size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1, ceil_mode: bool = False
     ) -> Any:
-        return _max_pool(name, ndim, input, kernel_size, stride, padding, dilation, ceil_mode, False)
+        return _max_pool(ndim, input, kernel_size, stride, padding, dilation, ceil_mode, False)
 
     call.__name__ = call.__qualname__ = name
     call.__doc__ = (
@@ -174,19 +166,19 @@ def max_pool1d_with_indices(
         >>> torch.max_pool1d_with_indices(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
         (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
-    return _max_pool("max_pool1d", 1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
+    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode, True)
 
 
 # -- adaptive_max_pool --
 
 
-def _adaptive(ndim: int) -> Callable[..., Any]:
+def _adaptive(ndim: int) -> Any:
     def function(input: Array, output_size: Array) -> Any:
         values, index = _adaptive_max(input, tuple(output_size))
         return (channels_as_in(values, input), channels_as_in(index, input)) if ndim == 2 else (values, index)
 
     function.__doc__ = f"Maxima over parts that divide {ndim} dimensions, and their indices."
-    made: Callable[..., Any] = general(
+    return general(
         input=lambda g, indices, input_shape, output_size: _flat_place(g, indices, input_shape, len(output_size)),
         jvp=lambda input_t, indices, output_size: _flat_pick(input_t, indices, len(output_size)),
         results=("values", "indices"),
@@ -196,7 +188,6 @@ def _adaptive(ndim: int) -> Callable[..., Any]:
         node=f"AdaptiveMaxPool{ndim}DBackward0",
         flat=True,
     )(function)
-    return made
 
 
 def _adaptive_max(input: Any, output_size: Any) -> tuple[Any, Any]:
@@ -233,9 +224,9 @@ def adaptive_bounds(size: int, count: int) -> tuple[Any, Any]:
 _ADAPTIVE = {2: _adaptive(2), 3: _adaptive(3)}
 
 
-def adaptive_max(op: str, ndim: int, input: Any, output_size: Any) -> Any:
+def adaptive_max(ndim: int, input: Any, output_size: Any) -> Any:
     """Maxima over the parts that divide each dimension, and their indices."""
-    output_size = adaptive_size(op, ndim, input, output_size)
+    output_size = adaptive_size(f"adaptive_max_pool{ndim}d", ndim, input, output_size)
     if ndim > 1:
         return tuple(_ADAPTIVE[ndim](input, output_size))
     out, indices = _ADAPTIVE[2](late.unsqueeze(input, -2), (1, *output_size))
@@ -251,7 +242,7 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any) -> Any:
         >>> torch.adaptive_max_pool1d(torch.tensor([[1.0, 3.0, 2.0, 0.0]]), 2)
         (tensor([[3., 2.]]), tensor([[1, 2]]))
     """
-    return adaptive_max("adaptive_max_pool1d", 1, input, output_size)
+    return adaptive_max(1, input, output_size)
 
 
 # -- back to the larger size --
@@ -266,11 +257,7 @@ def _max_unpool(input: Array, indices: Array, output_size: Array) -> Any:
     """Zeros with the elements at their indices; of several at one index, the last."""
     ndim = len(output_size)
     lead = input.shape[: len(input.shape) - ndim]
-    rows, inner = 1, 1
-    for n in lead:
-        rows *= n
-    for n in output_size:
-        inner *= n
+    rows, inner = prod(lead), prod(output_size)
     out = np.zeros(rows * inner, input.dtype)
     if input.size:
         where = np.reshape(indices, (rows, -1)) + np.arange(rows)[:, None] * inner
@@ -279,9 +266,8 @@ def _max_unpool(input: Array, indices: Array, output_size: Array) -> Any:
     return channels_as_in(out, input) if ndim == 2 else out
 
 
-def _unpool(
-    op: str, ndim: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any
-) -> Any:
+def _unpool(ndim: int, input: Any, indices: Any, kernel_size: Any, stride: Any, padding: Any, output_size: Any) -> Any:
+    op = f"max_unpool{ndim}d"
     kernel = repeated(op, "kernel_size", kernel_size, ndim)
     steps = kernel if stride is None else repeated(op, "stride", stride, ndim)
     pads = repeated(op, "padding", padding, ndim)
@@ -299,12 +285,9 @@ def _unpool(
             f"tensor with shape: {list(indices._shape)}"
         )
     size = _unpooled_size(input._shape[input.ndim - ndim :], kernel, steps, pads, output_size)
-    whole = 1
-    for n in size:
-        whole *= n
     if indices.numel() and not is_batched(indices):
         low, high = int(indices._data.min()), int(indices._data.max())
-        if low < 0 or high >= whole:
+        if low < 0 or high >= prod(size):
             raise RuntimeError(
                 f"Found an invalid max index: {low if low < 0 else high} (output volumes are of size "
                 f"{'x'.join(map(str, size))})"

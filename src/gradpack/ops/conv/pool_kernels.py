@@ -8,6 +8,7 @@ A geometry is (kernel, stride, padding, dilation, count), each with one number f
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from ...backends.numpy import as_intp
 from ...kernels.dispatch import accelerated
 from . import small_windows as small
-from .sliding import at, cropped, offsets, reaching, size_of
+from .sliding import at, cropped, offsets, reaching
 
 
 def lowest(dtype: Any) -> Any:
@@ -39,27 +40,18 @@ def _regular(geometry: Any) -> list[Any]:
     return list(zip(kernel, stride, dilation, count, strict=True))
 
 
+def _axes(x: Any, geometry: Any) -> Any:
+    """The dimensions with windows, the last first, and where the windows are along each."""
+    return zip(range(x.ndim - 1, -1, -1), reversed(_regular(geometry)), strict=False)
+
+
 def _length(step: Any) -> int:
     return int(step[0]) if isinstance(step, tuple) else len(step)
 
 
-def greatest(x: Any, steps: list[Any]) -> Any:
-    """The maxima alone. `steps` says for each of the last dimensions where the windows are."""
-    for i in reversed(range(len(steps))):
-        axis = x.ndim - len(steps) + i
-        best: Any = None
-        for seen in _steps(x, axis, steps[i]):
-            if best is None:
-                best = np.array(seen)
-            else:
-                np.maximum(best, seen, out=best)
-        x = best
-    return x
-
-
 def greatest_with_codes(x: Any, steps: list[Any], nan: bool = False) -> tuple[Any, Any]:
     """The maxima, and the position in its window of the first element that is one; of the last NaN, if any."""
-    total = size_of([_length(s) for s in steps])
+    total = prod([_length(s) for s in steps])
     small = np.uint8 if total <= 256 else np.int32
     unit = 1
     code: Any = None
@@ -78,11 +70,8 @@ def greatest_with_codes(x: Any, steps: list[Any], nan: bool = False) -> tuple[An
                 better |= seen != seen  # noqa: PLR0124 - only NaN differs from itself
             np.maximum(best, seen, out=best)
             # positions grow, so that the larger of two is the later one
-            mask = better.view(np.uint8)
-            if known is None:
-                np.maximum(found, np.multiply(mask, nr * unit, dtype=small), out=found)
-            else:
-                np.maximum(found, np.multiply(mask, known + small(nr * unit), dtype=small), out=found)
+            place = nr * unit if known is None else known + small(nr * unit)
+            np.maximum(found, np.multiply(better.view(np.uint8), place, dtype=small), out=found)
         x, code = best, found
         unit *= _length(steps[i])
     if not nan and x.dtype.kind == "f" and x.size and np.isnan(np.max(x)):
@@ -121,7 +110,13 @@ def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
 def max_values(x: Any, geometry: Any) -> Any:
     """Maxima over windows."""
     kernel, stride, padding, dilation, count = geometry
-    return greatest(reaching(x, padding, kernel, stride, dilation, count, lowest(x.dtype)), _regular(geometry))
+    x = reaching(x, padding, kernel, stride, dilation, count, lowest(x.dtype))
+    for axis, step in _axes(x, geometry):
+        parts = _steps(x, axis, step)
+        x = np.array(next(parts))
+        for seen in parts:
+            np.maximum(x, seen, out=x)
+    return x
 
 
 def flat_places(code: Any, size: Any, geometry: Any) -> Any:
@@ -147,7 +142,7 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     table = small.table_of_pool(g, (*lead, *size), geometry)
     if table is not None:
         return small.pooled_maxima_back(g, code, table, (*lead, *size))
-    if size_of(kernel) > 64:
+    if prod(kernel) > 64:
         return placed_flat(g, flat_places(code, size, geometry), (*lead, *size), len(kernel))
     apart = all(s >= (k - 1) * d + 1 for k, s, d in zip(kernel, stride, dilation, strict=True))
     reach = tuple(
@@ -172,7 +167,7 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
 def picked_flat(x: Any, index: Any, ndim: int) -> Any:
     """The elements at indices into the last `ndim` dimensions, flattened."""
     lead = x.shape[: x.ndim - ndim]
-    rows, inner = size_of(lead), size_of(x.shape[x.ndim - ndim :])
+    rows, inner = prod(lead), prod(x.shape[x.ndim - ndim :])
     if not index.size:
         return np.zeros(index.shape, x.dtype)
     where = np.reshape(index, (rows, -1)) + np.arange(rows)[:, None] * inner
@@ -182,7 +177,7 @@ def picked_flat(x: Any, index: Any, ndim: int) -> Any:
 def placed_flat(g: Any, index: Any, shape: Any, ndim: int) -> Any:
     """Zeros of `shape` with `g` added at indices into the last `ndim` dimensions, flattened: the adjoint."""
     lead = shape[: len(shape) - ndim]
-    rows, inner = size_of(lead), size_of(shape[len(shape) - ndim :])
+    rows, inner = prod(lead), prod(shape[len(shape) - ndim :])
     out = np.zeros(rows * inner, g.dtype)
     if g.size:
         where = np.reshape(index, (rows, -1)) + np.arange(rows)[:, None] * inner
@@ -200,15 +195,11 @@ def sums(x: Any, geometry: Any) -> Any:
     if table is not None:
         return small.pooled_sums(x, table, geometry)
     x = reaching(x, padding, kernel, stride, dilation, count)
-    for i in reversed(range(len(kernel))):
-        axis = x.ndim - len(kernel) + i
-        total: Any = None
-        for seen in _steps(x, axis, (kernel[i], stride[i], dilation[i], count[i])):
-            if total is None:
-                total = np.array(seen)
-            else:
-                total += seen
-        x = total
+    for axis, step in _axes(x, geometry):
+        parts = _steps(x, axis, step)
+        x = np.array(next(parts))
+        for seen in parts:
+            x += seen
     return x
 
 

@@ -6,7 +6,7 @@ of each are the other two, so that all derivatives of any order are convolutions
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -17,18 +17,16 @@ from ...declare.decorators import bilinear, general
 from ..shape.memory_formats import channels_as_in
 from .correlate import correlate, correlate_input, correlate_weight
 
-_TWICE = "ConvolutionBackwardBackward0"
+_product = partial(bilinear, broadcasts=False, node="ConvolutionBackwardBackward0")
 
 
-@bilinear(
+@_product(
     input=lambda g, weight, input_shape, stride, padding, dilation, groups: _conv_input(
         g, weight, input_shape[2:], stride, padding, dilation, groups
     ),
     weight=lambda g, input, weight_shape, stride, padding, dilation, groups: _conv_weight(
         g, input, weight_shape[2:], stride, padding, dilation, groups
     ),
-    broadcasts=False,
-    node=_TWICE,
 )
 def _conv_output(
     input: Array, weight: Array, count: Setting, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
@@ -37,15 +35,13 @@ def _conv_output(
     return correlate(input, weight, stride, padding, dilation, groups, count)
 
 
-@bilinear(
+@_product(
     output=lambda g, output_shape, weight, stride, padding, dilation, groups: _conv_output(
         g, weight, output_shape[2:], stride, padding, dilation, groups
     ),
     weight=lambda g, output, weight_shape, stride, padding, dilation, groups: _conv_weight(
         output, g, weight_shape[2:], stride, padding, dilation, groups
     ),
-    broadcasts=False,
-    node=_TWICE,
 )
 def _conv_input(
     output: Array, weight: Array, size: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
@@ -54,15 +50,13 @@ def _conv_input(
     return correlate_input(output, weight, size, stride, padding, dilation, groups)
 
 
-@bilinear(
+@_product(
     output=lambda g, output_shape, input, stride, padding, dilation, groups: _conv_output(
         input, g, output_shape[2:], stride, padding, dilation, groups
     ),
     input=lambda g, output, input_shape, stride, padding, dilation, groups: _conv_input(
         output, g, input_shape[2:], stride, padding, dilation, groups
     ),
-    broadcasts=False,
-    node=_TWICE,
 )
 def _conv_weight(
     output: Array, input: Array, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, groups: int
@@ -71,29 +65,11 @@ def _conv_weight(
     return correlate_weight(input, output, kernel, stride, padding, dilation, groups)
 
 
-def _input_gradient(
-    g: Any, weight: Any, shape: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, groups: int
-) -> Any:
-    call = _conv_output if transposed else _conv_input
-    return call(g, weight, shape[2:], stride, padding, dilation, groups)
-
-
-def _weight_gradient(
-    g: Any, input: Any, shape: Any, stride: Any, padding: Any, dilation: Any, transposed: bool, groups: int
-) -> Any:
-    output, input = (input, g) if transposed else (g, input)
-    return _conv_weight(output, input, shape[2:], stride, padding, dilation, groups)
-
-
 def over_places(g: Any) -> Any:
     """Return the sum over all dimensions but the second, the channels."""
-    return late._sum_dim(
-        late._sum_dim(late.reshape(g, (*g.shape[:2], -1)), 2) if g.shape[0] and g.shape[1] else g, _others(g)
-    )
-
-
-def _others(g: Any) -> Any:
-    return 0 if g.shape[0] and g.shape[1] else tuple(i for i in range(len(g.shape)) if i != 1)
+    if not g.shape[0] or not g.shape[1]:
+        return late._sum_dim(g, tuple(i for i in range(len(g.shape)) if i != 1))
+    return late._sum_dim(late._sum_dim(late.reshape(g, (*g.shape[:2], -1)), 2), 0)
 
 
 def _tangent(
@@ -123,11 +99,11 @@ def _tangent(
 
 
 @general(
-    input=lambda g, weight, input_shape, stride, padding, dilation, transposed, groups: _input_gradient(
-        g, weight, input_shape, stride, padding, dilation, transposed, groups
-    ),
-    weight=lambda g, input, weight_shape, stride, padding, dilation, transposed, groups: _weight_gradient(
-        g, input, weight_shape, stride, padding, dilation, transposed, groups
+    input=lambda g, weight, input_shape, stride, padding, dilation, transposed, groups: (
+        _conv_output if transposed else _conv_input
+    )(g, weight, input_shape[2:], stride, padding, dilation, groups),
+    weight=lambda g, input, weight_shape, stride, padding, dilation, transposed, groups: _conv_weight(
+        *((input, g) if transposed else (g, input)), weight_shape[2:], stride, padding, dilation, groups
     ),
     bias=lambda g: over_places(g),
     jvp=_tangent,

@@ -11,16 +11,6 @@ from typing import Any
 
 import numpy as np
 
-_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
-
-
-def size_of(shape: Any) -> int:
-    """Return the number of elements of a shape."""
-    n = 1
-    for s in shape:
-        n *= s
-    return n
-
 
 def padded(x: Any, before: Any, after: Any = None, value: Any = 0) -> Any:
     """`x` with `before` and `after` (the same) more elements along its last dimensions; itself if there are none."""

@@ -7,14 +7,15 @@ taken by one index, and one product of matrices (or one reduction) does the rest
 from __future__ import annotations
 
 from functools import lru_cache
+from math import prod
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...backends.numpy import as_intp
 from ..reduce.kernels import _add, _array_type, _maximum, _minimum
-from .sliding import size_of
 
+Sizes = tuple[int, ...]
 FEW = 4096  # elements of all windows
 
 
@@ -34,17 +35,11 @@ class Table(NamedTuple):
 
 @lru_cache(256)
 def _table(
-    shape: tuple[int, ...],
-    kernel: tuple[int, ...],
-    stride: tuple[int, ...],
-    padding: tuple[int, ...],
-    dilation: tuple[int, ...],
-    count: tuple[int, ...],
-    groups: int,
+    shape: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, count: Sizes, groups: int
 ) -> Table | None:
     batch, channels, *space = shape
-    inner, size = size_of(space), size_of(shape)
-    if not 0 < batch * channels * size_of(kernel) * size_of(count) <= FEW or not size:
+    inner, size = prod(space), prod(shape)
+    if not 0 < batch * channels * prod(kernel) * prod(count) <= FEW or not size:
         return None
     inside: Any = np.ones((1, 1), bool)
     place: Any = np.zeros((1, 1), np.int64)  # (kernel, places)
@@ -120,7 +115,7 @@ def table_of_pool(a: Any, shape: Any, geometry: Any) -> Table | None:
         return None
     kernel, stride, padding, dilation, count = geometry
     lead, space = tuple(shape[: len(shape) - len(kernel)]), tuple(shape[len(shape) - len(kernel) :])
-    return _table((size_of(lead), 1, *space), kernel, stride, padding, dilation, count, 1)
+    return _table((prod(lead), 1, *space), kernel, stride, padding, dilation, count, 1)
 
 
 def _pooled(shape: Any, geometry: Any) -> Any:

@@ -14,7 +14,7 @@ from ...base.dtypes import dtype
 from ...base.errors import too_big
 from ...base.memory_formats import order_of
 from ...base.modes import MODE
-from ...core.detached import forbid_saved
+from ...core.saved import forbid_saved
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import linear
@@ -34,7 +34,7 @@ INPLACE = "detach_"
     node="ToCopyBackward0",
     promote=(),
     holomorphic=False,
-    int64=True,
+    int64="bool",
 )
 def _to_copy(input: Array, dtype: Setting, memory_format: Setting = None) -> Any:
     """A copy in another dtype, or in another order of memory."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import warnings
 from functools import partial
 from typing import Any
 
@@ -12,26 +11,15 @@ import numpy as np
 from ...backends import NUMPY, backend_of, backend_on
 from ...backends.numpy import quiet
 from ...base import dtypes
-from ...base.callers import depth_of_user
+from ...base.callers import warn_user
 from ...base.devices import as_device
 from ...base.dtypes import COMPLEX, as_dtype, dtype
 from ...base.errors import scalar_type
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor, alias, wrap
 from ...declare.generate.profiling import noted
+from . import numbers
 from .making import finish, usual
-from .numbers import (
-    as_lists,
-    check_fits,
-    check_numbers,
-    converted,
-    kind_of_numbers,
-    no_dtype_of,
-    plain_numbers,
-    sizes_of,
-    staging,
-    without_tensors,
-)
 
 _FLOATS = {float}
 _dtype = dtype  # for functions with a parameter of this name
@@ -66,16 +54,12 @@ def tensor(
         spec = usual(None, None, device, requires_grad)
         if spec is not None:
             with quiet():
-                numbers = np.array(data, spec.native)
-            return alias(numbers, spec, numbers.shape)
+                made = np.array(data, spec.native)
+            return alias(made, spec, made.shape)
     if isinstance(data, Tensor):
-        import warnings
-
-        warnings.warn(
+        warn_user(
             "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() or "
-            "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.tensor(sourceTensor).",
-            UserWarning,
-            stacklevel=depth_of_user(),
+            "sourceTensor.detach().clone().requires_grad_(True), rather than gradpack.tensor(sourceTensor)."
         )
         spec = data._spec
         array = spec.backend.copy(spec.backend.cast(data._data, dtype or spec.dtype))
@@ -88,21 +72,21 @@ def tensor(
     if isinstance(data, np.generic | np.ndarray):
         d = NUMPY.spec(np.asarray(data)).dtype
         return finish(np.array(NUMPY.cast(np.asarray(data), dtype or d), order="C"), requires_grad, device)
-    array = None if dtype is dtypes.uint64 else plain_numbers(data)
+    array = None if dtype is dtypes.uint64 else numbers.plain_numbers(data)
     if array is not None:
         kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}
         d = dtype or kind[array.dtype.kind]
     else:
         if isinstance(data, str | bytes):
-            raise no_dtype_of(data)
-        sizes, data = sizes_of(data), as_lists(data)
-        d = dtype or kind_of_numbers(data) or dtypes.get_default_dtype()
+            raise numbers.no_dtype_of(data)
+        sizes, data = numbers.sizes_of(data), numbers.as_lists(data)
+        d = dtype or numbers.kind_of_numbers(data) or dtypes.get_default_dtype()
         if not sizes and not isinstance(data, bool | int | float | builtins.complex):
-            raise no_dtype_of(data)
-        check_numbers(data, sizes, d)
-        array = np.array(without_tensors(data), dtype=staging(d))
-    check_fits(array, d)
-    return finish(converted(array, d), requires_grad, device)
+            raise numbers.no_dtype_of(data)
+        numbers.check_numbers(data, sizes, d)
+        array = np.array(numbers.without_tensors(data), dtype=numbers.staging(d))
+    numbers.check_fits(array, d)
+    return finish(numbers.converted(array, d), requires_grad, device)
 
 
 @partial(noted, name="lift_fresh")
@@ -245,7 +229,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     if not ndarray.flags.writeable:
         from .exchange import NOT_WRITABLE
 
-        warnings.warn(NOT_WRITABLE.format("NumPy array"), UserWarning, stacklevel=depth_of_user())
+        warn_user(NOT_WRITABLE.format("NumPy array"))
     return wrap(ndarray)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import enum
-import warnings
 from typing import Any
 
 import numpy as np
@@ -12,8 +11,9 @@ import numpy as np
 from ...backends import backend_on
 from ...backends.numpy import NUMPY
 from ...base import dtypes
-from ...base.callers import depth_of_user
-from ...base.devices import CPU, as_device, device
+from ...base.callers import warn_user
+from ...base.devices import CPU, as_device
+from ...base.devices import device as Device
 from ...base.dtypes import dtype
 from ...core.tensor import Tensor, wrap
 
@@ -192,8 +192,8 @@ def from_dlpack(ext_tensor: Any, *, device: Any = None, copy: bool | None = None
         return _received(ext_tensor)
     if _where(ext_tensor) in (DLDeviceType.kDLCUDA, DLDeviceType.kDLCUDAManaged):
         return _from_cuda(ext_tensor, device, copy)
-    if device is not None:
-        _device(device)
+    if device is not None and (where := Device(device)).type != CPU.type:
+        raise RuntimeError(f"from_dlpack(): no installed array library brings the device {where}")
     for version in ({"max_version": (1, 0)}, {}):
         try:
             made = _received(ext_tensor.__dlpack__(**version))
@@ -221,7 +221,7 @@ def _from_cuda(producer: Any, where: Any, copy: bool | None) -> Tensor:
     as_device("cuda")  # raises if there is no library for CUDA
     backend: Any = backend_on("cuda")
     made = wrap(backend.library.from_dlpack(producer))
-    if where is not None and device(where).type != "cuda":
+    if where is not None and Device(where).type != "cuda":
         if copy is False:
             raise ValueError(f"from_dlpack(): the memory is on {made.device}, and copy=False forbids to copy it")
         return made.to(where)
@@ -284,7 +284,7 @@ def frombuffer(buffer: Any, *, dtype: dtype, count: int = -1, offset: int = 0, r
             f"actual buffer length ({length} bytes)"
         )
     if view.readonly:
-        warnings.warn(NOT_WRITABLE.format("buffer"), UserWarning, stacklevel=depth_of_user())
+        warn_user(NOT_WRITABLE.format("buffer"))
     array = np.frombuffer(buffer, dtype=NUMPY.native_of(dtype), count=count, offset=offset)
     out = wrap(array)
     if requires_grad:
@@ -296,13 +296,6 @@ NOT_WRITABLE = (
     "The given {} is not writable, and there are no non-writable tensors: in-place operations on this one will fail. "
     "Copy it first if you mean to write."
 )
-
-
-def _device(value: Any) -> device:
-    made = value if isinstance(value, device) else device(value)
-    if made.type != CPU.type:
-        raise RuntimeError(f"from_dlpack(): no installed array library brings the device {made}")
-    return made
 
 
 OPERATORS = {"__dlpack__": _dlpack, "__dlpack_device__": _dlpack_device}

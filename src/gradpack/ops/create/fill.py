@@ -3,57 +3,72 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...base import dtypes
+from ...base import dtypes, late
 from ...base.devices import KINDS
 from ...base.dtypes import dtype
+from ...base.info import number_for
 from ...base.layouts import sparse_coo
-from ...base.numbers import number_for
 from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import noted
 from ...declare.signature.arguments import python_number
 from ..shape.memory_formats import in_format
-from .making import _native, dtype_for, filled, finish, made_in, on_device, settled, shape_of, usual
+from .making import _native, dtype_for, made_in, on_device, result, shape_of, uninitialized, usual, with_parameters_of
 
 FUNCTIONS = "zeros ones full empty eye empty_strided"
 
 
 def _without_entries(name: str, size: Any, dtype: dtype | None, device: Any, requires_grad: bool) -> Tensor:
-    from ..sparse.coordinates import sparse_coo_tensor
-
-    return sparse_coo_tensor(size=shape_of(name, size), dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-def _zeros(shape: Any, native: Any) -> Any:
-    return np.zeros(shape, native)
-
-
-def _ones(shape: Any, native: Any) -> Any:
-    return np.ones(shape, native)
-
-
-def _empty(shape: Any, native: Any) -> Any:
-    return settled(np.empty(shape, native))
+    if name == "ones":
+        raise RuntimeError("full(...) is not implemented for sparse layout")
+    return late.sparse_coo_tensor(size=shape_of(name, size), dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def _full(shape: Any, value: Any, native: Any) -> Any:
     return np.full(shape, value, native)
 
 
-@noted
-def zeros(
-    *sizes: Any,
-    size: Any = None,
-    out: Any = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+def _of_size(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable[[Callable[[Any, Any], Any]], Any]:
+    """Make a function of a size from `array(shape, native)`; in the usual case `allocate` and filling are faster."""
+
+    def declare(array: Callable[[Any, Any], Any]) -> Any:
+        name = array.__name__
+
+        def of_size(
+            *sizes: Any,
+            size: Any = None,
+            out: Any = None,
+            dtype: dtype | None = None,
+            layout: Any = None,
+            device: Any = None,
+            requires_grad: bool = False,
+            pin_memory: bool = False,
+        ) -> Tensor:
+            spec = usual(out, dtype, device, requires_grad) if layout is None else None
+            if spec is not None:
+                made = allocate(shape_of(name, sizes if size is None else (size,)), spec.native)
+                if value:
+                    made.fill(value)
+                return alias(made, spec, made.shape)
+            if layout is sparse_coo:
+                return _without_entries(name, sizes if size is None else (size,), dtype, device, requires_grad)
+            dtype = dtype_for(name, out, dtype)
+            shape = shape_of(name, sizes if size is None else (size,))
+            make = array if len(KINDS) == 1 else on_device(array, device)
+            made = made_in(_native(name, dtype, device), lambda native: make(shape, native))
+            return result(name, out, made, requires_grad, device)
+
+        return noted(with_parameters_of(array, of_size))
+
+    return declare
+
+
+@_of_size(np.zeros)
+def zeros(shape: Any, native: Any) -> Any:
     """Zeros of a shape.
 
     Example::
@@ -63,31 +78,11 @@ def zeros(
         tensor([[0., 0.],
                 [0., 0.]])
     """
-    spec = usual(out, dtype, device, requires_grad) if layout is None else None
-    if spec is not None:
-        shape = shape_of("zeros", sizes if size is None else (size,))
-        array = np.zeros(shape, spec.native)
-        return alias(array, spec, array.shape)
-    if layout is sparse_coo:
-        return _without_entries("zeros", sizes if size is None else (size,), dtype, device, requires_grad)
-    dtype = dtype_for("zeros", out, dtype)
-    shape = shape_of("zeros", sizes if size is None else (size,))
-    make = _zeros if len(KINDS) == 1 else on_device(_zeros, device)
-    made = finish(make(shape, _native("zeros", dtype, device)), requires_grad, device)
-    return filled("zeros", out, made)
+    return np.zeros(shape, native)
 
 
-@noted
-def ones(
-    *sizes: Any,
-    size: Any = None,
-    out: Any = None,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+@_of_size(np.empty, 1)
+def ones(shape: Any, native: Any) -> Any:
     """Ones of a shape.
 
     Example::
@@ -96,19 +91,7 @@ def ones(
         >>> torch.ones(3)
         tensor([1., 1., 1.])
     """
-    spec = usual(out, dtype, device, requires_grad) if layout is None else None
-    if spec is not None:
-        shape = shape_of("ones", sizes if size is None else (size,))
-        array = np.empty(shape, spec.native)
-        array.fill(1)
-        return alias(array, spec, array.shape)
-    if layout is sparse_coo:
-        raise RuntimeError("full(...) is not implemented for sparse layout")
-    dtype = dtype_for("ones", out, dtype)
-    shape = shape_of("ones", sizes if size is None else (size,))
-    make = _ones if len(KINDS) == 1 else on_device(_ones, device)
-    made = made_in(_native("ones", dtype, device), lambda native: make(shape, native))
-    return filled("ones", out, finish(made, requires_grad, device))
+    return np.ones(shape, native)
 
 
 @noted
@@ -134,15 +117,15 @@ def empty(
     spec = usual(out, dtype, device, requires_grad) if layout is None and memory_format is None else None
     if spec is not None:
         shape = shape_of("empty", sizes if size is None else (size,))
-        array = settled(np.empty(shape, spec.native))
+        array = uninitialized(shape, spec.native)
         return alias(array, spec, array.shape)
     if layout is sparse_coo:
         return _without_entries("empty", sizes if size is None else (size,), dtype, device, requires_grad)
     dtype = dtype_for("empty", out, dtype)
     shape = shape_of("empty", sizes if size is None else (size,))
-    make = _empty if len(KINDS) == 1 else on_device(_empty, device)
+    make = uninitialized if len(KINDS) == 1 else on_device(uninitialized, device)
     made = in_format(make(shape, _native("empty", dtype, device)), memory_format)
-    return filled("empty", out, finish(made, requires_grad, device))
+    return result("empty", out, made, requires_grad, device)
 
 
 @noted
@@ -170,9 +153,10 @@ def empty_strided(
         )
     native = _native("empty_strided", dtype, device)
     needed = 1 + builtins.sum((n - 1) * s for n, s in zip(size, stride, strict=True)) if all(size) else 0
-    base = settled(np.empty(needed, native))
+    base = uninitialized(needed, native)
     strides = tuple(s * native.itemsize for s in stride)
-    return finish(np.lib.stride_tricks.as_strided(base, tuple(size), strides), requires_grad, device)
+    strided = np.lib.stride_tricks.as_strided(base, tuple(size), strides)
+    return result("empty_strided", None, strided, requires_grad, device)
 
 
 @noted
@@ -207,7 +191,7 @@ def full(
     make = _full if len(KINDS) == 1 else on_device(_full, device)
     shape = shape_of("full", (size,))
     made = made_in(_native("full", d, device), lambda native: make(shape, number_for(value, d), native))
-    return filled("full", out, finish(made, requires_grad, device))
+    return result("full", out, made, requires_grad, device)
 
 
 @noted
@@ -243,4 +227,4 @@ def eye(
         return alias(array, spec, array.shape)
     dtype = dtype_for("eye", out, dtype)
     made = made_in(_native("eye", dtype, device), lambda native: np.eye(n, m, dtype=native))
-    return filled("eye", out, finish(made, requires_grad, device))
+    return result("eye", out, made, requires_grad, device)

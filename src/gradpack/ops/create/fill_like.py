@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,16 +10,17 @@ import numpy as np
 
 from ...backends import NUMPY
 from ...backends.memory_layout import reach
-from ...base import dtypes
+from ...base import dtypes, late
 from ...base.devices import CPU, as_device
 from ...base.dtypes import as_dtype, dtype
+from ...base.info import number_for
 from ...base.modes import MODE
-from ...base.numbers import number_for
 from ...core.tensor import Tensor, alias
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.generate.profiling import noted
+from ..pointwise.blockwise import is_numpy
 from ..shape.memory_formats import in_format, like
-from .making import finish, made_in, settled
+from .making import finish, made_in, settled, shape_of, uninitialized, with_parameters_of
 
 FUNCTIONS = "zeros_like ones_like full_like empty_like"
 METHODS = "new_tensor new_zeros new_ones new_full new_empty new_empty_strided"
@@ -44,26 +46,54 @@ def _like(op: str, input: Tensor, d: dtype | None, device: Any) -> tuple[Tensor,
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     d = as_dtype(op, d)
     if device is not None and input.is_meta and as_device(device).type != "meta":  # a meta tensor has no data to copy
-        from .fill import empty
-
-        input = empty(input._shape, dtype=input.dtype)
+        input = late.empty(input._shape, dtype=input.dtype)
     spec = input._spec
     if d is not None or device is not None:
         spec = spec.backend.spec_for(d or spec.dtype, spec.device if device is None else as_device(device))
     return input, spec.backend, spec
 
 
-@noted
-def zeros_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+def _in_form_of(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function of a tensor from `array(data, native, xp)`; in the usual case `allocate` and filling are faster.
+
+    Formulas call it on arrays.
+    """
+
+    def declare(array: Callable[..., Any]) -> Any:
+        name = array.__name__
+
+        def in_form_of(
+            input: Tensor,
+            *,
+            dtype: dtype | None = None,
+            layout: Any = None,
+            device: Any = None,
+            requires_grad: bool = False,
+            pin_memory: bool = False,
+            memory_format: Any = None,
+        ) -> Tensor:
+            spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+            if spec is not None:
+                made = allocate(input._shape, spec.native)
+                if value:
+                    made.fill(value)
+                return alias(made, spec, input._shape)
+            if isinstance(input, np.ndarray | np.generic):
+                return array(input, input.dtype, np)
+            if is_batched(input):
+                return of_all_examples(function, input, dtype=dtype, device=device)
+            input, backend, spec = _like(name, input, dtype, device)
+            made = array(input._data, spec.native, backend.xp)
+            return finish(in_format(made, memory_format), requires_grad, device)
+
+        function = noted(with_parameters_of(array, in_form_of, given=3))
+        return function
+
+    return declare
+
+
+@_in_form_of(np.zeros)
+def zeros_like(data: Any, native: Any, xp: Any) -> Any:
     """Zeros of the shape, dtype and layout of `input`.
 
     Example::
@@ -72,35 +102,13 @@ def zeros_like(
         >>> torch.zeros_like(torch.ones(2))
         tensor([0., 0.])
     """
-    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
-    if spec is not None:
-        array = np.zeros(input._shape, spec.native)
-        return alias(array, spec, input._shape)
-    if isinstance(input, np.ndarray | np.generic):
-        return np.zeros_like(input)  # formulas call it on arrays
-    if is_batched(input):
-        return of_all_examples(zeros_like, input, dtype=dtype, device=device)
-    input, backend, spec = _like("zeros_like", input, dtype, device)
-    if spec.numpy and input._data.flags.c_contiguous and memory_format is None:
-        return finish(np.zeros(input._shape, spec.native), requires_grad, device)
-    return finish(
-        in_format(backend.xp.zeros_like(input._data, dtype=spec.native, **like(input._data)), memory_format),
-        requires_grad,
-        device,
-    )
+    if is_numpy(data) and data.flags.c_contiguous:
+        return np.zeros(data.shape, native)
+    return xp.zeros_like(data, dtype=native, **like(data))
 
 
-@noted
-def ones_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
+@_in_form_of(np.empty, 1)
+def ones_like(data: Any, native: Any, xp: Any) -> Any:
     """Ones of the shape, dtype and layout of `input`.
 
     Example::
@@ -109,18 +117,21 @@ def ones_like(
         >>> torch.ones_like(torch.zeros(2))
         tensor([1., 1.])
     """
-    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
-    if spec is not None:
-        array = np.empty(input._shape, spec.native)
-        array.fill(1)
-        return alias(array, spec, input._shape)
-    if isinstance(input, np.ndarray | np.generic):
-        return np.ones_like(input)
-    if is_batched(input):
-        return of_all_examples(ones_like, input, dtype=dtype, device=device)
-    input, backend, spec = _like("ones_like", input, dtype, device)
-    made = made_in(spec.native, lambda native: backend.xp.ones_like(input._data, dtype=native, **like(input._data)))
-    return finish(in_format(made, memory_format), requires_grad, device)
+    return made_in(native, lambda native: xp.ones_like(data, dtype=native, **like(data)))
+
+
+@_in_form_of(uninitialized)
+def empty_like(data: Any, native: Any, xp: Any) -> Any:
+    """An uninitialised tensor of the shape, dtype and layout of `input`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty_like(torch.zeros(2)).shape
+        gradpack.Size([2])
+    """
+    made = xp.empty_like(data, dtype=native, **like(data))
+    return settled(made) if is_numpy(made) else made
 
 
 @noted
@@ -159,36 +170,6 @@ def full_like(
     return finish(in_format(made, memory_format), requires_grad, device)
 
 
-@noted
-def empty_like(
-    input: Tensor,
-    *,
-    dtype: dtype | None = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-    memory_format: Any = None,
-) -> Tensor:
-    """An uninitialised tensor of the shape, dtype and layout of `input`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.empty_like(torch.zeros(2)).shape
-        gradpack.Size([2])
-    """
-    spec = _usual_like(input, requires_grad, dtype, device, memory_format)
-    if spec is not None:
-        array = settled(np.empty(input._shape, spec.native))
-        return alias(array, spec, input._shape)
-    if is_batched(input):
-        return of_all_examples(empty_like, input, dtype=dtype, device=device)
-    input, backend, spec = _like("empty_like", input, dtype, device)
-    made = backend.xp.empty_like(input._data, dtype=spec.native, **like(input._data))
-    return finish(in_format(settled(made) if spec.numpy else made, memory_format), requires_grad, device)
-
-
 # -- methods: `new_zeros` and the like --
 
 
@@ -196,15 +177,11 @@ def _method_new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
     """A new tensor of the same dtype."""
-    from .create import tensor
-
     device = self._spec.device if device is None else device
-    return tensor(data, dtype=dtype or self._spec.dtype, device=device, requires_grad=requires_grad)
+    return late.tensor(data, dtype=dtype or self._spec.dtype, device=device, requires_grad=requires_grad)
 
 
 def _new_filled(name: str) -> Any:
-    makers: list[Any] = []
-
     def method(
         self: Tensor,
         *sizes: Any,
@@ -215,16 +192,10 @@ def _new_filled(name: str) -> Any:
         layout: Any = None,
         pin_memory: Any = False,
     ) -> Tensor:
-        if not makers:
-            from . import fill
-
-            makers.append(getattr(fill, name))
         if is_batched(self):
-            from .making import shape_of
-
             shape = shape_of(f"new_{name}", sizes if size is None else (size,))
             return of_all_examples(lambda v: method(v, (v._shape[0], *shape), dtype=dtype), self)
-        made: Tensor = makers[0](
+        made: Tensor = getattr(late, name)(
             *sizes,
             size=size,
             dtype=dtype or self._spec.dtype,
@@ -254,8 +225,6 @@ def _method_new_empty_strided(
     requires_grad: Any = False,
 ) -> Tensor:
     """A new uninitialised tensor of the same dtype, with given strides."""
-    from .fill import empty_strided
-
     if is_batched(self):
         step = reach(tuple(size), tuple(stride))
 
@@ -264,7 +233,7 @@ def _method_new_empty_strided(
             return made
 
         return of_all_examples(of_all, self)
-    return empty_strided(
+    return late.empty_strided(
         size, stride, dtype=dtype or self._spec.dtype, device=device or self._spec.device, requires_grad=requires_grad
     )
 
@@ -282,11 +251,9 @@ def _method_new_full(
     requires_grad: Any = False,
 ) -> Tensor:
     """A new tensor of the same dtype, filled with one value."""
-    from .fill import full
-
     if is_batched(self):
         return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
-    return full(
+    return late.full(
         size,
         fill_value,
         dtype=dtype or self._spec.dtype,

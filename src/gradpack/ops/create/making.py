@@ -14,7 +14,7 @@ import numpy as np
 from ...backends import NUMPY, Spec, backend_on
 from ...backends.numpy import PAIR, paired
 from ...base import dtypes
-from ...base.devices import CPU, KINDS, as_device
+from ...base.devices import _DEFAULTS, CPU, KINDS, as_device
 from ...base.dtypes import FLOATING, as_dtype, dtype
 from ...base.errors import not_implemented_for, scalar_type, size_too_big
 from ...base.modes import MODE, using
@@ -74,6 +74,12 @@ def settled(array: Any) -> Any:
     return array
 
 
+def uninitialized(shape: Any, native: Any) -> Any:
+    """Return an uninitialised array; see `settled`."""
+    array = np.empty(shape, native)
+    return settled(array) if FILLING[0] else array
+
+
 def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     out = wrap(array)
     if len(KINDS) > 1:
@@ -122,11 +128,12 @@ _USUAL = {
 
 def usual(out: Any, d: Any, device: Any, requires_grad: Any) -> Spec | None:
     """Fast path of factories: the spec of a new CPU tensor with default settings; None if they are not default."""
-    as_device(device)  # may load a backend, which extends KINDS
+    if device is not None or _DEFAULTS.get():
+        as_device(device)  # may load a backend, which extends KINDS
     if out is not None or requires_grad is not False or len(KINDS) > 1 or MODE.get().inference:
         return None
     if d is None:
-        return _USUAL.get(dtypes.get_default_dtype())
+        return _USUAL.get(dtypes._default)
     return _USUAL.get(d) if type(d) is _dtype else None
 
 
@@ -227,3 +234,8 @@ def filled(op: str, out: Any, made: Tensor, keeps_shape: bool = False) -> Tensor
         _into_out(out, made, op)
     out._counter[0] = version + 1
     return out
+
+
+def result(op: str, out: Any, array: Any, requires_grad: bool, device: Any = None, keeps_shape: bool = False) -> Tensor:
+    """Return a new array as a tensor, or write it into `out`."""
+    return filled(op, out, finish(array, requires_grad, device), keeps_shape)

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import builtins
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from ...backends.numpy import DTYPE, converted, quiet
 from ...base import dtypes
-from ...base.callers import depth_of_user
+from ...base.callers import warn_user
 from ...base.dtypes import FLOATING, dtype
 from ...base.errors import cpp_name, does_not_fit, not_implemented_for, refuse, scalar_type, too_big
-from ...base.numbers import LEAST, MOST, number_for
+from ...base.info import LEAST, MOST, number_for
 from ...core.tensor import Tensor, alias
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.generate.profiling import noted
-from .making import _native, dtype_for, filled, finish, usual
+from .making import _native, dtype_for, result, usual
 
 FUNCTIONS = "arange range linspace logspace"
 
@@ -83,7 +82,7 @@ def arange(
         if dtype.category < FLOATING:  # for other integer dtypes torch truncates the values, not their count
             start, step = int(start), int(step)
         array = converted(start + np.arange(count, dtype=np.int64) * step, native)
-    return filled("arange", out, finish(array, requires_grad, device), keeps_shape=True)
+    return result("arange", out, array, requires_grad, device, keeps_shape=True)
 
 
 @noted
@@ -111,11 +110,9 @@ def range(
         ...     torch.range(1, 3)
         tensor([1., 2., 3.])
     """
-    warnings.warn(
+    warn_user(
         "torch.range is deprecated and will be removed in a future release because its behavior is inconsistent with "
-        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end).",
-        UserWarning,
-        stacklevel=depth_of_user(),
+        "Python's range builtin. Instead, use torch.arange, which produces values in [start, end)."
     )
     if end is None:
         start, end = 0, start
@@ -128,8 +125,8 @@ def range(
         if not step:
             raise ValueError(f"step must be nonzero: it is cut off to 0 for {d}")
     count = int((end - start) / step) + 1
-    made = finish((start + np.arange(count, dtype=np.int64) * step).astype(native), requires_grad, device)
-    return filled("range", out, made, keeps_shape=True)
+    values = (start + np.arange(count, dtype=np.int64) * step).astype(native)
+    return result("range", out, values, requires_grad, device, keeps_shape=True)
 
 
 def _check_range(op: str, start: Any, end: Any, step: Any) -> None:
@@ -165,16 +162,26 @@ def linspace(
     """
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
-    d, first, last = _spaced("linspace", start, end, out, dtype)
-    native = _native("linspace", d, device)
-    if native.kind == "b" and steps > 1:
+    return _spaced("linspace", start, end, steps, None, out, dtype, device, requires_grad)
+
+
+def _spaced(
+    op: str, start: Any, end: Any, steps: int, base: Any, out: Any, dtype: dtype | None, device: Any, grad: bool
+) -> Tensor:
+    """Evenly spaced values, or `base` to their powers."""
+    dtype, first, last = _bounds(op, start, end, out, dtype)
+    native = _native(op, dtype, device)
+    if base is None and native.kind == "b" and steps > 1:
         raise not_implemented_for("linspace_cpu", dtypes.bool_)
     if native.kind in "iu":
         values = _whole_steps(first, last, steps, native)
     else:
-        first, last = _ends(first, last, steps, d)
+        first, last = _ends(first, last, steps, dtype)
         values = _evenly(first, last, steps)
-    return filled("linspace", out, finish(converted(values, native), requires_grad, device), keeps_shape=True)
+    if base is not None:
+        with quiet():
+            values = np.power(float(base) if native.kind in "iu" else base, values)
+    return result(op, out, converted(values, native), grad, device, keeps_shape=True)
 
 
 def _ends(first: Any, last: Any, steps: int, d: dtype | None) -> tuple[Any, Any]:
@@ -200,7 +207,7 @@ def _evenly(first: Any, last: Any, steps: int) -> Any:
     return values
 
 
-def _spaced(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[dtype | None, Any, Any]:
+def _bounds(op: str, start: Any, end: Any, out: Any, d: dtype | None) -> tuple[dtype | None, Any, Any]:
     """The dtype of evenly spaced values, and their ends as numbers."""
     for label, value in (("start", start), ("end", end)):
         if not isinstance(value, Tensor | int | float | builtins.complex | np.generic | np.ndarray):
@@ -273,13 +280,4 @@ def logspace(
     """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
-    dtype, first, last = _spaced("logspace", start, end, out, dtype)
-    native = _native("logspace", dtype, device)
-    if native.kind in "iu":
-        values = np.power(float(base), _whole_steps(first, last, steps, native))
-    else:
-        first, last = _ends(first, last, steps, dtype)
-        with quiet():
-            values = np.power(base, _evenly(first, last, steps))
-    made = finish(converted(values, native), requires_grad, device)
-    return filled("logspace", out, made, keeps_shape=True)
+    return _spaced("logspace", start, end, steps, base, out, dtype, device, requires_grad)

@@ -67,14 +67,13 @@ def _fft_c2c(input: Array, dim: Any = (), normalization: int = 0, forward: bool 
     return (library.fftn if forward else library.ifftn)(input, axes=tuple(dim), norm=norm)
 
 
-@_transform(
-    input=lambda g, input_shape, dim, normalization, onesided: _fft_r2c_backward(
-        g, input_shape, dim, normalization, onesided
-    ),
-    result="complex",
-    dtypes="f",
-    node="FftR2CBackward0",
-)
+def _fft_r2c_backward(g: Any, input_shape: Any, dim: Any, normalization: int, onesided: bool) -> Any:
+    if onesided:
+        g = resized(g, (dim[-1],), (input_shape[dim[-1]],))
+    return late._real(_fft_c2c(g, dim, normalization, False))
+
+
+@_transform(input=_fft_r2c_backward, result="complex", dtypes="f", node="FftR2CBackward0")
 def _fft_r2c(input: Array, dim: Any = (-1,), normalization: int = 0, onesided: bool = True) -> Any:
     """The transform of real numbers; `onesided` omits the redundant (conjugate) half of the last dimension."""
     if 0 in input.shape:
@@ -98,12 +97,6 @@ def _fft_r2c(input: Array, dim: Any = (-1,), normalization: int = 0, onesided: b
     before = (slice(None),) * dim[0]
     rest = np.conj(np.flip(half[(*before, slice(1, (n + 1) // 2))], axis=dim[0]))
     return np.concat([half, rest], axis=dim[0])
-
-
-def _fft_r2c_backward(g: Any, shape: Any, dim: Any, normalization: int, onesided: bool) -> Any:
-    if onesided:
-        g = resized(g, (dim[-1],), (shape[dim[-1]],))
-    return late._real(_fft_c2c(g, dim, normalization, False))
 
 
 @_transform(

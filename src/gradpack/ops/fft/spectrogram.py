@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 
 from ...base import late
-from ...base.callers import depth_of_user
+from ...base.callers import warn_user
 from ...base.dtypes import FLOATING
 from ...base.errors import not_a_tensor, refuse, scalar_type
 from ...core.tensor import Tensor
@@ -139,12 +138,10 @@ def _returns_complex(asked: bool | None, complex_input: bool) -> bool:
             "return_complex=True in a future PyTorch release."
         )
     if asked is not None and not asked:
-        warnings.warn(
+        warn_user(
             "stft with return_complex=False is deprecated. In a future pytorch release, stft will return complex "
             "tensors for all inputs, and return_complex=False will raise an error.\nNote: you can still call "
-            "torch.view_as_real on the complex output to recover the old return format.",
-            UserWarning,
-            stacklevel=depth_of_user(),
+            "torch.view_as_real on the complex output to recover the old return format."
         )
     return asked is None or asked
 
@@ -178,11 +175,9 @@ def _check_stft(x: Tensor, n_fft: int, hop: int, length: int, window: Tensor | N
 
 
 def _warn_of_no_window(op: str, advice: str) -> None:
-    warnings.warn(
+    warn_user(
         f"A window was not provided. A rectangular window will be applied, {advice} To suppress this warning and use "
-        f"a rectangular window in {op}(), explicitly set `window=torch.ones(n_fft)`.",
-        UserWarning,
-        stacklevel=depth_of_user(),
+        f"a rectangular window in {op}(), explicitly set `window=torch.ones(n_fft)`."
     )
 
 
@@ -242,11 +237,9 @@ def istft(
         )
     signal = signal / envelope
     if end > whole:
-        warnings.warn(
+        warn_user(
             "The length of signal is shorter than the length parameter. Result is being padded with zeros in the "
-            "tail. Please check your center and hop_length settings.",
-            UserWarning,
-            stacklevel=depth_of_user(),
+            "tail. Please check your center and hop_length settings."
         )
         signal = fitted(signal, (1,), (end - start,))
     return late.squeeze(signal, 0) if alone else signal

@@ -9,7 +9,7 @@ import numpy as np
 from ...backends import spec_of
 from ...base import late
 from ...base.dtypes import bool_
-from ...base.foreign import is_foreign, mixed
+from ...base.errors import is_foreign, mixed
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...declare.dispatch.interpreter import apply

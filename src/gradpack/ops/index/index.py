@@ -21,7 +21,8 @@ from ...declare.decorators import linear, nondifferentiable
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL
 from ..shape.shape import view_op, wrap_dim
-from .accumulate import add_along, add_flat, counted_from_front, flat_of, into_zeros, places_of, store, taken, widened
+from .accumulate import add_along, add_flat, flat_of, into_zeros, store, taken, widened
+from .places import counted_from_front, places_of
 from .subscript import FULL, index_tensor, out_of_bounds
 from .writing import keep_apart, write_op, write_part
 
@@ -36,24 +37,17 @@ INPLACE = "index_put_"
 _basic = partial(linear, input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, structural=True)
 
 
-@_basic(
-    name="slice", saved_as="dim=slice.dim start=slice.start end=slice.stop step=slice.step self_sym_sizes=input.shape"
-)
-def _slice(input: Array, place: Any = ()) -> Any:
+def _at(input: Array, place: Any = ()) -> Any:
     """`input[place]` for a tuple of slices, ints, None and Ellipsis."""
     return input[place]
 
 
-@_basic(name="select", saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape")
-def _select(input: Array, place: Any = ()) -> Any:
-    """`_slice` for a subscript that ends in an int: a node of its own name."""
-    return input[place]
-
-
-@_basic(name="slice_newaxis", node="UnsqueezeBackward0", saved_as="")
-def _slice_newaxis(input: Array, place: Any = ()) -> Any:
-    """`_slice` for a subscript that ends in None."""
-    return input[place]
+_slice = _basic(
+    name="slice", saved_as="dim=slice.dim start=slice.start end=slice.stop step=slice.step self_sym_sizes=input.shape"
+)(_at)
+# For a subscript that ends in an int, and in None: nodes of other names.
+_select = _basic(name="select", saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape")(_at)
+_slice_newaxis = _basic(name="slice_newaxis", node="UnsqueezeBackward0", saved_as="")(_at)
 
 
 @view_op(

@@ -17,26 +17,14 @@ from ...base.errors import not_a_tensor
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
-from ...declare.decorators import general, linear
+from ...declare.decorators import linear
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped
 from ..shape.shape import wrap_dim
-from .accumulate import (
-    FEW,
-    add_along,
-    as_dtype,
-    check_bounds,
-    check_flat,
-    check_index,
-    flat_of,
-    fresh,
-    into_zeros,
-    set_along,
-    store,
-    widened,
-)
-from .writing import keep_apart, own_value, value_form, write_op, write_part
+from .accumulate import add_along, as_dtype, flat_of, fresh, into_zeros, set_along, store, widened
+from .places import FEW, check_bounds, check_flat, check_index
+from .writing import keep_apart, number_op, own_value, value_form, write_op, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
@@ -209,12 +197,10 @@ def _check_source(
         )
 
 
-@general(
+@number_op(
     input=lambda g, dim, index: _index_fill(g, dim, index, 0),
     jvp=lambda input_t, dim, index: _index_fill(input_t, dim, index, 0),
-    structural=True,
     name="index_fill",
-    refuses="unsigned",
     cost="cheap",
 )
 def _index_fill(input: Array, dim: int, index: Array, value: Any = 0) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -14,12 +15,12 @@ from ...base.errors import scalar_type, shapes_do_not_broadcast
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.batching.vmap_fallback import each_example
-from ...declare.decorators import general, linear, nondifferentiable
+from ...declare.decorators import linear, nondifferentiable
 from ..reduce.kernels import _array_type
 from ..shape.shape import wrap_dim
 from .accumulate import as_dtype, flat_of
 from .subscript import FULL
-from .writing import own_value, value_form, write_op, write_part
+from .writing import number_op, own_value, value_form, write_op, write_part
 
 FUNCTIONS = "masked_fill masked_select masked_scatter nonzero argwhere select_scatter slice_scatter diagonal_scatter"
 METHODS = FUNCTIONS
@@ -47,13 +48,11 @@ def _common(op: str, input: Any, mask: Any) -> Any:
         raise shapes_do_not_broadcast(op, a, b) from None
 
 
-@general(
+@number_op(
     input=lambda g, input_shape, mask: _fit(_masked_fill(g, mask, 0), input_shape),
     jvp=lambda input_t, mask: _masked_fill(input_t, mask, 0),
-    structural=True,
     name="masked_fill",
     contiguous=True,
-    refuses="unsigned",
     cost="cheap",
     saved_as="mask",
 )
@@ -275,12 +274,12 @@ def argwhere(input: Tensor) -> Tensor:
 
 # -- copies with a view overwritten --
 
+_scattered = partial(linear, promote=("input",), structural=True)
 
-@linear(
+
+@_scattered(
     input=lambda g, src_shape, dim, index: select_scatter(g, late.zeros_as(g, src_shape), dim, index),
     src=lambda g, dim, index: late.select(g, dim, index),
-    promote=("input",),
-    structural=True,
     axis=True,
 )
 def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
@@ -297,23 +296,15 @@ def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
         tensor([[1., 0.],
                 [2., 0.]])
     """
-    if not len(input.shape):
-        raise IndexError("select() cannot be applied to a 0-dim tensor.")
-    d = wrap_dim(dim, len(input.shape))
-    if not -input.shape[d] <= index < input.shape[d]:
-        raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {d}"
-        )
-    return _with_part(input, (*(FULL,) * d, index, ...), src)
+    out = np.asarray(input, copy=True)
+    return _overwritten(out, late.select(out, dim, index), src)
 
 
-@linear(
+@_scattered(
     input=lambda g, src_shape, dim, start, end, step: slice_scatter(
         g, late.zeros_as(g, src_shape), dim, start, end, step
     ),
     src=lambda g, dim, start, end, step: late._slice(g, _range_of(tuple(g.shape), dim, start, end, step)),
-    promote=("input",),
-    structural=True,
     axis=True,
     overlap="read_first",
 )
@@ -332,7 +323,8 @@ def slice_scatter(
         >>> torch.slice_scatter(torch.zeros(4), torch.ones(2), 0, 1, 3)
         tensor([0., 1., 1., 0.])
     """
-    return _with_part(input, _range_of(input.shape, dim, start, end, step), src)
+    out = np.asarray(input, copy=True)
+    return _overwritten(out, out[_range_of(input.shape, dim, start, end, step)], src)
 
 
 def _range_of(shape: Any, dim: int, start: Any, end: Any, step: int) -> tuple[Any, ...]:
@@ -344,11 +336,9 @@ def _range_of(shape: Any, dim: int, start: Any, end: Any, step: int) -> tuple[An
     return (*(FULL,) * d, slice(start, end, step), ...)
 
 
-@linear(
+@_scattered(
     input=lambda g, src_shape, offset, dim1, dim2: diagonal_scatter(g, late.zeros_as(g, src_shape), offset, dim1, dim2),
     src=lambda g, offset, dim1, dim2: late.diagonal(g, offset, dim1, dim2),
-    promote=("input",),
-    structural=True,
 )
 def diagonal_scatter(input: Array, src: Array, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """`input` with `src` on the diagonal that `diagonal(input, offset, dim1, dim2)` reads.
@@ -364,22 +354,15 @@ def diagonal_scatter(input: Array, src: Array, offset: int = 0, dim1: int = 0, d
                 [0., 2.]])
     """
     out = np.asarray(input, copy=True)
-    part = late.diagonal(out, offset, dim1, dim2)
-    _check_part(src, part)
-    part[...] = src
-    return out
+    return _overwritten(out, late.diagonal(out, offset, dim1, dim2), src)
 
 
-def _with_part(input: Any, place: tuple[Any, ...], src: Any) -> Any:
-    out = np.asarray(input, copy=True)
-    _check_part(src, out[place])
-    out[place] = src
-    return out
-
-
-def _check_part(src: Any, part: Any) -> None:
+def _overwritten(out: Any, part: Any, src: Any) -> Any:
+    """`out`, with `src` written into `part`, a view of it."""
     if tuple(src.shape) != tuple(part.shape):
         raise RuntimeError(
             f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, slice size = "
             f"{list(part.shape)}"
         )
+    part[...] = src
+    return out

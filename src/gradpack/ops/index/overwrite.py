@@ -10,9 +10,9 @@ import numpy as np
 from ...backends import backend_of
 from ...base import late
 from ...base.dtypes import scalar_dtype
-from ...base.errors import scalar_type
+from ...base.errors import not_a_tensor, scalar_type
+from ...base.info import number_for
 from ...base.modes import MODE
-from ...base.numbers import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
@@ -22,7 +22,8 @@ from ...declare.signature.arguments import python_number
 from ..create.convert import _to_device
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, reshaped
-from .accumulate import add_flat, check_flat, counted_from_front, flat_of, set_flat, store, widened
+from .accumulate import add_flat, flat_of, set_flat, store, widened
+from .places import check_flat, counted_from_front
 from .writing import keep_apart, own_value, write_part
 
 FUNCTIONS = METHODS = "put"
@@ -214,9 +215,7 @@ def _put_into(array: Any, index: Any, source: Any, accumulate: bool) -> Any:
 def _check(name: str, input: Tensor, index: Any, source: Any) -> None:
     for position, (label, value) in enumerate((("index", index), ("source", source)), 1):
         if not isinstance(value, Tensor):
-            raise TypeError(
-                f"{name}(): argument '{label}' (position {position}) must be Tensor, not {type(value).__name__}"
-            )
+            raise not_a_tensor(name, label, position, value)
     if index.dtype.name != "int64":
         raise RuntimeError(f"put_(): Expected a long tensor for index, but got {scalar_type(index.dtype)}")
     if source._spec.dtype is not input._spec.dtype:

@@ -13,32 +13,17 @@ from ...backends import spec_of
 from ...backends.numpy import as_intp
 from ...base import late
 from ...base.callers import depth_of_user
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general, linear
+from ...declare.decorators import linear
 from ...declare.inplace.inplace import inplace
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, _array_type, add_in_rows, reshaped, set_in_rows, take_in_rows
 from ..shape.shape import wrap_dim
-from .accumulate import (
-    add_along,
-    add_flat,
-    as_dtype,
-    check_bounds,
-    check_index,
-    flat_of,
-    fresh,
-    into_zeros,
-    narrowed,
-    places_along,
-    set_flat,
-    steps_along,
-    store,
-    vector_along,
-    widened,
-)
-from .writing import keep_apart, number_tensor, write_op, write_part
+from .accumulate import add_along, add_flat, as_dtype, flat_of, fresh, into_zeros, narrowed, set_flat, store, widened
+from .places import check_bounds, check_index, places_along, steps_along, vector_along
+from .writing import keep_apart, number_op, number_tensor, write_op, write_part
 
 FUNCTIONS = "gather scatter scatter_add"
 METHODS = "gather scatter scatter_add"
@@ -202,13 +187,11 @@ def set_places(array: Any, dim: int, index: Any, src: Any) -> Any:
     return store(array, set_flat(flat_of(array), places, reshaped(src, (-1,))))
 
 
-@general(
+@number_op(
     input=lambda g, dim, index: _scatter_value(g, dim, index, 0),
     jvp=lambda input_t, dim, index: _scatter_value(input_t, dim, index, 0),
-    structural=True,
     name="scatter_value",
     node="ScatterBackward1",
-    refuses="unsigned",
 )
 def _scatter_value(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
     """`input` with one number where `gather` would read."""
@@ -280,15 +263,9 @@ def source_for(op: str, input: Any, dim: int, index: Any, src: Any) -> Any:
 
 
 def scatter(
-    input: Tensor,
-    dim: int,
-    index: Tensor,
-    src: Any = None,
-    *,
-    value: Any = None,
-    reduce: str | None = None,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, dim: int, index: Tensor, src: Any = None,
+    *, value: Any = None, reduce: str | None = None, out: Any = None,
+) -> Tensor:  # fmt: skip
     """`input` with the elements of `src`, or one number, written at `index` along `dim`.
 
     `out[index[i][j]][j] = src[i][j]` for `dim=0`: the inverse of `gather`. For repeated indices the

@@ -6,6 +6,7 @@ Sum and mean are linear and save the index only. The others save their operands.
 from __future__ import annotations
 
 import builtins
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,13 +24,16 @@ from ...declare.dispatch.out_argument import put
 from ...declare.inplace.inplace import inplace
 from ...kernels.dispatch import accelerated
 from ..shape.shape import wrap_dim
-from .accumulate import check_bounds, flat_of, fresh, narrowed, set_flat, store, widened
+from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
+from .places import check_bounds
 from .scatter import add_places, places_in, set_value, source_for
 from .writing import keep_apart, write_op
 
 FUNCTIONS = "scatter_reduce index_reduce _unsafe_masked_index _unsafe_masked_index_put_accumulate"
 METHODS = "scatter_reduce index_reduce"
 INPLACE = "scatter_reduce_ index_reduce_"
+
+_reduced = partial(general, node="ScatterReduceBackward0")
 
 
 @write_op(
@@ -68,22 +72,6 @@ def _hits(input: Array, dim: int, index: Array, include_self: bool = True) -> An
     return np.astype(np.maximum(count, np.asarray(1)), input.dtype)
 
 
-@general(
-    input=lambda g, input, dim, index, src, include_self: _prod_input(g, input, dim, index, src, include_self),
-    src=lambda g, input, dim, index, src, include_self, out: _prod_src(g, input, dim, index, src, include_self, out),
-    name="scatter_prod",
-    node="ScatterReduceBackward0",
-    refuses="complex32",
-    compares=True,
-)
-def _scatter_prod(input: Array, dim: int, index: Array, src: Array, include_self: bool = True) -> Any:
-    """The product of the elements of `src` that fall on each place, and of `input` if `include_self`."""
-    out = fresh(input) if include_self else set_value(fresh(input), dim, index, 1)
-    flat = flat_of(out)
-    np.multiply.at(flat, places_in("scatter_reduce", input.shape, dim, index), np.reshape(src, (-1,)))
-    return store(out, flat)
-
-
 def _prod_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool) -> Any:
     if not include_self:
         return late._scatter_value(g, dim, index, 0)
@@ -105,39 +93,20 @@ def _prod_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: 
     return found
 
 
+@_reduced(input=_prod_input, src=_prod_src, name="scatter_prod", refuses="complex32", compares=True)
+def _scatter_prod(input: Array, dim: int, index: Array, src: Array, include_self: bool = True) -> Any:
+    """The product of the elements of `src` that fall on each place, and of `input` if `include_self`."""
+    out = fresh(input) if include_self else set_value(fresh(input), dim, index, 1)
+    flat = flat_of(out)
+    np.multiply.at(flat, places_in("scatter_reduce", input.shape, dim, index), np.reshape(src, (-1,)))
+    return store(out, flat)
+
+
 def _refuse_twice(g: Any) -> Any:
     raise RuntimeError(
         "scatter_reduce(): Double backward is unsupported for src when >1 zeros in src are scattered to the same "
         "position in self"
     )
-
-
-@general(
-    input=lambda g, input, dim, index, src, include_self, out: _extreme_input(
-        g, input, dim, index, src, include_self, out
-    ),
-    src=lambda g, input, dim, index, src, include_self, out: _extreme_src(g, input, dim, index, src, include_self, out),
-    dtypes="bif",
-    name="scatter_extreme",
-    node="ScatterReduceBackward0",
-    refuses="unsigned",
-)
-def _scatter_extreme(
-    input: Array, dim: int, index: Array, src: Array, largest: bool = True, include_self: bool = True
-) -> Any:
-    """The largest or smallest of the elements of `src` that fall on each place, and of `input` if `include_self`."""
-    return put_extremes(fresh(input), src, index, dim, largest, include_self)
-
-
-@accelerated
-def put_extremes(out: Any, src: Any, index: Any, dim: int, largest: bool, include_self: bool) -> Any:
-    """`_scatter_extreme`, into `out`."""
-    flat, values = flat_of(out), np.reshape(src, (-1,))
-    places = places_in("scatter_reduce", out.shape, dim, index)
-    if not include_self:
-        flat = set_flat(flat, places, values)
-    (np.maximum if largest else np.minimum).at(flat, places, values)
-    return store(out, flat)
 
 
 def _extreme_parts(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
@@ -156,6 +125,25 @@ def _extreme_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_s
 def _extreme_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     _, others, share = _extreme_parts(g, input, dim, index, src, include_self, out)
     return others * late.gather(share, dim, index)
+
+
+@_reduced(input=_extreme_input, src=_extreme_src, dtypes="bif", name="scatter_extreme", refuses="unsigned")
+def _scatter_extreme(
+    input: Array, dim: int, index: Array, src: Array, largest: bool = True, include_self: bool = True
+) -> Any:
+    """The largest or smallest of the elements of `src` that fall on each place, and of `input` if `include_self`."""
+    return put_extremes(fresh(input), src, index, dim, largest, include_self)
+
+
+@accelerated
+def put_extremes(out: Any, src: Any, index: Any, dim: int, largest: bool, include_self: bool) -> Any:
+    """`_scatter_extreme`, into `out`."""
+    flat, values = flat_of(out), np.reshape(src, (-1,))
+    places = places_in("scatter_reduce", out.shape, dim, index)
+    if not include_self:
+        flat = set_flat(flat, places, values)
+    (np.maximum if largest else np.minimum).at(flat, places, values)
+    return store(out, flat)
 
 
 def _indicator(mask: Any, like: Any) -> Any:
@@ -238,14 +226,14 @@ def _index_reduce(
     input: Tensor, dim: int, index: Any, source: Any, reduce: str, include_self: bool, out: Any
 ) -> Tensor:
     op, args, shape = _reduction("index_reduce", input, dim, index, source, reduce, include_self)
+    if shape:
+        made: Tensor = op(*args) if out is None else op(*args, out=out)
+        return made
+    number: Tensor = late.reshape(op(*args), ())
     if out is None:
-        made: Tensor = op(*args)
-        return made if shape else late.reshape(made, ())
-    if not shape:
-        put("index_reduce", out, late.reshape(op(*args), ()))
-        whole: Tensor = out
-        return whole
-    result: Tensor = op(*args, out=out)
+        return number
+    put("index_reduce", out, number)
+    result: Tensor = out
     return result
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from ...base import dtypes
 from ...base.callers import depth_of_user
 from ...base.dtypes import INTEGRAL
-from ...base.foreign import is_foreign, mixed
+from ...base.errors import is_foreign, mixed
 from ...core.tensor import Tensor, wrap
 from ...declare.batching.batch_tensor import is_batched
 from ..create.create import tensor

@@ -14,11 +14,11 @@ from typing import Any
 from ...backends.memory_layout import overlap, writable
 from ...backends.numpy import hushed, unhush
 from ...base.dtypes import dtype
+from ...base.info import number_for
 from ...base.modes import MODE
-from ...base.numbers import number_for
 from ...core.tensor import Tensor, alias, wrap
 from ...declare.batching.batch_tensor import is_batched
-from ...declare.decorators import linear
+from ...declare.decorators import general, linear
 from ...declare.dispatch.body_errors import explain
 from ...declare.dispatch.make_node import record
 from ...declare.generate.profiling import watched
@@ -29,6 +29,8 @@ from ...declare.signature.arguments import python_number
 
 # The kind of operations that give `input` with some of its elements replaced, or added to.
 write_op = partial(linear, promote=("input",), structural=True, refuses="unsigned")
+# That of operations that write one number.
+number_op = partial(general, structural=True, refuses="unsigned")
 
 
 def write_part(

@@ -14,8 +14,7 @@ from ..reduce.reduce import sum_to_size
 from ..shape.shape import squeeze, unsqueeze
 from .products import _check_dims, _shapes_for_product, matmul
 
-FUNCTIONS = "addmm addmv addr addbmm baddbmm"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "addmm addmv addr addbmm baddbmm"
 INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
 
 
@@ -84,12 +83,11 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1
     return _plus(input, np.matmul(mat, vec), beta, alpha)
 
 
-@general(
-    input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
+@_added(
     vec1=lambda g, vec2, alpha: matmul(g, vec2) * alpha,
     vec2=lambda g, vec1, alpha: matmul(vec1, g) * alpha,
-    refuses="unsigned complex32",
-    legacy="beta",
+    uniform=False,
+    dtypes="bifc",
     saved_as="alpha beta vec1 vec2",
 )
 def addr(input: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:

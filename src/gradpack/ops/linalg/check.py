@@ -1,26 +1,22 @@
-"""Helpers of the linear algebra modules: checks of operands, named tuples of results, `out=`, and transposes."""
+"""Helpers of the linear algebra modules: kinds of operations, checks of operands, named tuples of results, `out=`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial, reduce
-from operator import add
+from functools import partial, update_wrapper
 from typing import Any
 
 import numpy as np
 
-from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.errors import LinAlgError, scalar_type
 from ...base.modes import MODE
 from ...base.return_types import return_type
 from ...core.tensor import Tensor
-from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
-from ..create.making import beside
-from ..pointwise.operands import is_complex
+from .matrix_parts import array_of
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _FEW = 64  # numbers, of which Python finds those that are not zero before NumPy does
@@ -50,19 +46,25 @@ def square(name: str, input: Any, label: str = "A") -> None:
         )
 
 
-def floats(name: str, kernel: str = "", whole: str = "") -> Callable[[Any, Any, Any], None]:
+def floats(
+    name: str, kernel: str = "", whole: str = "", low: bool = False, same: bool = False
+) -> Callable[[Any, Any, Any], None]:
     """Make the `check=` of an operation that takes float32, float64, complex64 and complex128 only.
 
     Args:
         name: what the message for integers begins with.
         kernel: what torch calls the kernel that low precision has none of; without it, the message is that of `name`.
         whole: the same for integers.
+        low: it takes low precision too.
+        same: its first two operands must have one dtype.
     """
 
     def check(op: Any, values: Any, common: Any) -> None:
+        if same:
+            same_dtype(name, values[0], values[1])
         for value in values:
             if isinstance(value, Tensor):
-                refuse_dtype(name, value._spec.dtype, kernel, whole)
+                refuse_dtype(name, value._spec.dtype, kernel, whole, low)
                 return
 
     return check
@@ -102,51 +104,27 @@ def first_bad(info: Any) -> tuple[str, int] | None:
     return place, int(flat[bad[0]])
 
 
+def checked(result: Any, wanted: bool, sentence: str, error: type[Exception] = LinAlgError) -> Any:
+    """Return the results of an operation; raises as `raise_if_bad` for their `info` if that is wanted."""
+    if wanted:
+        raise_if_bad(result.info, sentence, error)
+    return result
+
+
+def same_sizes(name: str, A: Any, B: Any, left: bool) -> None:
+    """Raise unless the shapes of matrices fit the equation `A @ X = B`, or `X @ A = B` if not `left`."""
+    if A[-1] != B[-2 if left else -1]:
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
+            f"({A[-2]}x{A[-1]} and {B[-2]}x{B[-1]})"
+        )
+
+
 def raise_if_bad(info: Any, sentence: str, error: type[Exception] = LinAlgError) -> None:
     """Raise a sentence about the first matrix with nonzero `info`: `{place}` is torch's prefix, `{info}` that info."""
     found = first_bad(array_of(info))
     if found is not None:
         raise error(sentence.format(place=found[0], info=found[1]))
-
-
-def array_of(value: Any) -> Any:
-    """Return the array of a tensor (of all examples if batched); an array as it is."""
-    while is_batched(value):  # to look at values of all examples
-        value = value._data.value
-    return value._data if isinstance(value, Tensor) else value
-
-
-# -- transposes, for arrays and tensors --
-
-
-def adjoint_of(x: Any) -> Any:
-    """The conjugate transpose of matrices."""
-    return late.conj(x).mT
-
-
-def diagonal_of(x: Any) -> Any:
-    """The main diagonals of matrices."""
-    return late.diagonal(x, 0, -2, -1)
-
-
-def identity(n: int, like: Any, columns: int | None = None) -> Any:
-    """Return an identity matrix with the type and dtype of `like`."""
-    if isinstance(like, Tensor):
-        return beside(np.eye(n, columns, dtype=like._spec.native), like)
-    return np.eye(n, columns, dtype=like.dtype)
-
-
-def as_like(x: Any, other: Any) -> Any:
-    """Convert real `x` to complex if `other` is complex."""
-    if is_complex(other) and not is_complex(x):
-        return x * (1 + 0j)
-    return x
-
-
-def sum_of(*terms: Any) -> Any:
-    """The sum of those terms that are not None; None of none."""
-    there = [t for t in terms if t is not None]
-    return reduce(add, there) if there else None
 
 
 # -- results --
@@ -184,10 +162,7 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
             return type(result)(*targets) if hasattr(result, "_fields") else targets
         return targets[0]
 
-    call.__name__, call.__qualname__ = function.__name__, function.__qualname__
-    call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.__wrapped__ = function  # type: ignore[attr-defined]
-    return call
+    return update_wrapper(call, function, updated=())
 
 
 def followed(*tensors: Any) -> bool:

@@ -39,19 +39,23 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
         operands = tuple(operands[0])
     if not operands:
         raise RuntimeError("einsum(): must provide at least one operand")
-    inputs, output = _parse(equation, operands)
-    tensors = [_diagonals(t, labels) for t, labels in zip(operands, inputs, strict=True)]
-    terms = [(t, labels) for t, labels in tensors]
+    for t in operands:
+        if not isinstance(t, Tensor):
+            raise TypeError(f"einsum(): operands must be Tensor, not {type(t).__name__}")
+    inputs, output = _labels(equation, *[t._shape for t in operands])
+    terms = [_diagonals(t, labels) for t, labels in zip(operands, inputs, strict=True)]
     for a, b in _order(inputs, output, [t for t, _ in terms]):
         a, b = sorted((a, b))
         second, first = terms.pop(b), terms.pop(a)
         later = set(output).union(*[labels for _, labels in terms]) if terms else set(output)
         terms.append(_contract(first, second, later))
-    tensor, labels = terms[0]
-    return _finish(tensor, labels, output)
+    tensor, labels = _sum_out(*terms[0], set(output))
+    order = tuple(labels.index(c) for c in output)
+    return tensor if order == tuple(range(len(order))) else late.permute(tensor, order)
 
 
-def _order(inputs: list[str], output: str, tensors: list[Tensor]) -> list[tuple[int, int]]:
+def _order(inputs: tuple[str, ...], output: str, tensors: list[Tensor]) -> list[tuple[int, int]]:
+    """Return a contraction path: opt_einsum's, or from left to right, the last result with the next operand."""
     count = len(tensors)
     if count > 2:
         from ...backends import opt_einsum
@@ -60,7 +64,7 @@ def _order(inputs: list[str], output: str, tensors: list[Tensor]) -> list[tuple[
         library = settings.get_opt_einsum() if settings.enabled else None
         if library is not None:
             path, _ = library.contract_path(
-                ",".join(_letters(inputs)) + "->" + _letters([output], inputs)[0],
+                ",".join(_letters(inputs)) + "->" + _letters((output,), inputs)[0],
                 *[t._shape for t in tensors],
                 shapes=True,
                 optimize=settings.strategy,
@@ -68,19 +72,14 @@ def _order(inputs: list[str], output: str, tensors: list[Tensor]) -> list[tuple[
             steps = [tuple(step) for step in path]
             if all(len(step) == 2 for step in steps):
                 return steps
-    return _left_to_right(count)
+    return [(0, 1)] + [(0, left - 1) for left in range(count - 1, 1, -1)] if count > 1 else []
 
 
-def _letters(terms: list[str], known: list[str] | None = None) -> list[str]:
+def _letters(terms: tuple[str, ...], known: tuple[str, ...] | None = None) -> list[str]:
     """Labels in letters that opt_einsum takes (ours may be digits for the dimensions of `...`)."""
     labels = sorted(set("".join(known or terms)))
     pool = dict(zip(labels, string.ascii_letters, strict=False))
     return ["".join(pool[c] for c in term) for term in terms]
-
-
-def _left_to_right(count: int) -> list[tuple[int, int]]:
-    """Return a contraction path from left to right: operands 0 and 1, then the last result with the next."""
-    return [(0, 1)] + [(0, left - 1) for left in range(count - 1, 1, -1)] if count > 1 else []
 
 
 def _from_lists(first: Any, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
@@ -97,17 +96,9 @@ def _from_lists(first: Any, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]
     return ",".join(terms) + output, tuple(operands)
 
 
-def _parse(equation: str, operands: tuple[Any, ...]) -> tuple[list[str], str]:
-    """Labels of each operand and of the result (digits for the dimensions of `...`)."""
-    for t in operands:
-        if not isinstance(t, Tensor):
-            raise TypeError(f"einsum(): operands must be Tensor, not {type(t).__name__}")
-    inputs, output = _labels(equation, *[t._shape for t in operands])
-    return list(inputs), output
-
-
 @lru_cache(512)
 def _labels(equation: str, *shapes: tuple[int, ...]) -> tuple[tuple[str, ...], str]:
+    """Labels of each operand and of the result (digits for the dimensions of `...`)."""
     text = equation.replace(" ", "")
     left, arrow, right = text.partition("->")
     terms = left.split(",")
@@ -227,9 +218,3 @@ def _arrange(t: Tensor, labels: str, groups: tuple[list[str], ...]) -> Tensor:
     sizes = iter(t._shape)
     shape = tuple(prod(islice(sizes, len(group))) for group in groups)
     return t if t._shape == shape else late.reshape(t, shape)
-
-
-def _finish(t: Tensor, labels: str, output: str) -> Tensor:
-    t, labels = _sum_out(t, labels, set(output))
-    order = tuple(labels.index(c) for c in output)
-    return t if order == tuple(range(len(order))) else late.permute(t, order)

@@ -6,6 +6,7 @@ orthonormal columns, so that each small change of the matrix changes them in one
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 from typing import Any
 
@@ -14,22 +15,10 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from ...declare.decorators import general
 from ..reduce.kernels import _add, _array_type
-from .check import (
-    adjoint_of,
-    as_like,
-    conjugating_op,
-    diagonal_of,
-    floats,
-    matrices,
-    raise_if_bad,
-    result_type,
-    square,
-    sum_of,
-    with_out,
-)
+from .check import checked, conjugating_op, floats, matrices, result_type, square, with_out
 from .lapack import stacked
+from .matrix_parts import adjoint_of, as_like, cat_of, diagonal_of, padded, sum_of
 
 FUNCTIONS = METHODS = "cholesky qr"
 
@@ -58,24 +47,23 @@ def _cholesky_tangent(tangent: Any, L: Any, upper: bool) -> Any:
     return adjoint_of(made) if upper else made
 
 
-_FACTOR: dict[str, Any] = {
-    "input": lambda g, L, upper: _cholesky_gradient(g, L, upper),
-    "jvp": lambda input_t, L, upper: _cholesky_tangent(input_t, L, upper),
-    "results": ("L", "info"),
-    "differentiable": 1,
-    "result": None,
-    "holomorphic": False,
-    "check": floats("linalg.cholesky", kernel="cholesky_cpu"),
-}
+_factoring = partial(
+    conjugating_op,
+    input=lambda g, L, upper: _cholesky_gradient(g, L, upper),
+    jvp=lambda input_t, L, upper: _cholesky_tangent(input_t, L, upper),
+    results=("L", "info"),
+    differentiable=1,
+    check=floats("linalg.cholesky", kernel="cholesky_cpu"),
+)
 
 
-@general(**_FACTOR, name="linalg_cholesky_ex")
+@_factoring(name="linalg_cholesky_ex")
 def _cholesky_ex(input: Array, upper: bool = False) -> Any:
     """Cholesky factors, and 0 for each or the order of the first minor that is not positive."""
     return _factored("linalg.cholesky", input, upper)
 
 
-@general(**_FACTOR, name="cholesky", node="CholeskyBackward0")
+@_factoring(name="cholesky", node="CholeskyBackward0")
 def _cholesky(input: Array, upper: bool = False) -> Any:
     """Cholesky factors, as `torch.cholesky` gives them."""
     return _factored("cholesky", input, upper)
@@ -142,9 +130,7 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Any:
         tensor([[2., 0.],
                 [1., 2.]])
     """
-    result = _cholesky_ex(input, upper)
-    raise_if_bad(result.info, "linalg.cholesky" + _NOT_POSITIVE)
-    return result.L
+    return checked(_cholesky_ex(input, upper), True, "linalg.cholesky" + _NOT_POSITIVE).L
 
 
 @with_out
@@ -157,10 +143,7 @@ def linalg_cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool
         >>> torch.linalg.cholesky_ex(-torch.eye(2)).info
         tensor(1, dtype=gradpack.int32)
     """
-    result = _cholesky_ex(input, upper)
-    if check_errors:
-        raise_if_bad(result.info, "torch.linalg.cholesky_ex" + _NOT_POSITIVE)
-    return result
+    return checked(_cholesky_ex(input, upper), check_errors, "torch.linalg.cholesky_ex" + _NOT_POSITIVE)
 
 
 @with_out
@@ -173,9 +156,7 @@ def cholesky(input: Tensor, upper: bool = False) -> Any:
         >>> torch.cholesky(torch.tensor([[4.0]]))
         tensor([[2.]])
     """
-    result = _cholesky(input, upper)
-    raise_if_bad(result.info, "cholesky" + _NOT_POSITIVE)
-    return result.L
+    return checked(_cholesky(input, upper), True, "cholesky" + _NOT_POSITIVE).L
 
 
 # -- QR --
@@ -198,8 +179,7 @@ def _qr_gradient(g: Any, Q: Any, R: Any, A_shape: Any, mode: str) -> Any:
     if wide is not None:
         g_q = sum_of(g_q, Q @ (R[..., m:] @ adjoint_of(wide)))
     left = _qr_tall(g_q, None if g_r is None else g_r[..., :m], Q, R[..., :m])
-    right = late.zeros_as(left, (*left.shape[:-1], n - m)) if wide is None else Q @ wide
-    return cat_of([left, right])
+    return padded(left, columns=n - m) if wide is None else cat_of([left, Q @ wide])
 
 
 def _qr_tall(g_q: Any, g_r: Any, Q: Any, R: Any) -> Any:
@@ -209,11 +189,6 @@ def _qr_tall(g_q: Any, g_r: Any, Q: Any, R: Any) -> Any:
     both = lower + adjoint_of(lower) + late.diag_embed(as_like(late.real(diagonal_of(upper)), Q))
     whole = sum_of(Q @ both, g_q)
     return late._solve_triangular(adjoint_of(R), whole, False, False)
-
-
-def cat_of(parts: list[Any]) -> Any:
-    """Matrices side by side."""
-    return late._cat(parts, -1)
 
 
 @conjugating_op(

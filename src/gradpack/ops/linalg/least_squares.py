@@ -8,16 +8,17 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.errors import LinAlgError, scalar_type
+from ...base.errors import scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import adjoint_of, conjugating_op, floats, square, sum_of, with_out
+from .check import conjugating_op, floats, raise_if_bad, square, with_out
 from .lapack import solve_triangle
+from .matrix_parts import adjoint_of, sum_of
 from .norm import tolerances
+from .solve import is_vector
 from .svd import decompose
 
-FUNCTIONS = "pinverse"
-METHODS = "pinverse"
+FUNCTIONS = METHODS = "pinverse"
 
 
 # -- pseudoinverses --
@@ -106,10 +107,6 @@ def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:
 # -- least squares --
 
 
-def _is_vector(A: Any, B: Any) -> bool:
-    return len(B) == 1 or (len(A) - 1 == len(B) and tuple(A[:-1]) == tuple(B))
-
-
 def _columns(x: Any, vector: bool) -> Any:
     return late.unsqueeze(x, -1) if vector else x
 
@@ -123,7 +120,7 @@ def _residual_gradient(g: Any, A: Any, B: Any, X: Any, vector: bool) -> Any:
 
 
 def _left_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
-    vector = _is_vector(A.shape, B.shape)
+    vector = is_vector(A.shape, B.shape)
     B, X = _columns(B, vector), _columns(solution, vector)
     through = None if g[0] is None else _pinv_gradient(_columns(g[0], vector) @ adjoint_of(B), _pinv(A), A)
     rest = _residual_gradient(g[1], A, B, X, vector)
@@ -132,7 +129,7 @@ def _left_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
 
 
 def _right_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
-    vector = _is_vector(A.shape, B.shape)
+    vector = is_vector(A.shape, B.shape)
     B, X = _columns(B, vector), _columns(solution, vector)
     through = None if g[0] is None else adjoint_of(_pinv(A)) @ _columns(g[0], vector)
     rest = _residual_gradient(g[1], A, B, X, vector)
@@ -153,7 +150,7 @@ def _right_gradient(g: Any, A: Any, B: Any, solution: Any) -> Any:
 def _lstsq(input: Array, b: Array, rcond: float = -1.0, driver: str = "gelsy") -> Any:
     """Solutions of least squares, and what comes with them."""
     A, (m, n) = input, input.shape[-2:]
-    vector = _is_vector(A.shape, b.shape)
+    vector = is_vector(A.shape, b.shape)
     B = np.expand_dims(b, -1) if vector else b
     if B.shape[-2] != m:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
@@ -167,7 +164,8 @@ def _lstsq(input: Array, b: Array, rcond: float = -1.0, driver: str = "gelsy") -
         U, S, Vh = decompose(A)
         keep = cut * S[..., :1] < S
         if driver == "gels":
-            _check_rank(np.count_nonzero(keep, axis=-1), min(m, n))
+            rank, full = np.count_nonzero(keep, axis=-1), min(m, n)
+            raise_if_bad(np.where(rank < full, rank + 1, 0), _NOT_FULL)
         inverse = np.where(keep, 1 / np.where(keep, S, 1), 0).astype(S.dtype)
         X = np.matmul(np.conj(Vh.mT), inverse[..., None] * np.matmul(np.conj(U.mT), B))
     else:
@@ -201,16 +199,10 @@ def _by_qr(A: Any, B: Any, cut: float) -> Any:
     return solve_triangle(R, np.matmul(np.conj(Q.mT), B), True)
 
 
-def _check_rank(rank: Any, full: int) -> None:
-    bad = np.flatnonzero(np.reshape(rank, (-1,)) < full)
-    if bad.size:
-        place = f"(Batch element {int(bad[0])}): " if len(rank.shape) else ""
-        raise LinAlgError(
-            f"torch.linalg.lstsq: {place}The least squares solution could not be computed because the input matrix "
-            f"does not have full rank (error code: {int(np.reshape(rank, (-1,))[bad[0]]) + 1})."
-        )
-
-
+_NOT_FULL = (
+    "torch.linalg.lstsq: {place}The least squares solution could not be computed because the input matrix does not "
+    "have full rank (error code: {info})."
+)
 _DRIVERS = ("gels", "gelsy", "gelsd", "gelss")
 
 
@@ -250,6 +242,6 @@ def linalg_lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: Any = N
     chosen = "gelsy" if driver is None else driver
     if chosen not in _DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    if b._shape[-1 if _is_vector(input._shape, b._shape) else -2] != input._shape[-2]:
+    if b._shape[-1 if is_vector(input._shape, b._shape) else -2] != input._shape[-2]:
         raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
     return _lstsq(input, b, -1.0 if rcond is None else float(rcond), chosen)

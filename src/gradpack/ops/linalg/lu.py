@@ -12,21 +12,8 @@ from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.dispatch.out_argument import put
 from . import lapack
-from .check import (
-    adjoint_of,
-    array_of,
-    conjugating_op,
-    floats,
-    identity,
-    matrices,
-    matrix_op,
-    raise_if_bad,
-    result_type,
-    square,
-    sum_of,
-    with_out,
-)
-from .factor import cat_of
+from .check import checked, conjugating_op, floats, matrices, matrix_op, result_type, same_sizes, square, with_out
+from .matrix_parts import adjoint_of, array_of, cat_of, identity, padded, sum_of
 
 FUNCTIONS = "lu lu_unpack lu_solve"
 METHODS = "lu lu_solve"
@@ -35,8 +22,8 @@ METHODS = "lu lu_solve"
 # -- LU --
 
 
-def _lu_gradient(g_l: Any, g_u: Any, L: Any, U: Any, rows: Any) -> Any:
-    """The gradient of `A` with `A = P @ L @ U`, P a constant; `rows` exchanges rows as P does."""
+def _lu_gradient(g_l: Any, g_u: Any, L: Any, U: Any, P: Any) -> Any:
+    """The gradient of `A` with `A = P @ L @ U`, P a constant."""
     m, n, k = L.shape[-2], U.shape[-1], L.shape[-1]
     first_l, first_u = L[..., :k, :], U[..., :k]
     inner_l = None if g_l is None else first_l.mT @ g_l[..., :k, :]
@@ -54,7 +41,7 @@ def _lu_gradient(g_l: Any, g_u: Any, L: Any, U: Any, rows: Any) -> Any:
     elif m > k:
         below = g_l[..., k:, :] if g_l is not None else L[..., k:, :] * 0
         whole = late._cat([whole, late._solve_triangular(first_u.mT, below, False, False)], -2)
-    return rows(whole)
+    return P @ whole
 
 
 def _lu_parts(LU: Any) -> tuple[Any, Any]:
@@ -65,16 +52,12 @@ def _lu_parts(LU: Any) -> tuple[Any, Any]:
     return L + identity(m, LU, k), late.triu(LU[..., :k, :])
 
 
-def _rows_by(P: Any) -> Any:
-    return lambda x: P @ x
-
-
 def _from_packed(g: Any, LU: Any, pivots: Any) -> Any:
     L, U = _lu_parts(LU)
     m, n = LU.shape[-2:]
     k = min(m, n)
     P = permuting(pivots, m, LU)
-    return _lu_gradient(late.tril(g[..., :k], -1), late.triu(g[..., :k, :]), L, U, _rows_by(P))
+    return _lu_gradient(late.tril(g[..., :k], -1), late.triu(g[..., :k, :]), L, U, P)
 
 
 def permuting(pivots: Any, m: int, like: Any) -> Any:
@@ -101,7 +84,7 @@ def _lu_factor(A: Array) -> Any:
 
 
 @matrix_op(
-    A=lambda g, L, U, P: _lu_gradient(g[0], g[1], L, U, _rows_by(P)),
+    A=lambda g, L, U, P: _lu_gradient(g[0], g[1], L, U, P),
     results=("L", "U", "P"),
     differentiable=2,
     check=_check_lu,
@@ -164,9 +147,7 @@ def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
         tensor([2, 2], dtype=gradpack.int32)
     """
     _check_pivot(pivot)
-    packed, pivots, info = _lu_factor(A)
-    raise_if_bad(info, "torch.linalg.lu_factor" + _ZERO_PIVOT, RuntimeError)
-    return _LUFactor(packed, pivots)
+    return _LUFactor(*checked(_lu_factor(A), True, "torch.linalg.lu_factor" + _ZERO_PIVOT, RuntimeError)[:2])
 
 
 _ZERO_PIVOT = (
@@ -186,10 +167,7 @@ def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = F
         tensor(1, dtype=gradpack.int32)
     """
     _check_pivot(pivot)
-    result = _lu_factor(A)
-    if check_errors:
-        raise_if_bad(result.info, "torch.linalg.lu_factor_ex" + _ZERO_PIVOT, RuntimeError)
-    return result
+    return checked(_lu_factor(A), check_errors, "torch.linalg.lu_factor_ex" + _ZERO_PIVOT, RuntimeError)
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
@@ -246,17 +224,8 @@ def _packed_gradient(g: Any, shape: Any) -> Any:
     m, n = shape[-2:]
     k = min(m, n)
     g_l, g_u = g
-    total = None
-    if g_l is not None:
-        total = late.tril(g_l, -1)
-        if n > k:
-            total = cat_of([total, late.zeros_as(total, (*shape[:-1], n - k))])
-    if g_u is not None:
-        part = late.triu(g_u)
-        if m > k:
-            part = late._cat([part, late.zeros_as(part, (*shape[:-2], m - k, n))], -2)
-        total = sum_of(total, part)
-    return total
+    of_l = None if g_l is None else padded(late.tril(g_l, -1), columns=n - k)
+    return sum_of(of_l, None if g_u is None else padded(late.triu(g_u), rows=m - k))
 
 
 @looking_at("LU_pivots")
@@ -319,11 +288,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
             f"{LU.dtype} and B of type {B.dtype} instead"
         )
     matrices("torch.linalg.lu_solve", B, "B")
-    if LU._shape[-1] != B._shape[-2 if left else -1]:
-        raise RuntimeError(
-            f"torch.linalg.lu_solve: Incompatible shapes of A and B for the equation {'AX = B' if left else 'XA = B'} "
-            f"({LU._shape[-2]}x{LU._shape[-1]} and {B._shape[-2]}x{B._shape[-1]})"
-        )
+    same_sizes("torch.linalg.lu_solve", LU._shape, B._shape, left)
     if LU._shape[:-1] != pivots._shape:
         raise RuntimeError(
             "linalg.lu_solve: Number of pivots per batch should be same as the dimension of the matrix: got "

@@ -12,7 +12,8 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ..reduce.kernels import _array_type, add_up
-from .check import floats, identity, matrix_op, square, with_out
+from .check import floats, matrix_op, square, with_out
+from .matrix_parts import identity
 from .solve import linalg_inv
 
 FUNCTIONS = "matrix_exp matrix_power trace kron chain_matmul"
@@ -40,7 +41,7 @@ def _block_gradient(g: Any, A: Any) -> Any:
 @matrix_op(
     input=lambda g, input: _block_gradient(g, input),
     jvp=lambda input_t, input: _block_gradient(input_t, input.mT),
-    check=lambda op, values, common: _check_exp(values[0]),
+    check=floats("linalg.matrix_exp", low=True),
     refuses="complex32",
 )
 def linalg_matrix_exp(input: Array) -> Any:
@@ -84,11 +85,6 @@ def _pade(a: Any) -> Any:
     even = np.matmul(a6, b[12] * a6 + b[10] * a4 + b[8] * a2) + b[6] * a6 + b[4] * a4 + b[2] * a2 + b[0] * eye
     u = np.matmul(a, odd)
     return np.linalg.solve(even - u, even + u)
-
-
-def _check_exp(input: Any) -> None:
-    if not input._spec.dtype.is_floating_point and not input._spec.dtype.is_complex:
-        floats("linalg.matrix_exp")(None, (input,), None)
 
 
 def matrix_exp(input: Tensor) -> Any:

@@ -12,10 +12,10 @@ from ...base.dtypes import FLOATING
 from ...core.tensor import Tensor, wrap
 from ...declare.batching.vmap_fallback import each_example
 from ..reduce.dimensions import numpy_names
-from ..reduce.norm import _check_dtype, abs_of
-from ..reduce.reduce import converted
+from ..reduce.norm import abs_of, without_narrowing
 from ..shape.shape import wrap_dim
-from .check import array_of, first_bad, refuse_dtype, square, with_out
+from .check import first_bad, matrices, refuse_dtype, square, with_out
+from .matrix_parts import array_of
 from .spectral import linalg_eigvalsh
 from .svd import linalg_svdvals
 
@@ -52,11 +52,8 @@ def vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = Fa
         raise TypeError(f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, not {type(ord).__name__}")
     if input._spec.dtype.category < FLOATING:
         refuse_dtype("linalg.vector_norm", input._spec.dtype)
-    if dtype is not None:
-        _check_dtype(input, dtype)
-        input = converted(input, dtype)
     dim = _dims(dim)
-    return late.linalg_vector_norm(input, ord, None if dim == () else dim, keepdim)
+    return late.linalg_vector_norm(without_narrowing(input, dtype), ord, None if dim == () else dim, keepdim)
 
 
 @numpy_names
@@ -92,8 +89,7 @@ def matrix_norm(
     size: Any = ord if isinstance(ord, str) else abs_of(ord)
     if size not in ("fro", "nuc", 1, 2, math.inf):
         raise RuntimeError(f"{name}: Order {ord} not supported.")
-    if input.ndim < 2:
-        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    matrices(name, input)
     if len(dim) != 2:
         raise RuntimeError(f"{name}: dim must be a 2-tuple. Got {' '.join(map(str, dim))}")
     rows, columns = (wrap_dim(d, input.ndim) for d in dim)
@@ -104,17 +100,10 @@ def matrix_norm(
         return vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype)
     if size in ("nuc", 2):
         refuse_dtype(name, input._spec.dtype)
-    if dtype is not None:
-        _check_dtype(input, dtype)
-        input = converted(input, dtype)
+    input = without_narrowing(input, dtype)
     if size in ("nuc", 2):
-        S = linalg_svdvals(
-            late.permute(input, (*(d for d in range(input.ndim) if d not in (rows, columns)), rows, columns))
-        )
-        if ord == "nuc":
-            made = late.sum(S, -1)
-        else:
-            made = _extreme(S, -1, not least)
+        S = linalg_svdvals(late.movedim(input, (rows, columns), (-2, -1)))
+        made = late.sum(S, -1) if ord == "nuc" else _extreme(S, -1, not least)
         if keepdim:
             for d in sorted((rows, columns)):
                 made = late.unsqueeze(made, d)
@@ -254,8 +243,7 @@ def matrix_rank(input: Tensor, tol: Any = None, hermitian: bool = False, *, atol
         >>> torch.linalg.matrix_rank(torch.ones(2, 2))
         tensor(1)
     """
-    if input.ndim < 2:
-        raise RuntimeError("torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions.")
+    matrices("torch.linalg.matrix_rank", input, "input")
     dtype = input._spec.dtype
     if dtype.category < FLOATING or dtype.low:
         raise RuntimeError("This function doesn't handle types other than float and double")

@@ -14,9 +14,10 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import bilinear, general
 from ...declare.dispatch.autocast import as_given
+from ..create.making import _into_out
 from ..nn.dropped import light
 from ..reduce.kernels import _array_type, reshaped
-from .check import sum_of
+from .matrix_parts import sum_of
 
 FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger tensordot"
 METHODS = "matmul mm bmm mv dot vdot inner outer ger"
@@ -47,6 +48,13 @@ def _blame_matmul(a: Any, b: Any) -> None:
     raise RuntimeError(f"matmul(): the batch dimensions of shapes {list(a)} and {list(b)} do not broadcast")
 
 
+def _overload(node: Any) -> str:
+    ndims: Any = tuple(
+        len(getattr(node, n + "_shape", ())) or len(np.shape(getattr(node, n, ()))) for n in ("input", "other")
+    )
+    return {(1, 1): "DotBackward0", (2, 1): "MvBackward0"}.get(ndims, "MmBackward0")
+
+
 @bilinear(
     input=lambda g, input_shape, other: (
         g @ other.mT if len(input_shape) > 1 and len(other.shape) > 1 else _left(g, input_shape, other)
@@ -58,6 +66,7 @@ def _blame_matmul(a: Any, b: Any) -> None:
     dtypes="ifc",
     blame=_blame_matmul,
     node="MmBackward0",
+    overloads=_overload,
     light=light,
     autocast="lower",
     refuses="unsigned complex32",
@@ -113,15 +122,15 @@ def _check_dims(name: str, *pairs: Any) -> None:
             raise RuntimeError(f"{name}(): {label} must be a {wanted}-D tensor, got shape {list(array.shape)}")
 
 
-@bilinear(
+_product = partial(bilinear, broadcasts=False, dtypes="ifc", refuses="unsigned complex32", overlap="read_first")
+
+
+@_product(
     input=lambda g, mat2: g @ mat2.mT,
     mat2=lambda g, input: input.mT @ g,
     uniform=True,
-    broadcasts=False,
-    dtypes="ifc",
     autocast="lower",
     refuses="unsigned",
-    overlap="read_first",
     saved_as=(
         "self mat2 mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides self_sym_sizes=input.shape "
         "self_sym_strides=input.strides"
@@ -139,9 +148,6 @@ def mm(input: Array, mat2: Array) -> Any:
     _check_dims("mm", ("input", input, 2), ("mat2", mat2, 2))
     _shapes_for_product("mm", input.shape, mat2.shape)
     return np.matmul(input, mat2)
-
-
-_product = partial(bilinear, broadcasts=False, dtypes="ifc", refuses="unsigned complex32", overlap="read_first")
 
 
 @_product(
@@ -216,8 +222,7 @@ def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
         tensor(1.+0.j)
     """
     first = input.conj() if input.is_complex() else input
-    made: Tensor = dot(first, other) if out is None else dot(first, other, out=out)
-    return made
+    return dot(first, other) if out is None else dot(first, other, out=out)
 
 
 @bilinear(
@@ -312,12 +317,7 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
             f"{scalar_type(left._spec.dtype)} and {scalar_type(right._spec.dtype)}"
         )
     made = late.reshape(mm(left, right), (*shape_a, *shape_b))
-    if out is not None:
-        from ...declare.dispatch.out_argument import put
-
-        put("tensordot", out, made)
-        return out
-    return made
+    return _into_out(out, made, "tensordot")
 
 
 OPERATORS = {"__matmul__": "matmul"}

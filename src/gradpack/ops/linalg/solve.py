@@ -1,8 +1,8 @@
-"""Linear systems and inverses."""
+"""Linear systems, inverses and determinants."""
 
 from __future__ import annotations
 
-from math import prod
+from math import nan, prod
 from typing import Any
 
 import numpy as np
@@ -10,10 +10,13 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import floats, matrix_op, raise_if_bad, same_dtype, square, with_out
+from ..pointwise.operands import is_complex
+from ..reduce.reduce import products_of_others
+from .check import checked, conjugating_op, floats, matrix_op, result_type, same_dtype, same_sizes, square, with_out
 from .lapack import solve as solve_rows
+from .matrix_parts import adjoint_of, array_of, as_like
 
-FUNCTIONS = METHODS = "inverse"
+FUNCTIONS = METHODS = "inverse det slogdet logdet"
 
 
 # -- inverse --
@@ -57,10 +60,7 @@ def linalg_inv_ex(A: Tensor, *, check_errors: bool = False) -> Any:
         >>> torch.linalg.inv_ex(torch.eye(2)).info
         tensor(0, dtype=gradpack.int32)
     """
-    result = _inv(A)
-    if check_errors:
-        raise_if_bad(result.info, "torch.linalg.inv_ex" + SINGULAR)
-    return result
+    return checked(_inv(A), check_errors, "torch.linalg.inv_ex" + SINGULAR)
 
 
 @with_out
@@ -80,9 +80,7 @@ def linalg_inv(A: Tensor) -> Any:
         tensor([[0.5000, 0.0000],
                 [0.0000, 0.2500]])
     """
-    result = _inv(A)
-    raise_if_bad(result.info, "linalg.inv" + SINGULAR)
-    return result.inverse
+    return checked(_inv(A), True, "linalg.inv" + SINGULAR).inverse
 
 
 @with_out
@@ -101,22 +99,20 @@ def inverse(input: Tensor) -> Any:
 # -- general systems --
 
 
-def _vector(a: Any, b: Any) -> bool:
+def is_vector(a: Any, b: Any) -> bool:
     """Whether `b` is a batch of vectors: torch's rule."""
     return len(b) == 1 or (len(a) - 1 == len(b) and tuple(a[:-1]) == tuple(b))
 
 
 def _solve_gradient(g: Any, A: Any, shape: Any, left: bool) -> Any:
-    return _solve_ex(A.mT, g, left)[0] if not _vector(A.shape, shape) else _column_solve(A.mT, g, left)
-
-
-def _column_solve(A: Any, b: Any, left: bool) -> Any:
-    return late.squeeze(_solve_ex(A, late.unsqueeze(b, -1), True)[0], -1)
+    if is_vector(A.shape, shape):
+        return late.squeeze(_solve_ex(A.mT, late.unsqueeze(g, -1), True)[0], -1)
+    return _solve_ex(A.mT, g, left)[0]
 
 
 def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any:
     other = _solve_gradient(g, A, shape, left)
-    if _vector(A.shape, shape):
+    if is_vector(A.shape, shape):
         return -(late.unsqueeze(other, -1) * late.unsqueeze(result, -2))
     return -(other @ result.mT) if left else -(result.mT @ other)
 
@@ -127,21 +123,17 @@ def _matrix_gradient(g: Any, A: Any, shape: Any, result: Any, left: bool) -> Any
     results=("result", "info"),
     differentiable=1,
     broadcasts=True,
-    check=lambda op, values, common: _check_solve(values, common),
+    check=floats("linalg.solve", kernel="lu_cpu", same=True),
     name="linalg_solve_ex",
 )
 def _solve_ex(A: Array, B: Array, left: bool = True) -> Any:
     """Solutions, and 0 for each or where the first zero on the diagonal of U stands."""
     square("linalg.solve", A)
-    vector = _vector(A.shape, B.shape)
+    vector = is_vector(A.shape, B.shape)
     if vector and not left:
         raise RuntimeError("linalg.solve: Vector broadcasting of the left hand side is not supported for left=False. ")
     rows = B[..., None] if vector else B
-    if A.shape[-1] != rows.shape[-2 if left else -1]:
-        raise RuntimeError(
-            "linalg.solve: Incompatible shapes of A and B for the equation "
-            f"{'AX = B' if left else 'XA = B'} ({A.shape[-2]}x{A.shape[-1]} and {rows.shape[-2]}x{rows.shape[-1]})"
-        )
+    same_sizes("linalg.solve", A.shape, rows.shape, left)
     if left:
         x, info = solve_rows(A, rows)
         return (x[..., 0] if vector else x), info
@@ -149,22 +141,12 @@ def _solve_ex(A: Array, B: Array, left: bool = True) -> Any:
     return x.mT, info
 
 
-_check_floats = floats("linalg.solve", kernel="lu_cpu")
-
-
-def _check_solve(values: Any, common: Any) -> None:
-    same_dtype("linalg.solve", values[0], values[1])
-    _check_floats(None, values, common)
-
-
 def _solved(A: Any, B: Any, left: bool, check: bool) -> Any:
     if isinstance(A, Tensor) and isinstance(B, Tensor):
         square("linalg.solve", A)
         same_dtype("linalg.solve", A, B)
-    result = _solve_ex(A, B, left)
-    if check:
-        raise_if_bad(result.info, "torch.linalg.solve: {place}The solver failed because the input matrix is singular.")
-    return result
+    sentence = "torch.linalg.solve: {place}The solver failed because the input matrix is singular."
+    return checked(_solve_ex(A, B, left), check, sentence)
 
 
 @with_out
@@ -223,8 +205,7 @@ def linalg_tensorinv(input: Tensor, ind: int = 2) -> Any:
             "Expected self to satisfy the requirement prod(self.shape[ind:]) == prod(self.shape[:ind]), but got "
             f"{columns} != {rows}"
         )
-    result = _inv(late.reshape(input, (columns, rows)))
-    raise_if_bad(result.info, "inv" + SINGULAR)
+    result = checked(_inv(late.reshape(input, (columns, rows))), True, "inv" + SINGULAR)
     return late.reshape(result.inverse, (*after, *before))
 
 
@@ -253,3 +234,128 @@ def linalg_tensorsolve(input: Tensor, other: Tensor, dims: Any = None) -> Any:
         )
     found = linalg_solve(late.reshape(input, (columns, rows)), late.reshape(other, (other.numel(),)))
     return late.reshape(found, after)
+
+
+# -- determinants --
+
+
+def _regular(out: Any) -> bool:
+    """Whether all determinants are numbers other than zero."""
+    found = np.abs(array_of(out))
+    return bool(np.all((found > np.finfo(found.dtype).tiny) & np.isfinite(found)))
+
+
+def _det_gradient(g: Any, A: Any, out: Any) -> Any:
+    """The cofactors: `det * A^-T`; by singular values where the matrix has no inverse."""
+    if not A.shape[-1]:
+        return A * 0
+    if _regular(out):
+        return (g * out)[..., None, None] * late._inv(A)[0].mT
+    U, S, Vh = late._svd(A, False)
+    turned = _det(U) * _det(Vh)
+    others = products_of_others(S, -1)
+    return (g * turned)[..., None, None] * (late.conj(U) * as_like(others, U)[..., None, :]) @ late.conj(Vh)
+
+
+@matrix_op(A=lambda g, A, out: _det_gradient(g, A, out), check=floats("linalg.det", kernel="lu_cpu"), name="linalg_det")
+def _det(A: Array) -> Any:
+    """Determinants."""
+    square("linalg.det", A)
+    return np.linalg.det(A)
+
+
+@with_out
+def linalg_det(A: Tensor) -> Any:
+    """The determinant of square matrices. Its gradient is the matrix of cofactors, also for a singular matrix.
+
+    Args:
+        A: of shape (..., n, n).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.det(torch.tensor([[2.0, 0.0], [0.0, 4.0]]))
+        tensor(8.)
+    """
+    return _det(A)
+
+
+def det(input: Tensor) -> Any:
+    """The determinant: `linalg.det`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.det(torch.eye(3))
+        tensor(1.)
+    """
+    return _det(input)
+
+
+def _slogdet_gradient(g: Any, A: Any, sign: Any) -> Any:
+    """`(g_logabsdet - i * imag(conj(g_sign) * sign)) * A^-H`: a real sign is constant."""
+    g_sign, g_log = g
+    scale = g_log
+    if is_complex(A) and g_sign is not None:
+        turn = late.imag(late.conj(g_sign) * sign) * -1j
+        scale = turn if scale is None else turn + scale
+    if scale is None:
+        return A * 0
+    return scale[..., None, None] * adjoint_of(late._inv(A)[0])
+
+
+@conjugating_op(
+    A=lambda g, A, sign: _slogdet_gradient(g, A, sign),
+    results=("sign", "logabsdet"),
+    check=floats("linalg.slogdet"),
+    name="linalg_slogdet",
+)
+def _slogdet(A: Array) -> Any:
+    """Signs, and logarithms of the absolute values, of determinants."""
+    square("linalg.slogdet", A)
+    found = np.linalg.slogdet(A)
+    return found[0], found[1]
+
+
+@with_out
+def linalg_slogdet(A: Tensor) -> Any:
+    """The sign (a complex number of modulus 1) and the logarithm of the absolute value of the determinant.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.linalg.slogdet(torch.eye(2)).logabsdet
+        tensor(0.)
+    """
+    return _slogdet(A)
+
+
+@with_out
+def slogdet(input: Tensor) -> Any:
+    """`linalg.slogdet`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.slogdet(-torch.eye(3)).sign
+        tensor(-1.)
+    """
+    return _Slogdet(*_slogdet(input))
+
+
+_Slogdet = result_type("slogdet", "sign logabsdet")
+
+
+def logdet(input: Tensor) -> Any:
+    """The logarithm of the determinant; NaN where a real one is negative.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.logdet(torch.eye(2))
+        tensor(0.)
+    """
+    sign, size = _slogdet(input)
+    if is_complex(input):
+        return late.log(sign) + size
+    return late.where(late.eq(sign, -1), nan, size)

@@ -17,18 +17,8 @@ from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..pointwise.operands import is_complex
-from .check import (
-    adjoint_of,
-    array_of,
-    as_like,
-    conjugating_op,
-    diagonal_of,
-    floats,
-    followed,
-    matrix_op,
-    square,
-    with_out,
-)
+from .check import conjugating_op, floats, followed, matrix_op, square, with_out
+from .matrix_parts import adjoint_of, array_of, as_like, diagonal_of
 
 
 def no_phase(name: str, what: str, ending: str, phase: Any) -> None:
@@ -150,12 +140,14 @@ def _eigvalsh(input: Array, UPLO: Any = "L") -> Any:
 # -- other square matrices --
 
 
-def _eig_gradient(g: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
+def _eig_gradient(g: Any, eigenvalues: Any, eigenvectors: Any, dtype: Any) -> Any:
+    """Return the gradient of the matrix: its real part if the matrix is real, as its factors are complex."""
     g_l, g_v = g
     V = eigenvectors
     turned = adjoint_of(V)
     if g_v is None:
-        return late._solve_ex(turned, g_l[..., None] * turned)[0]
+        whole = late._solve_ex(turned, g_l[..., None] * turned)[0]
+        return whole if dtype.is_complex else late.real(whole)
     inner = turned @ g_v
     length = diagonal_of(inner)
     no_phase("linalg_eig_backward", "eigenvectors", _QUANTITY, late.imag(length))
@@ -164,18 +156,12 @@ def _eig_gradient(g: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     inner = inner - late.diag_embed(diagonal_of(inner))
     if g_l is not None:
         inner = inner + late.diag_embed(g_l)
-    return late._solve_ex(turned, inner @ turned)[0]
-
-
-def _in_reals(gradient: Any, dtype: Any) -> Any:
-    """Return the real part of a gradient if the matrix is real; its factors are complex."""
-    return gradient if dtype.is_complex else late.real(gradient)
+    whole = late._solve_ex(turned, inner @ turned)[0]
+    return whole if dtype.is_complex else late.real(whole)
 
 
 @general(
-    input=lambda g, eigenvalues, eigenvectors, input_dtype: _in_reals(
-        _eig_gradient(g, eigenvalues, eigenvectors), input_dtype
-    ),
+    input=lambda g, eigenvalues, eigenvectors, input_dtype: _eig_gradient(g, eigenvalues, eigenvectors, input_dtype),
     results=("eigenvalues", "eigenvectors"),
     result="complex",
     holomorphic=False,

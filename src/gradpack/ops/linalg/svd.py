@@ -12,20 +12,9 @@ from ...base.errors import LinAlgError
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ..pointwise.operands import is_complex
-from .check import (
-    adjoint_of,
-    as_like,
-    conjugating_op,
-    diagonal_of,
-    floats,
-    followed,
-    matrices,
-    matrix_op,
-    result_type,
-    sum_of,
-    with_out,
-)
+from .check import conjugating_op, floats, followed, matrices, matrix_op, result_type, with_out
 from .factor import linalg_cholesky, linalg_qr
+from .matrix_parts import adjoint_of, as_like, diagonal_of, sum_of
 from .spectral import gaps_of, linalg_eigh, no_phase
 from .triangular import linalg_solve_triangular
 

@@ -9,23 +9,12 @@ import numpy as np
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
-from .check import (
-    adjoint_of,
-    conjugating_op,
-    floats,
-    matrices,
-    matrix_op,
-    raise_if_bad,
-    same_dtype,
-    square,
-    sum_of,
-    with_out,
-)
+from .check import conjugating_op, floats, matrices, matrix_op, raise_if_bad, same_dtype, same_sizes, square, with_out
 from .lapack import solve_triangle
+from .matrix_parts import adjoint_of, sum_of
 from .solve import SINGULAR
 
-FUNCTIONS = "triangular_solve cholesky_solve cholesky_inverse"
-METHODS = "triangular_solve cholesky_solve cholesky_inverse"
+FUNCTIONS = METHODS = "triangular_solve cholesky_solve cholesky_inverse"
 
 
 # -- triangular systems --
@@ -42,29 +31,17 @@ def _triangular_gradient(g: Any, A: Any, out: Any, upper: bool, left: bool, unit
     A=lambda g, A, out, upper, left, unitriangular: _triangular_gradient(g, A, out, upper, left, unitriangular),
     B=lambda g, A, upper, left, unitriangular: _solve_triangular(A.mT, g, not upper, left, unitriangular),
     broadcasts=True,
-    check=lambda op, values, common: _check_triangular(values, common),
+    check=floats("linalg.solve_triangular", "triangular_solve_cpu", "triangular_solve_cpu", same=True),
     name="linalg_solve_triangular",
 )
 def _solve_triangular(A: Array, B: Array, upper: bool = True, left: bool = True, unitriangular: bool = False) -> Any:
     """The solution of triangular systems."""
     square("linalg.solve_triangular", A)
     matrices("linalg.solve_triangular", B, "B")
-    if A.shape[-1] != B.shape[-2 if left else -1]:
-        raise RuntimeError(
-            "linalg.solve_triangular: Incompatible shapes of A and B for the equation "
-            f"{'AX = B' if left else 'XA = B'} ({A.shape[-2]}x{A.shape[-1]} and {B.shape[-2]}x{B.shape[-1]})"
-        )
+    same_sizes("linalg.solve_triangular", A.shape, B.shape, left)
     if left:
         return solve_triangle(A, B, upper, unitriangular)
     return solve_triangle(A.mT, B.mT, not upper, unitriangular).mT
-
-
-_check_triangle = floats("linalg.solve_triangular", "triangular_solve_cpu", "triangular_solve_cpu")
-
-
-def _check_triangular(values: Any, common: Any) -> None:
-    same_dtype("linalg.solve_triangular", values[0], values[1])
-    _check_triangle(None, values, common)
 
 
 @with_out
@@ -98,13 +75,11 @@ def linalg_solve_triangular(
 
 def _coefficient_gradient(g: Any, A: Any, solution: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:
     """The gradient of `A`: that of the matrix solved with, and that of the copy."""
-    total = g[1]
-    if g[0] is not None:
-        part = _triangular_gradient(
-            g[0], A.mT if transpose else A, solution, upper is not transpose, True, unitriangular
-        )
-        return sum_of(total, part.mT if transpose else part)
-    return total
+    if g[0] is None:
+        return g[1]
+    A = A.mT if transpose else A
+    part = _triangular_gradient(g[0], A, solution, upper is not transpose, True, unitriangular)
+    return sum_of(g[1], part.mT if transpose else part)
 
 
 def _right_side_gradient(g: Any, A: Any, shape: Any, upper: bool, transpose: bool, unitriangular: bool) -> Any:

@@ -15,7 +15,7 @@ from ...declare.decorators import bilinear
 from ...declare.generate.profiling import noted
 from ..reduce.dimensions import numpy_names
 from ..shape.shape import wrap_dim
-from .check import with_out
+from .check import refuse_dtype, same_dtype, with_out
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
@@ -116,15 +116,8 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
         tensor(11.)
     """
     for t in (x, y):
-        if not t._spec.dtype.is_floating_point and not t._spec.dtype.is_complex:
-            raise RuntimeError(
-                f"linalg.vecdot: Expected a floating point or complex tensor as input. Got {scalar_type(t._spec.dtype)}"
-            )
-    if x.dtype != y.dtype:
-        raise RuntimeError(
-            f"linalg.vecdot: Expected x and y to have the same dtype, but found x of type {scalar_type(x._spec.dtype)} "
-            f"and y of type {scalar_type(y._spec.dtype)} instead"
-        )
+        refuse_dtype("linalg.vecdot", t._spec.dtype, low=True)
+    same_dtype("linalg.vecdot", x, y, ("x", "y"))
     if x.ndim == y.ndim == 1 and x._shape != y._shape:
         a, b = x._shape[0], y._shape[0]
         raise RuntimeError(
@@ -161,8 +154,12 @@ def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
     if n <= 1:
         raise RuntimeError("N must be greater than 1.")
     x = x if x.ndim else late.unsqueeze(x, 0)
-    columns = late.expand(late.unsqueeze(x, -1), (*x._shape, n - 1))
-    powers = late._cumprod(columns, -1)
+    return _powers(x, n)
+
+
+def _powers(x: Tensor, n: int) -> Any:
+    """The first `n` powers of each element, two at least, along a new dimension."""
+    powers = late._cumprod(late.expand(late.unsqueeze(x, -1), (*x._shape, n - 1)), -1)
     return late.cat([late.ones_like(powers[..., :1]), powers], -1)
 
 
@@ -184,14 +181,9 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
     if n < 0:
         raise RuntimeError("N must be non-negative.")
     dtype = x.dtype if x.is_floating_point() or x.is_complex() else int64
-    if n == 0:
-        return late.ones((x._shape[0], 0), dtype=dtype, device=x.device)
-    first = late.ones((x._shape[0], 1), dtype=dtype, device=x.device)
-    made = (
-        first
-        if n == 1
-        else late.cat([first, late._cumprod(late.expand(late.unsqueeze(x, -1), (x._shape[0], n - 1)), -1)], -1)
-    )
+    if n < 2:
+        return late.ones((x._shape[0], n), dtype=dtype, device=x.device)
+    made = _powers(x, n)
     return made if increasing else late.flip(made, (-1,))
 
 

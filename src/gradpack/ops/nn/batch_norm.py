@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,37 @@ from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, nondifferentiable
 from ...kernels.dispatch import accelerated
-from ..conv.channels import as_channels, channel_dots, channel_sums, column
 from ..conv.products import over_places
 from ..conv.spatial import check_tensor
-from ..reduce.kernels import SMALL, _add, _array_type, reshaped
+from ..reduce.kernels import SMALL, _add, _array_type, add_up, reshaped
 from ..reduce.reduce import written
 from ..shape.memory_formats import rows_or_channels_last
 
 FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
+
+
+def as_channels(x: Any) -> Any:
+    """(batch, channels, *space) as (batch, channels, places)."""
+    return reshaped(x, (*x.shape[:2], prod(x.shape[2:])))
+
+
+def channel_sums(x: Any) -> Any:
+    """The sum of each channel of (batch, channels, places), in float64."""
+    if type(x) is _array_type and x.size < SMALL:
+        return _add(x, (0, 2), np.float64)
+    return np.sum(x[:, :, 0] if x.shape[2] == 1 else add_up(x, 2), axis=0, dtype=np.float64)
+
+
+def channel_dots(a: Any, b: Any) -> Any:
+    """The sum of products in each channel, in float64."""
+    if a.shape[2] < 16 or a.size < SMALL:
+        return channel_sums(a * b)
+    return np.sum(np.vecdot(a, b), axis=0, dtype=np.float64)
+
+
+def column(values: Any) -> Any:
+    """Reshape one number per channel to broadcast against (channels, places)."""
+    return reshaped(values, (-1, 1))
 
 
 @accelerated
@@ -200,17 +224,10 @@ def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bo
 
 
 def normalised(
-    op: str,
-    input: Any,
-    weight: Any,
-    bias: Any,
-    running_mean: Any,
-    running_var: Any,
-    training: bool,
-    momentum: float,
-    eps: float,
+    op: str, input: Any, weight: Any, bias: Any, running: Any, training: bool, momentum: float, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The normalised input, and the mean and 1 / standard deviation that it was normalised with."""
+    running_mean, running_var = running
     check_tensor(op, input=input)
     if input.ndim < 2 and input.numel():
         raise RuntimeError(f"{op}(): Expected at least 2 dimensions for the input, but got shape {list(input._shape)}")
@@ -219,11 +236,8 @@ def normalised(
     if not input.is_floating_point():
         raise not_implemented_for(op, input.dtype)
     if not input.numel():
-        out = (
-            input.clone()
-            if weight is None
-            else input * late.sum(weight) + late.sum(bias if bias is not None else weight)
-        )
+        plus = weight if bias is None else bias
+        out = input.clone() if weight is None else input * late.sum(weight) + late.sum(plus)
         zero = input.detach().new_zeros(0 if training else channels)
         return out, zero, zero
     mixed = input._spec.dtype.low and weight is not None and weight.dtype is float32
@@ -272,7 +286,7 @@ def batch_norm(
         tensor([[-1.0000],
                 [ 1.0000]])
     """
-    return normalised("batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps)[0]
+    return normalised("batch_norm", input, weight, bias, (running_mean, running_var), training, momentum, eps)[0]
 
 
 def native_batch_norm(
@@ -295,9 +309,8 @@ def native_batch_norm(
         >>> torch.native_batch_norm(torch.tensor([[1.0], [3.0]]), None, None, None, None, True, 0.1, 0.0)[1:]
         (tensor([2.]), tensor([1.]))
     """
-    made, mean, rstd = normalised(
-        "native_batch_norm", input, weight, bias, running_mean, running_var, training, momentum, eps
-    )
+    running = (running_mean, running_var)
+    made, mean, rstd = normalised("native_batch_norm", input, weight, bias, running, training, momentum, eps)
     if not training:
         mean = rstd = input.detach().new_zeros(0)
     results = made, mean.to(input.dtype), rstd.to(input.dtype)
@@ -341,12 +354,8 @@ def instance_norm(
     if input.ndim < 2:
         raise RuntimeError(f"instance_norm(): Expected at least 2 dimensions, but got shape {list(input._shape)}")
     batch, channels = input._shape[:2]
-    for name, value in (
-        ("weight", weight),
-        ("bias", bias),
-        ("running_mean", running_mean),
-        ("running_var", running_var),
-    ):
+    given = {"weight": weight, "bias": bias, "running_mean": running_mean, "running_var": running_var}
+    for name, value in given.items():
         if value is not None and value.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {value.numel()}")
 

@@ -199,30 +199,24 @@ def ctc_loss(
     if isinstance(input_lengths, Tensor) is not isinstance(target_lengths, Tensor):
         raise TypeError("ctc_loss(): input_lengths and target_lengths must both be Tensors, or both tuples of ints")
     steps, batch, classes = log_probs._shape
-    times, lengths = (
-        _lengths(name, value, batch)
-        for name, value in (("input_lengths", input_lengths), ("target_lengths", target_lengths))
-    )
+    times = _lengths("input_lengths", input_lengths, batch)
+    lengths = _lengths("target_lengths", target_lengths, batch)
     if not 0 <= blank < classes:
         raise RuntimeError("blank must be in label range")
     table = _table(targets, lengths)
-    for name, found, most in (("input_lengths", times, steps), ("target_lengths", lengths, None)):
-        if np.any(found < 0):
-            bad = f"at least 0, but got value {int(found.min())}"
-        elif most is not None and np.any(found > most):
-            bad = f"at most {most}, but got value {int(found.max())}"
-        else:
-            continue
-        raise RuntimeError(f"Expected {name} to have value {bad} {_CHECKING}")
+    for name, found, most in (("input_lengths", times, steps), ("target_lengths", lengths, np.inf)):
+        if np.any((found < 0) | (found > most)):
+            low, high = int(found.min()), int(found.max())
+            bad = f"at least 0, but got value {low}" if low < 0 else f"at most {most}, but got value {high}"
+            raise RuntimeError(f"Expected {name} to have value {bad} {_CHECKING}")
     labels = np.full((batch, 2 * table.shape[1] + 1), blank, np.int64)
     labels[:, 1::2] = np.clip(table, 0, classes - 1)
     skips = np.zeros(labels.shape, bool)
     skips[:, 3::2] = labels[:, 3::2] != labels[:, 1:-2:2]
     given = beside((np.arange(steps)[:, None] < times[None])[:, :, None].astype(log_probs._spec.native), log_probs)
     mass = late.sum(late.exp(log_probs) * given, (0, 2))
-    out = _ctc(
-        log_probs, mass - mass.detach(), *(beside(a, log_probs) for a in (labels, skips, times, lengths)), zero_infinity
-    )
+    tables = (beside(a, log_probs) for a in (labels, skips, times, lengths))
+    out = _ctc(log_probs, mass - mass.detach(), *tables, zero_infinity)
     if zero_infinity:
         out = late.where(late.eq(out, math.inf), 0.0, out)
     if reduction == MEAN:
@@ -251,22 +245,14 @@ def _table(targets: Tensor, lengths: Any) -> Any:
     ending = f"for argument #2 'targets' {_CHECKING}"
     rows = np.zeros((len(lengths), longest), np.int64)
     within = np.arange(longest)[None] < lengths[:, None]
-    if array.ndim == 1:
-        total = int(np.maximum(lengths, 0).sum())
-        if array.shape[0] != total:
-            raise RuntimeError(
-                f"Expected tensor to have size {total} at dimension 0, but got size {array.shape[0]} {ending}"
-            )
-        rows[within] = array
-    else:
-        if array.ndim != 2 or array.shape[0] != len(lengths):
-            raise RuntimeError(
-                f"Expected tensor to have size {len(lengths)} at dimension 0, but got size {array.shape[0]} {ending}"
-            )
-        if array.shape[1] < longest:
-            raise RuntimeError(
-                f"Expected tensor to have size at least {longest} at dimension 1, but got size {array.shape[1]} "
-                f"{ending}"
-            )
-        rows[within] = array[:, :longest][within]
+    total = int(np.maximum(lengths, 0).sum()) if array.ndim == 1 else len(lengths)
+    if array.ndim not in (1, 2) or array.shape[0] != total:
+        raise RuntimeError(
+            f"Expected tensor to have size {total} at dimension 0, but got size {array.shape[0]} {ending}"
+        )
+    if array.ndim == 2 and array.shape[1] < longest:
+        raise RuntimeError(
+            f"Expected tensor to have size at least {longest} at dimension 1, but got size {array.shape[1]} {ending}"
+        )
+    rows[within] = array if array.ndim == 1 else array[:, :longest][within]
     return rows

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.errors import not_a_tensor, scalar_type
+from ...base.errors import scalar_type
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import linear
 from ...declare.inplace.inplace import inplace
+from ..conv.spatial import check_tensor
 from ..create.making import beside
 from ..pointwise.relu_bits import keep_bits
 from ..random.generator import source
@@ -26,10 +28,15 @@ FUNCTIONS = (
 
 
 def _check(op: str, input: Any, p: float) -> None:
-    if not isinstance(input, Tensor):
-        raise not_a_tensor(op, "input", 1, input)
+    check_tensor(op, input=input)
     if not 0 <= p <= 1:
         raise RuntimeError(f"dropout probability has to be between 0 and 1, but got {p:g}")
+
+
+def _active(op: str, input: Any, p: float, train: bool) -> bool:
+    """Check the arguments, and return whether there is something to drop."""
+    _check(op, input, p)
+    return bool(train and p and input.numel())
 
 
 def keep_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
@@ -37,9 +44,7 @@ def keep_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
     rng = source(generator)
     if not shape or p in (0.0, 1.0):
         return np.asarray(rng.random(shape) >= p)
-    count = 1
-    for n in shape:
-        count *= n
+    count = prod(shape)
     words = rng.integers(0, 2**64, (count + 3) // 4, dtype=np.uint64).view(np.uint16)[:count]
     return np.reshape(words >= round(p * 65536), shape)
 
@@ -89,8 +94,7 @@ def dropout(input: Tensor, p: float, train: bool) -> Tensor:
         >>> torch.dropout(torch.ones(2), 0.5, False)
         tensor([1., 1.])
     """
-    _check("dropout", input, p)
-    if not train or not p or not input.numel():
+    if not _active("dropout", input, p, train):
         return input
     out = _dropout(input, p)
     keep_bits(input)
@@ -141,8 +145,7 @@ def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
         >>> torch.feature_dropout(torch.ones(1, 2, 3), 0.5, train=False).shape
         gradpack.Size([1, 2, 3])
     """
-    _check("feature_dropout", input, p)
-    if not train or not p or not input.numel():
+    if not _active("feature_dropout", input, p, train):
         return input
     kept = _by_channel(input, p)
     if isinstance(kept, Tensor):
@@ -178,12 +181,10 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
         >>> torch.alpha_dropout(torch.ones(2), 0.5, train=False)
         tensor([1., 1.])
     """
-    _check("alpha_dropout", input, p)
-    if not train or not p or not input.numel():
+    if not _active("alpha_dropout", input, p, train):
         return input
-    if MODE.get().levels:
-        return _alpha(input, p, _mask(input._shape, p, input.device))
-    return _alpha(input, p, keep_mask(None, input._shape, p))
+    batched = MODE.get().levels
+    return _alpha(input, p, _mask(input._shape, p, input.device) if batched else keep_mask(None, input._shape, p))
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
@@ -200,8 +201,7 @@ def feature_alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
         >>> torch.feature_alpha_dropout(torch.ones(1, 2, 3), 0.5, train=False).shape
         gradpack.Size([1, 2, 3])
     """
-    _check("feature_alpha_dropout", input, p)
-    if not train or not p or not input.numel():
+    if not _active("feature_alpha_dropout", input, p, train):
         return input
     return _alpha(input, p, _by_channel(input, p))
 

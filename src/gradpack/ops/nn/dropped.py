@@ -14,7 +14,7 @@ import numpy as np
 
 from ...base.errors import saved_was_modified
 from ...base.modes import MODE
-from ...core.rematerialize import LEAST, Rematerialized, packed_for
+from ...core.packed import LEAST, Rematerialized, packed_for
 from ...core.tensor import Tensor
 from ...kernels.dispatch import accelerated
 from ..reduce.kernels import _array_type

@@ -72,16 +72,10 @@ def add_rows(rows: Any, index: Any, count: int) -> Any:
     if type(rows) is _array_type and rows.size < SMALL:
         np.add.at(out, index, rows)
         return out
-    if (
-        count <= (512 if rows.shape[1] < 32 else 128) and rows.dtype.kind == "f"
-    ):  # a product with one-hot rows runs in BLAS
+    if count <= (512 if rows.shape[1] < 32 else 128) and rows.dtype.kind == "f" and np.all(np.isfinite(rows)):
         hot = np.zeros((count, index.shape[0]), rows.dtype)
         hot[index, np.arange(index.shape[0])] = 1
-        return np.matmul(hot, rows) if np.all(np.isfinite(rows)) else _add_sorted(out, rows, index)
-    return _add_sorted(out, rows, index)
-
-
-def _add_sorted(out: Any, rows: Any, index: Any) -> Any:
+        return np.matmul(hot, rows)  # a product with one-hot rows runs in BLAS
     if rows.shape[1] >= 32 and hasattr(np.add, "at"):
         return add_wide_rows(out, index, rows)
     order = np.argsort(index, kind="stable")
@@ -231,12 +225,8 @@ _FEW = 64  # class indices, which Python looks through faster than NumPy
 
 def one_hot_of_few(input: Tensor, classes: int) -> Tensor | None:
     """Return `one_hot` for few indices, all in range; else None."""
-    if (
-        type(input) is not Tensor
-        or not input._spec.numpy
-        or not 0 < input._data.size < _FEW
-        or MODE.get().leaves_fast_path
-    ):
+    few = type(input) is Tensor and input._spec.numpy and 0 < input._data.size < _FEW
+    if not few or MODE.get().leaves_fast_path:
         return None
     index = input._data.ravel()
     found = index.tolist()

@@ -178,9 +178,8 @@ def embedding_bag(
         kept = flat != padding_idx % rows
     sizes = np.bincount(bags[kept], minlength=count)
     used = beside(np.ascontiguousarray(flat[kept]), weight)
-    inside, each, amounts, largest = (
-        beside(array.astype(np.int64), weight) for array in (bags[kept], bags, sizes, np.zeros(0))
-    )
+    tables = (bags[kept], bags, sizes, np.zeros(0))
+    inside, each, amounts, largest = (beside(table.astype(np.int64), weight) for table in tables)
     plain = not (sparse or scale_grad_by_freq or mode == 2) and per_sample_weights is None
     if plain and _are_many(weight, flat[kept]):
         out = _table_sums(weight, used, inside, count)
@@ -221,13 +220,9 @@ def _check_offsets(
             f"expected 'weight' to have a floating point dtype, but got {weight.dtype} (while checking arguments for "
             "embedding_bag)"
         )
-    for name, value, wanted in (
-        ("input", indices, "a 1D or 2D Tensor"),
-        ("offsets", offsets, "a 1D Tensor"),
-        ("weight", weight, "a 2D Tensor"),
-    ):
+    for name, value, wanted in (("input", indices, "1D or 2D"), ("offsets", offsets, "1D"), ("weight", weight, "2D")):
         if value.ndim != 1 + (name == "weight"):
-            raise RuntimeError(f"{name} has to be {wanted}, but got Tensor of dimension {value.ndim}")
+            raise RuntimeError(f"{name} has to be a {wanted} Tensor, but got Tensor of dimension {value.ndim}")
     starts = host_of(offsets)
     if include_last_offset and not starts.shape[0]:
         raise RuntimeError("include_last_offset: number of offset should be at least 1")
@@ -342,14 +337,5 @@ def _bags(
             "embedding_bag: per_sample_weights was not None. per_sample_weights is only supported for mode='sum' "
             f"(got mode='{mode}'). Please open a feature request on GitHub."
         )
-    return embedding_bag(
-        weight,
-        input,
-        offsets,
-        scale_grad_by_freq,
-        _MODES.index(mode),
-        sparse,
-        per_sample_weights,
-        include_last_offset,
-        padding_idx,
-    )[0]
+    options = (_MODES.index(mode), sparse, per_sample_weights, include_last_offset, padding_idx)
+    return embedding_bag(weight, input, offsets, scale_grad_by_freq, *options)[0]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from itertools import product
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,6 @@ from ...declare.annotations import Array, Sizes
 from ...declare.batching.vmap_fallback import of_images
 from ...declare.decorators import bilinear, elementwise, nondifferentiable
 from ...kernels.dispatch import accelerated
-from ..conv.sliding import size_of
 from ..conv.spatial import check_tensor
 from ..create.making import beside
 from .resample import cubic_weights
@@ -27,6 +28,7 @@ FUNCTIONS = "grid_sampler grid_sampler_2d grid_sampler_3d affine_grid_generator"
 
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
+_products = partial(bilinear, broadcasts=False, dtypes="fc")
 
 
 # -- sums of a few elements of an image for each place --
@@ -70,15 +72,13 @@ def products_at(images: Any, given: Any, index: Any) -> Any:
 
 
 def _flat(images: Any) -> Any:
-    return np.reshape(images, (*images.shape[:2], size_of(images.shape[2:])))
+    return np.reshape(images, (*images.shape[:2], prod(images.shape[2:])))
 
 
-@bilinear(
+@_products(
     input=lambda g, input_shape, index, weight: _spread_at(g, weight, index, input_shape[2:]),
     weight=lambda g, input, index: _products_at(g, input, index),
-    broadcasts=False,
     node="GridSampler2DBackward0",
-    dtypes="fc",
 )
 def _read_at(input: Array, weight: Array, index: Array) -> Any:
     """For each place the sum over taps of weight (taps, batch, places) times the element of `input`
@@ -87,24 +87,20 @@ def _read_at(input: Array, weight: Array, index: Array) -> Any:
     return read_at(_flat(input), weight, index)
 
 
-@bilinear(
+@_products(
     input=lambda g, weight, index: _read_at(g, weight, index),
     weight=lambda g, input, index: _products_at(input, g, index),
-    broadcasts=False,
     node="GridSampler2DBackwardBackward0",
-    dtypes="fc",
 )
 def _spread_at(input: Array, weight: Array, index: Array, size: Sizes) -> Any:
     """Images of spatial size `size`, with `input` (batch, channels, places) times the weights added at `index`."""
-    return np.reshape(add_at(input, weight, index, size_of(size)), (*input.shape[:2], *size))
+    return np.reshape(add_at(input, weight, index, prod(size)), (*input.shape[:2], *size))
 
 
-@bilinear(
+@_products(
     output=lambda g, input, index: _read_at(input, g, index),
     input=lambda g, output, index, input_shape: _spread_at(output, g, index, input_shape[2:]),
-    broadcasts=False,
     node="GridSampler2DBackwardBackward0",
-    dtypes="fc",
 )
 def _products_at(output: Array, input: Array, index: Array) -> Any:
     """For each tap and place the sum over channels of `output` (batch, channels, places) times `input` at `index`."""
@@ -171,18 +167,13 @@ def _taps(x: Tensor, size: int, mode: str, padding: str, align: bool) -> list[tu
         return [(index, valid)]
     first = np.floor(here)
     part = source - wrap(first.astype(source._data.dtype))
-    if mode == "bilinear":
-        made: list[tuple[Any, Any]] = []
-        for k, weight in ((0, 1 - part), (1, part)):
-            index, valid = _inside(first + k, size)
-            made.append((index, weight if valid.all() else weight * wrap(valid.astype(here.dtype)).to(weight.dtype)))
-        return made
-    made = []
-    for k, weight in zip(range(-1, 3), cubic_weights(part), strict=True):
+    linear = mode == "bilinear"
+    made: list[tuple[Any, Any]] = []
+    for k, weight in ((0, 1 - part), (1, part)) if linear else enumerate(cubic_weights(part), -1):
         place = first + k
-        if padding != "zeros":
-            place = _moved(place, size, padding, align, False)[0]
-        index, valid = _inside(np.trunc(place) if padding != "zeros" else place, size)
+        if not linear and padding != "zeros":
+            place = np.trunc(_moved(place, size, padding, align, False)[0])
+        index, valid = _inside(place, size)
         made.append((index, weight if valid.all() else weight * wrap(valid.astype(here.dtype)).to(weight.dtype)))
     return made
 
@@ -194,7 +185,7 @@ def _sample(op: str, input: Any, grid: Any, mode: str, padding: str, align: bool
         return _sample(op, input.to(float32), grid.to(float32), mode, padding, align).to(input.dtype)
     space = input._shape[2:]
     ndim = len(space)
-    batch, places = grid._shape[0], size_of(grid._shape[1:-1])
+    batch, places = grid._shape[0], prod(grid._shape[1:-1])
     flat = late.reshape(grid, (batch, places, ndim))
     axes = [
         _taps(flat[:, :, ndim - 1 - i], space[i], mode, padding, align) for i in range(ndim)
@@ -324,7 +315,7 @@ def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Any:
         line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
         lines.append(line if align_corners else line * (n - 1) / n)
     whole = np.meshgrid(*lines, indexing="ij")
-    base = np.stack([*(np.reshape(w, (-1,)) for w in reversed(whole)), np.ones(size_of(space))], axis=1)
+    base = np.stack([*(np.reshape(w, (-1,)) for w in reversed(whole)), np.ones(prod(space))], axis=1)
     points = beside(base, theta).to(theta.dtype)
     return late.reshape(late.matmul(points, theta.mT), (theta._shape[0], *space, ndim))
 

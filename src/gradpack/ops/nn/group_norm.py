@@ -16,12 +16,11 @@ from ...declare.annotations import Array
 from ...declare.decorators import general
 from ...kernels.dispatch import accelerated
 from ..conv.avg_pool import avg_pool2d
-from ..conv.channels import as_channels
 from ..conv.products import over_places
-from ..conv.sliding import size_of
 from ..conv.spatial import check_tensor
 from ..reduce.kernels import add_up, dots, reshaped
 from ..shape.memory_formats import channels_as_in
+from .batch_norm import as_channels
 from .padding import pad
 
 FUNCTIONS = "group_norm native_group_norm native_layer_norm"
@@ -30,7 +29,7 @@ FUNCTIONS = "group_norm native_group_norm native_layer_norm"
 def _meaning(input: Any, groups: int, weight: Any, eps: float) -> Any:
     """Group normalisation without its bias, composed of other operations."""
     shape = input.shape
-    rows = late.reshape(input, (shape[0] * groups, shape[1] // groups * size_of(shape[2:])))
+    rows = late.reshape(input, (shape[0] * groups, shape[1] // groups * math.prod(shape[2:])))
     centred = rows - late.mean(rows, 1, True)
     out = late.reshape(centred * late.rsqrt(late.mean(centred * centred, 1, True) + eps), shape)
     return out if weight is None else out * late.reshape(weight, (1, -1, *(1,) * (len(shape) - 2)))

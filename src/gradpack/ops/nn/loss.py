@@ -17,9 +17,10 @@ from ...declare.annotations import Array, Sizes
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import elementwise, general, linear
 from ...declare.dispatch.autocast import in_float32
-from ..index.accumulate import FEW
+from ..conv.spatial import check_tensor
+from ..index.places import FEW
 from ..reduce.kernels import SMALL, _array_type, _maximum, add_up
-from .reduction import MEAN, NONE, SUM, check_tensors, kind_of, reduce_array, reduced, refuse_gradient, spread_back
+from .reduction import MEAN, NONE, SUM, kind_of, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = ""
 
@@ -78,20 +79,6 @@ def l1_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
         tensor(1.)
     """
     return reduced(late.abs(input - target), reduction)
-
-
-def weighted(op: str, each: Tensor, weight: Tensor, reduction: str) -> Tensor:
-    """The losses of elements times their weights; the mean is that by weight, for huber_loss the plain one.
-
-    Raises:
-        ValueError: for an unknown reduction.
-    """
-    each = each * weight
-    if reduction == "mean":
-        return late.mean(each) if op == "huber_loss" else late.sum(each) / late.sum(weight)
-    if reduction not in ("none", "sum"):
-        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', 'sum'.")
-    return late.sum(each) if reduction == "sum" else each
 
 
 def _take(input: Array, target: Array, weights: Array, divisor: Array = None) -> Any:
@@ -195,7 +182,7 @@ def nll_loss(
 
 def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore_index: int) -> Tensor:
     if not isinstance(input, Tensor) or not isinstance(target, Tensor):
-        check_tensors("nll_loss_nd", input=input, target=target)
+        check_tensor("nll_loss_nd", input=input, target=target)
     kind = kind_of(reduction)
     shape = input._shape
     if len(shape) < 2 or (shape[0], *shape[2:]) != target._shape or target._spec.dtype is not int64:
@@ -327,7 +314,7 @@ def cross_entropy(
     if not 0 <= label_smoothing <= 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing:g}")
     if not isinstance(input, Tensor) or not isinstance(target, Tensor):
-        check_tensors("cross_entropy_loss", input=input, target=target)
+        check_tensor("cross_entropy_loss", input=input, target=target)
     dim = 0 if len(input._shape) == 1 else 1
     if target._shape == input._shape and input.ndim:
         if target._spec.dtype.category < FLOATING:
@@ -352,15 +339,10 @@ def cross_entropy(
     scaled = log_p if weight is None else log_p * _by_class(weight, input.ndim, dim)
     smooth = late.where(counted, -late.sum(scaled, dim), 0.0)
     kind = kind_of(reduction)
-    if kind == NONE:
-        spread = smooth
-    elif kind == SUM:
-        spread = late.sum(smooth)
-    elif weight is None:
-        spread = late.sum(smooth) / late.sum(counted)
-    else:
-        safe = late.where(counted, target, 0)
-        spread = late.sum(smooth) / late.sum(late.where(counted, weight[safe], 0.0))
+    spread = smooth if kind == NONE else late.sum(smooth)
+    if kind == MEAN:
+        each = counted if weight is None else late.where(counted, weight[late.where(counted, target, 0)], 0.0)
+        spread = spread / late.sum(each)
     return loss * (1 - label_smoothing) + spread * (label_smoothing / input._shape[dim])
 
 

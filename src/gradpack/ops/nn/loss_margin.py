@@ -72,6 +72,14 @@ def cosine_embedding_loss(
     return reduced(together + apart, reduction)
 
 
+def _check_dims(anchor: int, positive: int, negative: int) -> None:
+    if not anchor == positive == negative:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
+            f"anchor {anchor}D, positive {positive}D, and negative {negative}D inputs"
+        )
+
+
 @in_float32
 def triplet_margin_loss(
     anchor: Tensor, positive: Tensor, negative: Tensor, margin: float = 1.0, p: float = 2, eps: float = 1e-6,
@@ -91,12 +99,7 @@ def triplet_margin_loss(
         >>> torch.triplet_margin_loss(a, a, a)
         tensor([1.])
     """
-    dims = anchor.ndim, positive.ndim, negative.ndim
-    if not dims[0] == dims[1] == dims[2]:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-            f"anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs"
-        )
+    _check_dims(anchor.ndim, positive.ndim, negative.ndim)
     far = late.pairwise_distance(anchor, negative, p, eps)
     if swap:
         far = late.minimum(late.pairwise_distance(positive, negative, p, eps), far)
@@ -126,12 +129,7 @@ def triplet_margin_with_distance_loss(
         raise ValueError(f"{reduction} is not a valid value for reduction")
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
-    dims = anchor.ndim, positive.ndim, negative.ndim
-    if not dims[0] == dims[1] == dims[2]:
-        raise RuntimeError(
-            "The anchor, positive, and negative tensors are expected to have the same number of dimensions, but got: "
-            f"anchor {dims[0]}D, positive {dims[1]}D, and negative {dims[2]}D inputs"
-        )
+    _check_dims(anchor.ndim, positive.ndim, negative.ndim)
     distance = late.pairwise_distance if distance_function is None else distance_function
     near, far = distance(anchor, positive), distance(anchor, negative)
     if swap:
@@ -282,12 +280,10 @@ def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: int = MEAN)
     if np.any((index < -1) | (index >= scores._shape[1])):
         raise RuntimeError("argument #2 'target' is out of range")
     valid = np.logical_and.accumulate(index >= 0, axis=1)
-    right = np.zeros(index.shape, bool)
     rows, places = np.nonzero(valid)
-    right[rows, index[rows, places]] = True
     counts = np.zeros(index.shape, input._spec.native)
     np.add.at(counts, (rows, index[rows, places]), 1)
-    pairs = beside(counts[:, :, None] * ~right[:, None, :], input)
+    pairs = beside(counts[:, :, None] * (counts == 0)[:, None, :], input)
     if reduction == NONE:
         each = _multilabel_margin(scores, pairs)
         return each if input.ndim == 2 else late.reshape(each, input._shape[:-1])

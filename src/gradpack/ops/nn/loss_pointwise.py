@@ -16,8 +16,7 @@ from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
-from ...declare.generate.tiling import looped
-from ...kernels.dispatch import accelerated
+from ...declare.generate.fusion import looped
 from ..reduce.kernels import add_up
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 
@@ -27,11 +26,9 @@ FUNCTIONS = "binary_cross_entropy_with_logits kl_div poisson_nll_loss hinge_embe
 
 
 def _check_probabilities(op: Any, values: Any, common: Any) -> None:
-    input, target = values[0], values[1]
-    if target._spec.dtype is not input._spec.dtype:
-        raise RuntimeError(
-            f"Found dtype {scalar_type(target._spec.dtype)} but expected {scalar_type(input._spec.dtype)}"
-        )
+    wanted, found = values[0]._spec.dtype, values[1]._spec.dtype
+    if found is not wanted:
+        raise RuntimeError(f"Found dtype {scalar_type(found)} but expected {scalar_type(wanted)}")
 
 
 @general(
@@ -142,12 +139,8 @@ def binary_cross_entropy_with_logits(
 
 
 @general(
-    input=lambda g, input, target, reduction, beta: looped(
-        _slope_within, input, target, spread_back(g, input.shape, reduction), 1 / beta, 1.0
-    ),
-    target=lambda g, input, target, reduction, beta: looped(
-        _slope_within, target, input, spread_back(g, input.shape, reduction), 1 / beta, 1.0
-    ),
+    input=lambda g, input, target, reduction, beta: _bent_slope(g, input, target, reduction, 1 / beta, 1.0),
+    target=lambda g, input, target, reduction, beta: _bent_slope(g, target, input, reduction, 1 / beta, 1.0),
     dtypes="f",
     autocast="float32",
 )
@@ -168,12 +161,8 @@ def smooth_l1_loss(input: Array, target: Array, reduction: int = MEAN, beta: flo
 
 
 @general(
-    input=lambda g, input, target, reduction, delta: looped(
-        _slope_within, input, target, spread_back(g, input.shape, reduction), 1, delta
-    ),
-    target=lambda g, input, target, reduction, delta: looped(
-        _slope_within, target, input, spread_back(g, input.shape, reduction), 1, delta
-    ),
+    input=lambda g, input, target, reduction, delta: _bent_slope(g, input, target, reduction, 1, delta),
+    target=lambda g, input, target, reduction, delta: _bent_slope(g, target, input, reduction, 1, delta),
     dtypes="f",
     autocast="float32",
 )
@@ -225,10 +214,13 @@ def _huber(input: Any, target: Any, delta: float) -> Any:
     return inner * (d - inner * 0.5)
 
 
-@accelerated
 def bent_sum(input: Any, target: Any, limit: float) -> Any:
     """The sum of `_huber` over all elements."""
     return add_up(looped(_huber, input, target, limit))
+
+
+def _bent_slope(g: Any, x: Any, y: Any, reduction: int, factor: float, limit: float) -> Any:
+    return looped(_slope_within, x, y, spread_back(g, x.shape, reduction), factor, limit)
 
 
 def _slope_within(x: Any, y: Any, g: Any, factor: float, limit: float) -> Any:

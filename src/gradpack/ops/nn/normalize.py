@@ -62,27 +62,19 @@ def normalized_rows_backward(rows: Any, g: Any, weight: Any, mean: Any, rstd: An
 
 
 def _layer_norm_gradients(
-    g: Any,
-    input: Any,
-    weight: Any,
-    bias_shape: Any,
-    normalized_shape: Any,
-    eps: float,
-    mean: Any,
-    rstd: Any,
-    needs: Any,
+    g: Any, input: Any, weight: Any, bias_shape: Any, normalized_shape: Any, eps: Any, mean: Any, rstd: Any, needs: Any
 ) -> Any:
     """Gradients of input, weight and bias."""
     ends = tuple(normalized_shape)
     shape, count = input.shape, math.prod(ends)
     rows = reshaped(input, (math.prod(shape[: len(shape) - len(ends)]), count))
-    vector = None if weight is None else reshaped(weight, (count,))
+    vector = _shaped(weight, (count,))
     rows_g, weight_g, bias_g = normalized_rows_backward(rows, reshaped(g, rows.shape), vector, mean, rstd, needs)
-    return (
-        None if rows_g is None else reshaped(rows_g, shape),
-        None if weight_g is None else reshaped(weight_g, ends),
-        None if bias_g is None else reshaped(bias_g, ends),
-    )
+    return _shaped(rows_g, shape), _shaped(weight_g, ends), _shaped(bias_g, ends)
+
+
+def _shaped(array: Any, shape: Any) -> Any:
+    return None if array is None else reshaped(array, shape)
 
 
 @general(
@@ -103,9 +95,7 @@ def _layer_norm(
     """Layer normalisation, with mean and 1 / standard deviation of each row for backward."""
     count = math.prod(normalized_shape)
     rows = reshaped(input, (math.prod(input.shape[: len(input.shape) - len(normalized_shape)]), count))
-    by = None if weight is None else reshaped(weight, (count,))
-    plus = None if bias is None else reshaped(bias, (count,))
-    out, mean, rstd = normalized_rows(rows, by, plus, eps)
+    out, mean, rstd = normalized_rows(rows, _shaped(weight, (count,)), _shaped(bias, (count,)), eps)
     return reshaped(out, input.shape), mean, rstd
 
 

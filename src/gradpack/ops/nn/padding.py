@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -10,14 +9,14 @@ import numpy as np
 
 from ...base.dtypes import BOOL
 from ...base.errors import not_implemented_for
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general, linear
 from ...kernels.dispatch import accelerated
-from ..conv.spatial import is_int
+from ..conv.spatial import check_tensor, is_int
 from ..pointwise.blockwise import is_numpy
-from ..pointwise.selection import LARGE
+from ..pointwise.operands import LARGE
 from ..shape.memory_formats import channels_as_in
 from .along import Taps, put_back, taken
 
@@ -64,8 +63,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
         >>> torch.constant_pad_nd(torch.ones(2), (1, 2))
         tensor([0., 1., 1., 0., 0.])
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(f"constant_pad_nd(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    check_tensor("constant_pad_nd", input=input)
     pad = _padding("constant_pad_nd", pad)
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
@@ -165,14 +163,14 @@ def _repad(input: Array, padding: Sizes, mode: str = "circular") -> Any:
     return bordered(input, padding, mode)
 
 
-def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
+def _declared(mode: str, name: str, ndim: int) -> Any:
     """The operation of torch's name: one for each number of dimensions."""
 
     def function(input: Array, padding: Sizes) -> Any:
         return channels_as_in(bordered(input, padding, mode), input)
 
     function.__doc__ = f"Padding of the last {ndim} dimension(s): {mode}."
-    made: Callable[..., Any] = linear(
+    return linear(
         input=lambda g, input_shape, padding: _unpad(g, input_shape, padding, mode),
         name=f"{name}_pad{ndim}d",
         node=f"{name.capitalize()}Pad{ndim}DBackward0",
@@ -180,7 +178,6 @@ def _declared(mode: str, name: str, ndim: int) -> Callable[..., Any]:
         dtypes="ifc",
         refuses="unsigned",
     )(function)
-    return made
 
 
 _OPERATIONS = {
@@ -227,8 +224,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
         >>> torch.nn.functional.pad(torch.tensor([[1.0, 2.0, 3.0]]), (2, 1), mode="reflect")
         tensor([[3., 2., 1., 2., 3., 2.]])
     """
-    if not isinstance(input, Tensor):
-        raise TypeError(f"pad(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
+    check_tensor("pad", input=input)
     if not isinstance(mode, str | bytes):
         raise TypeError(f"pad(): argument 'mode' (position 3) must be str, not {type(mode).__name__}")
     pads = _padding("pad", pad)
@@ -253,12 +249,9 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
     if mode not in ("reflect", "replicate", "circular"):
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     _check_padding(input, pads, ndim, mode)
-    if mode == "circular":
-        result: Tensor = _repad(input, pads, mode)
-        return result
-    if input._spec.dtype.category == BOOL:
+    if mode != "circular" and input._spec.dtype.category == BOOL:
         raise not_implemented_for(f"{'reflection' if mode == 'reflect' else 'replication'}_pad{ndim}d", input.dtype)
-    padded: Tensor = _OPERATIONS[mode, ndim](input, pads)
+    padded: Tensor = _repad(input, pads, mode) if mode == "circular" else _OPERATIONS[mode, ndim](input, pads)
     return padded
 
 

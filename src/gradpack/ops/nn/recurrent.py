@@ -16,6 +16,7 @@ from ...core.tensor import Tensor
 FUNCTIONS = "rnn_tanh rnn_relu lstm gru rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell"
 
 State = tuple[Tensor, ...]  # (h), or (h, c) of an LSTM
+Step = Callable[..., State]
 
 # -- one step: what the input adds to the gates, the state, its weights --
 
@@ -43,12 +44,7 @@ def _gru_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
     return (n + late.sigmoid(x_z + h_z) * (h - n),)
 
 
-_STEPS: dict[str, Callable[..., State]] = {
-    "rnn_tanh": _tanh_step,
-    "rnn_relu": _relu_step,
-    "lstm": _lstm_step,
-    "gru": _gru_step,
-}
+_STEPS: dict[str, Step] = {"rnn_tanh": _tanh_step, "rnn_relu": _relu_step, "lstm": _lstm_step, "gru": _gru_step}
 
 
 # -- one direction of one layer --
@@ -110,7 +106,7 @@ def _network(
     return data, tuple(late.stack([last[k] for last in lasts]) for k in range(len(start)))
 
 
-def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Tensor, State]:
+def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Run a network given a padded batch, or packed data with batch sizes."""
     packed = len(args) > 3 and isinstance(args[3], list | tuple)  # `params` stands one place later then
     names: tuple[str, ...] = ("params", "has_biases", "num_layers", "dropout", "train", "bidirectional")
@@ -123,7 +119,8 @@ def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[T
     start = tuple(hx) if isinstance(hx, list | tuple) else (hx,)
     settings = [values[n] for n in names[:6]]
     if packed:
-        return _network(kind, data, [int(n) for n in batch_sizes.tolist()], start, *settings)
+        out, last = _network(kind, data, [int(n) for n in batch_sizes.tolist()], start, *settings)
+        return out, *last
     batch_first = values.get("batch_first", False)
     if batch_first:
         data = late.transpose(data, 0, 1)
@@ -132,7 +129,7 @@ def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[T
         raise RuntimeError("Expected sequence length to be larger than 0 in RNN")
     out, last = _network(kind, late.reshape(data, (length * batch, data._shape[2])), [batch] * length, start, *settings)
     out = late.reshape(out, (length, batch, out._shape[-1]))
-    return (late.transpose(out, 0, 1) if batch_first else out), last
+    return (late.transpose(out, 0, 1) if batch_first else out), *last
 
 
 def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
@@ -152,8 +149,7 @@ def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         >>> out.shape, h.shape
         (gradpack.Size([5, 2, 3]), gradpack.Size([1, 2, 3]))
     """
-    out, state = _called("rnn_tanh", args, kwargs)
-    return out, state[0]
+    return _called("rnn_tanh", args, kwargs)
 
 
 def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
@@ -167,8 +163,7 @@ def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         >>> out.shape
         gradpack.Size([5, 2, 3])
     """
-    out, state = _called("rnn_relu", args, kwargs)
-    return out, state[0]
+    return _called("rnn_relu", args, kwargs)
 
 
 def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
@@ -182,8 +177,7 @@ def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
         >>> out.shape
         gradpack.Size([5, 2, 3])
     """
-    out, state = _called("gru", args, kwargs)
-    return out, state[0]
+    return _called("gru", args, kwargs)
 
 
 def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
@@ -197,8 +191,7 @@ def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
         >>> out.shape
         gradpack.Size([5, 2, 3])
     """
-    out, state = _called("lstm", args, kwargs)
-    return out, state[0], state[1]
+    return _called("lstm", args, kwargs)
 
 
 def _cell(kind: str, input: Tensor, state: State, w_ih: Any, w_hh: Any, b_ih: Any, b_hh: Any) -> State:

@@ -11,7 +11,6 @@ from typing import Any
 
 from ...base import late
 from ...base.callers import depth_of_user
-from ...base.errors import not_a_tensor
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ..reduce.kernels import add_up
@@ -117,10 +116,3 @@ def refuse_gradient(op: str, **tensors: Any) -> None:
                 f"The function '{op}' is not differentiable with respect to argument '{name}'. "
                 "This input cannot have requires_grad True."
             )
-
-
-def check_tensors(op: str, **arguments: Any) -> None:
-    """Raise TypeError for the first argument that is no tensor."""
-    for position, (name, value) in enumerate(arguments.items(), 1):
-        if not isinstance(value, Tensor):
-            raise not_a_tensor(op, name, position, value)

@@ -6,14 +6,18 @@ take along each of the last dimensions: (mode, size, new size, align_corners, sc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from ...base.dtypes import float64
+from ...base.errors import refuse
+from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import linear
+from ..conv.spatial import is_int
 from ..shape.memory_formats import channels_as_in
 from .along import Taps, put_back, taken
 
@@ -76,11 +80,7 @@ def _nearest(mode: str, size: int, count: int, factor: float | None) -> Taps | N
 
 def _smooth(mode: str, size: int, count: int, scale: float) -> Taps:
     """Weights of a filter as wide as the step between sources, so that nothing is skipped in shrinking."""
-    reach, shape = {
-        "linear-smooth": (1.0, _triangle),
-        "cubic-smooth": (2.0, _cubic),
-        "lanczos-smooth": (3.0, _lanczos),
-    }[mode]
+    reach, shape = _FILTERS[mode]
     support = reach * max(scale, 1.0)
     centre = scale * (np.arange(count) + 0.5)
     start = np.maximum((centre - support + 0.5).astype(np.int64), 0)
@@ -106,6 +106,9 @@ def _cubic(x: Any) -> Any:
 
 def _lanczos(x: Any) -> Any:
     return np.where(np.abs(x) < 3, np.sinc(x) * np.sinc(x / 3), 0.0)
+
+
+_FILTERS = {"linear-smooth": (1.0, _triangle), "cubic-smooth": (2.0, _cubic), "lanczos-smooth": (3.0, _lanczos)}
 
 
 @lru_cache(maxsize=512)
@@ -161,16 +164,15 @@ def _resized_back(input: Array, plan: Setting) -> Any:
     return np.array(out) if out is input else out
 
 
-def _declared(name: str, node: str) -> Callable[..., Any]:
+def _declared(name: str, node: str) -> Any:
     def function(input: Array, plan: Setting) -> Any:
         made = (_apply_to_bytes if input.dtype.kind == "u" else _apply)(input, plan)
         return channels_as_in(made, input)
 
     function.__doc__ = "Resizing along the last dimensions."
-    made: Callable[..., Any] = linear(
+    return linear(
         input=lambda g, plan: _resized_back(g, plan), name=name, node=node, dtypes="if", saved_as=_saved_as(name)
     )(function)
-    return made
 
 
 def _saved_as(name: str) -> str | None:
@@ -197,3 +199,39 @@ _NODES = {
 }
 RESIZE = {(mode, n): _declared(f"_resize_{mode.replace('-', '_')}{n}d", node) for (mode, n), node in _NODES.items()}
 _resized = RESIZE["nearest", 1]
+
+
+_MAPS = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
+
+
+def _resize(input: Tensor, size: Any, factors: Any, mode: str, align_corners: bool, antialias: bool) -> Any:
+    refuse(f"upsample_{mode}", input._spec.dtype, "blic" if mode not in ("linear", "trilinear") else "bluic")
+    space = input._shape[2:]
+    if size is None:
+        for f in factors:
+            if not isinstance(f, int | float):
+                raise TypeError(f"interpolate(): scale_factor must be a number, not {type(f).__name__}")
+            if not math.isfinite(f):
+                raise RuntimeError(f"interpolate(): value cannot be converted to type int64_t without overflow: {f}")
+        size = [math.floor(float(n) * f) for n, f in zip(space, factors, strict=True)]
+    if not all(is_int(n) for n in size):
+        raise TypeError(f"interpolate(): size must be an int, not {type(size[0]).__name__}")
+    if min(space) <= 0 or min(size) <= 0:
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input {_named(space)} output {_named(size)}"
+        )
+    if not input._shape[1]:
+        raise RuntimeError(
+            f"Non-empty {input.ndim}D data tensor expected but got a tensor with sizes {list(input._shape)}"
+        )
+    name = _MAPS.get(mode, mode) + "-smooth" * antialias
+    double = input.dtype is float64
+    plan = tuple(
+        (name, n, int(m), align_corners, None if f is None else float(f), double)
+        for n, m, f in zip(space, size, factors or [None] * len(space), strict=True)
+    )
+    return RESIZE[name, len(space)](input, plan)
+
+
+def _named(sizes: Any) -> str:
+    return "(" + ", ".join(f"{name}: {n}" for name, n in zip("DHW"[3 - len(sizes) :], sizes, strict=True)) + ")"

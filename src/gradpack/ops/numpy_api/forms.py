@@ -8,6 +8,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+import numpy as np
+
 from ...base import dtypes
 from ...core.tensor import Tensor
 
@@ -70,10 +72,6 @@ def modf(x: Tensor) -> tuple[Tensor, Tensor]:
 # -- reductions --
 
 
-def _axes(axis: Any) -> dict[str, Any]:
-    return {} if axis is None else {"dim": axis}
-
-
 def mean(a: Tensor, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     return ours("mean", a if dtype is not None else floating(a), axis, keepdims, dtype=dtype)
 
@@ -88,7 +86,7 @@ def prod(a: Tensor, dim: Any = None, dtype: Any = None, keepdim: bool = False) -
 
 
 def ptp(a: Tensor, axis: Any = None, keepdims: bool = False) -> Tensor:
-    return ours("amax", a, **_axes(axis), keepdim=keepdims) - ours("amin", a, **_axes(axis), keepdim=keepdims)
+    return ours("amax", a, axis, keepdims) - ours("amin", a, axis, keepdims)
 
 
 def _deviation(name: str) -> Any:
@@ -143,16 +141,17 @@ def average(a: Tensor, axis: Any = None, weights: Any = None) -> Tensor:
     return ours("sum", a * weights, axis) / ours("sum", weights, axis)
 
 
-def _flat_first(name: str, a: Tensor, axis: Any, dtype: Any) -> Tensor:
-    return ours(name, ours("reshape", a, (-1,)) if axis is None else a, 0 if axis is None else axis, dtype=dtype)
+def _flat_first(a: Tensor, axis: Any) -> tuple[Tensor, Any]:
+    """The operand and the axis; all elements as a vector if there is none."""
+    return (ours("reshape", a, (-1,)), 0) if axis is None else (a, axis)
 
 
 def cumsum(a: Tensor, axis: Any = None, dtype: Any = None) -> Tensor:
-    return _flat_first("cumsum", a, axis, dtype)
+    return ours("cumsum", *_flat_first(a, axis), dtype=dtype)
 
 
 def cumprod(a: Tensor, axis: Any = None, dtype: Any = None) -> Tensor:
-    return _flat_first("cumprod", a, axis, dtype)
+    return ours("cumprod", *_flat_first(a, axis), dtype=dtype)
 
 
 def running_max(a: Tensor, dim: int) -> Tensor:
@@ -220,10 +219,6 @@ def concatenate(arrays: Any, axis: Any = 0, dtype: Any = None) -> Tensor:
     return ours("cat", parts, axis)
 
 
-def stack(arrays: Any, axis: int = 0) -> Tensor:
-    return ours("stack", list(arrays), axis)
-
-
 def array_split(ary: Tensor, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     where_ = indices_or_sections
     return list(ours("tensor_split", ary, where_ if isinstance(where_, int) else [int(i) for i in where_], axis))
@@ -242,8 +237,7 @@ def flip(m: Tensor, axis: Any = None) -> Tensor:
 
 
 def take(a: Tensor, indices: Any, axis: Any = None) -> Tensor:
-    if axis is None:
-        a, axis = ours("reshape", a, (-1,)), 0
+    a, axis = _flat_first(a, axis)
     if not isinstance(indices, Tensor):
         indices = ours("as_tensor", indices)
     axis %= a.ndim
@@ -262,11 +256,11 @@ def clip(a: Tensor, a_min: Any = None, a_max: Any = None, min: Any = None, max: 
 
 
 def sort(a: Tensor, axis: Any = -1) -> Tensor:
-    return ours("sort", a if axis is not None else ours("reshape", a, (-1,)), -1 if axis is None else axis).values
+    return ours("sort", *_flat_first(a, axis)).values
 
 
 def argsort(a: Tensor, axis: Any = -1) -> Tensor:
-    return ours("argsort", a if axis is not None else ours("reshape", a, (-1,)), -1 if axis is None else axis)
+    return ours("argsort", *_flat_first(a, axis))
 
 
 def nonzero(a: Tensor) -> Any:
@@ -280,18 +274,10 @@ def imag(val: Tensor) -> Tensor:
 def pad(array: Tensor, pad_width: Any, mode: str = "constant", constant_values: Any = 0) -> Tensor:
     if mode != "constant" or not isinstance(constant_values, int | float):
         raise TypeError(f"numpy.pad() of a Tensor: mode must be 'constant' with one value, not {mode!r}")
-    width = pad_width
-    if isinstance(width, int):
-        width = [(width, width)] * array.ndim
-    elif isinstance(width[0], int):
-        width = [tuple(width) if len(width) == 2 else (width[0], width[0])] * array.ndim
-    elif len(width) == 1:
-        width = list(width) * array.ndim
-    for i, (before, after) in enumerate(width):
-        shapes = [[n if j != i else size for j, n in enumerate(array.shape)] for size in (before, after)]
-        front, back = (ours("full", s, constant_values, dtype=array.dtype) for s in shapes)
-        array = ours("cat", [front, array, back], i)
-    return array
+    width = np.broadcast_to(pad_width, (array.ndim, 2))
+    if (width < 0).any():
+        raise ValueError("index can't contain negative values")
+    return ours("constant_pad_nd", array, width[::-1].ravel().tolist(), constant_values)
 
 
 # -- products, norms and decompositions --

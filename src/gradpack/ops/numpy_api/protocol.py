@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.numpy import NUMPY
-from ...base import dtypes
+from ...base import dtypes, late
 from ...core.tensor import Tensor, wrap
 from ..create.convert import _method_numpy
 from .forms import found
@@ -44,9 +44,7 @@ def _tensor(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return wrap(value)
     if isinstance(value, list) or (isinstance(value, tuple) and value and not isinstance(value[0], Tensor)):
-        from ..create.create import as_tensor
-
-        return as_tensor(value)
+        return late.as_tensor(value)
     return value
 
 
@@ -125,10 +123,7 @@ def _along(method: str, kwargs: dict[str, Any]) -> dict[str, Any]:
 
 
 def _ufunc_target(name: str, method: str) -> Any:
-    if method in ("__call__", "outer"):
-        known = UFUNCS.get(name)
-    else:
-        known = UFUNC_METHODS.get((name, method))
+    known = UFUNCS.get(name) if method in ("__call__", "outer") else UFUNC_METHODS.get((name, method))
     return None if known is None else found(known)
 
 
@@ -212,11 +207,7 @@ def _first(value: Any) -> Any:
 
 
 def _as_operand(value: Any) -> Any:
-    if isinstance(value, Tensor | str):
-        return value
-    from ..create.create import as_tensor
-
-    return as_tensor(value)
+    return value if isinstance(value, Tensor | str) else late.as_tensor(value)
 
 
 # -- arrays --

@@ -14,13 +14,8 @@ from ...base.info import finfo
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import looped
-from ...kernels.dispatch import accelerated
-from .blockwise import SHORT_EXP2
-from .error_function import gelu_of
-from .exponential import _exp_of_negative
-from .large_elements import hardshrink_of_large
-from .selection import LARGE, limit, select
+from .blockwise import SHORT_EXP2, exp_of_negative
+from .operands import LARGE, limit, select
 
 FUNCTIONS = "relu selu celu threshold hardshrink"
 METHODS = "relu hardshrink"
@@ -29,6 +24,7 @@ INPLACE = "relu_"
 
 # Functions of straight parts: the gradient compares the input, and its own derivative is 0.
 _stepwise = partial(elementwise, dtypes="f", flat=True, compares=True)
+_thresholded = partial(elementwise, dtypes="if", flat="ThresholdBackwardBackward0", refuses="unsigned")
 
 
 @elementwise(grad=lambda g: g, input=lambda g: late.zeros_as(g, tuple(g.shape)), dtypes="fc")
@@ -37,13 +33,12 @@ def _flat_gradient(grad: Array, input: Array) -> Any:
     return np.where(True, grad, input)
 
 
-@elementwise(
-    input=lambda g, out: late.where(out <= 0, 0.0, g),
-    dtypes="if",
-    flat="ThresholdBackwardBackward0",
-    refuses="unsigned",
-    warns=False,
-)
+def _relu_into(x: Any, out: Any) -> Any:
+    """relu; NumPy's maximum of a large array and a number takes three times as long as its clip."""
+    return np.maximum(x, 0, out=out) if x.size < 4096 else np.clip(x, 0, np.inf, out=out)
+
+
+@_thresholded(input=lambda g, out: late.where(out <= 0, 0.0, g), warns=False, ufunc=_relu_into)
 def relu(input: Array) -> Any:
     """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway.
 
@@ -56,51 +51,6 @@ def relu(input: Array) -> Any:
     return np.maximum(input, 0) if input.size < LARGE else limit(input, 0, None)
 
 
-@elementwise(
-    input=lambda g, input, approximate: late.gelu_backward(g, input, approximate),
-    dtypes="f",
-    blocks=False,
-    saved_as="approximate self",
-)
-def gelu(input: Array, *, approximate: str = "none") -> Any:
-    """`input * P(X <= input)` for a standard normal X.
-
-    Args:
-        approximate: "none", or "tanh" for the formula of Hendrycks and Gimpel (arXiv 1606.08415).
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.gelu(torch.tensor([0.0, 1.0]))
-        tensor([0.0000, 0.8413])
-    """
-    if approximate == "none":
-        return gelu_of(input)
-    if approximate == "tanh":
-        return tanh_gelu_of(input)
-    raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
-
-
-@accelerated
-def tanh_gelu_of(input: Any) -> Any:
-    """`gelu_by_tanh`, large arrays block by block."""
-    return looped(gelu_by_tanh, input)
-
-
-def gelu_by_tanh(input: Any) -> Any:
-    """gelu with tanh in place of erf, on arrays."""
-    out = input * input
-    out *= CUBIC * SQRT_2_OVER_PI
-    out += SQRT_2_OVER_PI
-    out = np.tanh(out * input)
-    out += 1
-    out *= input
-    out *= 0.5
-    return out
-
-
-SQRT_2_OVER_PI = math.sqrt(2 / math.pi)
-CUBIC = 0.044715
 _LOG2_E = math.log2(math.e)
 
 
@@ -114,7 +64,7 @@ def silu(input: Array) -> Any:
         >>> torch.nn.functional.silu(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7311])
     """
-    return input / (_exp_of_negative(input) + 1)
+    return input / (exp_of_negative(input) + 1)
 
 
 def _silu_slope(input: Any) -> Any:
@@ -270,12 +220,10 @@ def _mish_slope(input: Any) -> Any:
     return t + input * (e / (e + 1)) * (1 - t * t)
 
 
-@elementwise(
+@_stepwise(
     input=lambda g, input, min_val, max_val: late.where((input > min_val) & (input < max_val), g, 0.0),
     dtypes="if",
-    flat=True,
     refuses="unsigned",
-    compares=True,
 )
 def hardtanh(input: Array, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     """`input` limited to an interval.
@@ -333,13 +281,7 @@ def tanhshrink(input: Tensor) -> Tensor:
     return input - late.tanh(input)
 
 
-@elementwise(
-    input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g),
-    dtypes="if",
-    flat="ThresholdBackwardBackward0",
-    refuses="unsigned",
-    compares=True,
-)
+@_thresholded(input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g), compares=True)
 def threshold(input: Array, threshold: Number, value: Array) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
 
@@ -372,9 +314,7 @@ def _softshrink(input: Array, lambd: float = 0.5) -> Any:
     return input - limit(input, -lambd, lambd)
 
 
-@_stepwise(
-    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), blocks=hardshrink_of_large, rounds=True
-)
+@_stepwise(input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), rounds=True)
 def hardshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
 

@@ -9,12 +9,11 @@ import numpy as np
 
 from ...base.dtypes import BOOL, FLOATING
 from ...base.errors import not_implemented_for
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from .operands import factor_for, is_bool, is_complex, is_number
-from .selection import select
+from .operands import factor_for, is_bool, is_complex, is_number, select
 
 FUNCTIONS = "add sub mul neg positive reciprocal square rsub lerp addcmul addcdiv"
 METHODS = "add sub mul neg positive reciprocal square lerp addcmul addcdiv"
@@ -78,7 +77,7 @@ def _times(array: Any, alpha: Any) -> Any:
 _sum = partial(elementwise, rounds=True, refuses="unsigned", legacy="alpha", int64=True, warns=False, numbers=True)
 
 
-@_sum(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha)
+@_sum(input=lambda g: g, other=lambda g, alpha: g if alpha == 1 else g * alpha, check=_check_alpha, ufunc=np.add)
 def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input + alpha * other`.
 
@@ -94,7 +93,12 @@ def add(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     return input + other if alpha == 1 else input + _times(other, alpha)
 
 
-@_sum(input=lambda g: g, other=lambda g, alpha: -g if alpha == 1 else g * -alpha, check=_check_difference)
+@_sum(
+    input=lambda g: g,
+    other=lambda g, alpha: -g if alpha == 1 else g * -alpha,
+    check=_check_difference,
+    ufunc=np.subtract,
+)
 def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     """`input - alpha * other`.
 
@@ -117,6 +121,8 @@ def sub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     scalars=("other",),
     check=_check_difference,
     node="RsubBackward1",
+    overloads={"other": "RsubBackward1", "": "RsubBackward0"},
+    edges={"RsubBackward1": "input"},
     rounds=True,
     refuses="unsigned",
 )
@@ -132,7 +138,14 @@ def rsub(input: Array, other: Array, *, alpha: Any = 1) -> Any:
     return other - input if alpha == 1 else other - _times(input, alpha)
 
 
-@elementwise(input=lambda g, other: g * other, other=lambda g, input: g * input, int64=True, warns=False, numbers=True)
+@elementwise(
+    input=lambda g, other: g * other,
+    other=lambda g, input: g * input,
+    int64=True,
+    warns=False,
+    numbers=True,
+    ufunc=np.multiply,
+)
 def mul(input: Array, other: Array) -> Any:
     """`input * other`.
 
@@ -146,7 +159,7 @@ def mul(input: Array, other: Array) -> Any:
     return input * other
 
 
-@elementwise(input=lambda g: -g, check=_check_negation, refuses="unsigned", int64=True, warns=False)
+@elementwise(input=lambda g: -g, check=_check_negation, refuses="unsigned", int64=True, warns=False, ufunc=np.negative)
 def neg(input: Array) -> Any:
     """`-input`.
 
@@ -226,6 +239,8 @@ def _check_lerp(op: Any, values: Any, common: Any) -> None:
     scalars=("weight",),
     check=_check_lerp,
     node="LerpBackward1",
+    overloads={"weight": "LerpBackward0", "": "LerpBackward1"},
+    edges={"LerpBackward0": "input end"},
     refuses="complex32",
     saved_as={"LerpBackward0": "weight"},
 )
@@ -247,14 +262,15 @@ def lerp(input: Array, end: Array, weight: Array) -> Any:
     return select(np.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
 
 
-@elementwise(
+_scaled = partial(elementwise, scalars=False, legacy="value")
+
+
+@_scaled(
     input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * tensor2 if value == 1 else g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * tensor1 if value == 1 else g * (tensor1 * value),
-    scalars=False,
     dtypes="ifc",
     refuses="unsigned",
-    legacy="value",
 )
 def addcmul(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 * tensor2`.
@@ -276,14 +292,12 @@ def _check_addcdiv(op: Any, values: Any, common: Any) -> None:
         )
 
 
-@elementwise(
+@_scaled(
     input=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * ((tensor1 * value) / (tensor2 * tensor2)),
-    scalars=False,
     check=_check_addcdiv,
     refuses="unsigned complex32",
-    legacy="value",
 )
 def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 / tensor2`.

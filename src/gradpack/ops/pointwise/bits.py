@@ -21,10 +21,7 @@ FUNCTIONS = METHODS = (
     "bitwise_and bitwise_or bitwise_xor bitwise_not bitwise_left_shift bitwise_right_shift "
     "frexp ldexp nextafter gcd lcm"
 )
-INPLACE = (
-    "bitwise_and_ bitwise_or_ bitwise_xor_ bitwise_not_ bitwise_left_shift_ bitwise_right_shift_ "
-    "ldexp_ nextafter_ gcd_ lcm_"
-)
+INPLACE = " ".join(f"{name}_" for name in METHODS.split() if name != "frexp")
 OPERATORS = {"__invert__": "_inverted"}
 BINARY_OPERATORS = "and:bitwise_and or:bitwise_or xor:bitwise_xor lshift:bitwise_left_shift rshift:bitwise_right_shift"
 

@@ -13,8 +13,7 @@ from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import nondifferentiable
 from ...declare.generate.profiling import noted
-from .operands import is_complex, is_whole
-from .selection import LARGE
+from .operands import LARGE, is_complex, is_whole
 
 FUNCTIONS = (
     "eq ne lt le gt ge isnan isinf isfinite isposinf isneginf isreal isclose allclose equal logical_and logical_or "

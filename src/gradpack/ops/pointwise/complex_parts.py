@@ -155,21 +155,6 @@ def angle(input: Any, *, out: Any = None) -> Any:
     return _angle(input, out=out)
 
 
-@elementwise(
-    input=lambda g, input: _angle_slope(g, input),
-    jvp=lambda input_t, input: _angle_tangent(input_t, input),
-    result="real",
-    holomorphic=False,
-    name="angle",
-)
-def _angle(input: Array) -> Any:
-    """The angle in radians."""
-    if is_complex(input):
-        return np.arctan2(np.imag(input), np.real(input))
-    half_turn = np.where(input < 0, np.full_like(input, math.pi), 0.0)
-    return np.where(input != input, input, half_turn)  # noqa: PLR0124 - NaN
-
-
 def _angle_slope(g: Any, input: Any) -> Any:
     if not is_complex(input):
         return zeros_for(g)
@@ -177,11 +162,20 @@ def _angle_slope(g: Any, input: Any) -> Any:
     return late.where(late.eq(size, 0), 0.0, g * (input * 1j) / (size * size))
 
 
-def _angle_tangent(tangent: Any, input: Any) -> Any:
+def _angle_tangent(input_t: Any, input: Any) -> Any:
     if not is_complex(input):
-        return zeros_for(tangent)
+        return zeros_for(input_t)
     size = late.abs(input)
-    return late.where(late.eq(size, 0), 0.0, imag(tangent * conj_physical(input)) / (size * size))
+    return late.where(late.eq(size, 0), 0.0, imag(input_t * conj_physical(input)) / (size * size))
+
+
+@elementwise(input=_angle_slope, jvp=_angle_tangent, result="real", holomorphic=False, name="angle")
+def _angle(input: Array) -> Any:
+    """The angle in radians."""
+    if is_complex(input):
+        return np.arctan2(np.imag(input), np.real(input))
+    half_turn = np.where(input < 0, np.full_like(input, math.pi), 0.0)
+    return np.where(input != input, input, half_turn)  # noqa: PLR0124 - NaN
 
 
 @linear(input=lambda g: _view_as_complex(g), view="real", result="real", holomorphic=False)
@@ -250,11 +244,6 @@ def view_as_complex(input: Tensor) -> Tensor:
 )
 def _view_as_complex(input: Array) -> Any:
     """Pairs along the last dimension as complex numbers; a view if they lie next to each other."""
-    shape = input.shape
-    if not shape:
-        raise RuntimeError("view_as_complex(): Input tensor must have one or more dimensions")
-    if shape[-1] != 2:
-        raise RuntimeError(f"Tensor must have a last dimension of size 2: view_as_complex() got shape {list(shape)}")
     if is_numpy(input) and input.strides[-1] == input.itemsize and input.dtype in _OF_PARTS:
         return input.view(_OF_PARTS[input.dtype])[..., 0]
     made = np.astype(input[..., 0] + input[..., 1] * 1j, np.complex128 if input.itemsize == 8 else np.complex64)

@@ -11,6 +11,8 @@ needs its relative precision far out, where it is written as
 
 with a quotient S. The coefficients are minimax fits (least squares in 50 digits, reweighted until
 the error is level); the comments say what error is left, relative to the function.
+
+The gradient of gelu is an operation of its own: double backward saves two tensors instead of every intermediate.
 """
 
 from __future__ import annotations
@@ -20,17 +22,14 @@ from typing import Any
 
 import numpy as np
 
-from ...declare.generate.tiling import looped
+from ...base import late
+from ...declare.annotations import Array
+from ...declare.decorators import elementwise
+from ...declare.generate.fusion import looped
 from ...kernels.dispatch import accelerated
-from ..shape.memory_formats import as_beside
-from .blockwise import SHORT_EXP2, blockwise, is_numpy
-from .selection import select
+from .blockwise import exp_of_negative, is_numpy
+from .operands import select
 
-# R in powers of x^2 for |x| < 3.95, beyond which float32 has 1: 9.9e-9.
-_SINGLE = (
-    0.128379178, 0.10277217, -2.066905047e-4, -5.952279283e-4, 6.924514899e-5, 1.363280184e-6, -1.298633571e-6,
-    1.575354706e-7, -8.568354047e-9, 1.815563692e-10,
-)  # fmt: skip
 # R as a quotient for |x| < 6: 1.2e-17. Here and below all coefficients are positive: nothing cancels.
 _DOUBLE = (
     0.128379167095512588, 0.163479584515910531, 0.0658389309367950209, 0.0165126783103099131, 2.76579670858699718e-3,
@@ -54,6 +53,8 @@ _SCALED_BELOW = (
     0.0028045633411401136568, 0.00015831749194284503236,
 )  # fmt: skip
 
+_SQRT_8_OVER_PI, _CUBIC = math.sqrt(8 / math.pi), 0.044715
+_SQRT_HALF, _INV_SQRT_TWO_PI = math.sqrt(0.5), 1 / math.sqrt(2 * math.pi)
 
 FEW = 32  # elements: up to here, calling the functions of `math` takes less time than the polynomial
 
@@ -65,20 +66,10 @@ def one_by_one(function: Any, x: Any) -> Any:
 
 @accelerated
 def erf_of(x: Any) -> Any:
-    """erf of a real floating-point array, to about two units in the last place.
-
-    The array goes through the cache once, so that float32 takes little more than a vectorised loop in C would.
-    """
-    if is_numpy(x):
-        if x.size <= FEW and x.dtype.char in "fd":
-            return one_by_one(math.erf, x)
-        return blockwise(erf_single, x, 1) if x.dtype.char == "f" else blockwise(_erf_double, x, 2)
-    if x.dtype == np.float32:
-        square = x * x
-        return np.tanh(x + x * _polynomial(_SINGLE, square))
-    inner = np.clip(x, -6.0, 6.0)
-    square = inner * inner
-    return np.tanh(inner + inner * (_polynomial(_DOUBLE, square) / _polynomial(_DOUBLE_BELOW, square)))
+    """erf of a real floating-point array, to about two units in the last place."""
+    if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
+        return one_by_one(math.erf, x)
+    return looped(_erf_single if x.dtype == np.float32 else _erf_double, x)
 
 
 def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
@@ -88,33 +79,19 @@ def _polynomial(coefficients: tuple[float, ...], x: Any) -> Any:
     return value + coefficients[0]
 
 
-def _polynomial_into(out: Any, coefficients: tuple[float, ...], x: Any) -> None:
-    np.multiply(x, coefficients[-1], out)
-    for c in coefficients[-2:0:-1]:
-        np.add(out, c, out)
-        np.multiply(out, x, out)
-    np.add(out, coefficients[0], out)
+def _erf_single(x: Any) -> Any:
+    """R in powers of x^2 for |x| < 3.95, beyond which float32 has 1: 9.9e-9."""
+    s = x * x
+    r = ((s * 1.815563692e-10 - 8.568354047e-9) * s + 1.575354706e-7) * s - 1.298633571e-6
+    r = ((r * s + 1.363280184e-6) * s + 6.924514899e-5) * s - 5.952279283e-4
+    r = ((r * s - 2.066905047e-4) * s + 0.10277217) * s + 0.128379178
+    return np.tanh(x + x * r)
 
 
-def erf_single(x: Any, out: Any, square: Any) -> None:
-    """erf of a block of float32, written into `out`."""
-    np.multiply(x, x, square)
-    _polynomial_into(out, _SINGLE, square)
-    np.multiply(out, x, out)
-    np.add(out, x, out)
-    np.tanh(out, out)
-
-
-def _erf_double(x: Any, out: Any, square: Any, below: Any) -> None:
-    np.clip(x, -6.0, 6.0, out=below)
-    np.multiply(below, below, square)
-    _polynomial_into(out, _DOUBLE, square)
-    np.multiply(out, below, out)
-    _polynomial_into(below, _DOUBLE_BELOW, square)
-    np.divide(out, below, out)
-    np.clip(x, -6.0, 6.0, out=below)
-    np.add(out, below, out)
-    np.tanh(out, out)
+def _erf_double(x: Any) -> Any:
+    inner = np.clip(x, -6.0, 6.0)
+    square = inner * inner
+    return np.tanh(inner + inner * (_polynomial(_DOUBLE, square) / _polynomial(_DOUBLE_BELOW, square)))
 
 
 @accelerated
@@ -148,111 +125,123 @@ def _erfc_double(x: Any) -> Any:
     return select(y < 0.5, 1 - erf_of(x), select(x < 0, 2 - far, far))
 
 
-# atanh(erf(x / sqrt(2))) / x = a + b s + c / (s (s + d) + e) with s = x^2, for |x| < 5.6: leaves 1.3e-7 of
-# gelu(x) / x. Seven instructions; a polynomial as good takes twelve.
-_GELU = (1.08027304655057, 0.0198062051800554, -85.9244570167024, 17.8151868532096, 304.276086472394)
-_SQRT_HALF = math.sqrt(0.5)
-_HALF_LOG2_E = -0.5 / math.log(2)
-_INV_SQRT_TWO_PI = 1 / math.sqrt(2 * math.pi)
-
-
 @accelerated
 def gelu_of(x: Any) -> Any:
     """`x (1 + erf(x / sqrt(2))) / 2` of a real floating-point array."""
-    if not is_numpy(x):
-        return x * (erf_of(x * _SQRT_HALF) + 1) * 0.5
-    made = blockwise(_gelu_single, x, 2) if x.dtype.char == "f" else blockwise(_gelu_double, x, 3)
-    return as_beside(made, x, None)
+    return looped(_gelu_single if x.dtype == np.float32 else _gelu_double, x)
 
 
 def gelu_slope_of(x: Any) -> Any:
     """The derivative of `gelu_of` at `x`: P(X <= x) + x times the density of the normal distribution."""
-    if is_numpy(x):
-        return blockwise(_gelu_slope_single, x, 2) if x.dtype.char == "f" else blockwise(_gelu_slope_double, x, 3)
-    return (erf_of(x * _SQRT_HALF) + 1) * 0.5 + x * (np.exp(x * x * -0.5) * _INV_SQRT_TWO_PI)
+    return looped(_slope_single if x.dtype == np.float32 else _slope_double, x)
 
 
 @accelerated
 def gelu_gradient_of(g: Any, x: Any) -> Any:
     """`g * gelu_slope_of(x)`."""
-    if is_numpy(g) and is_numpy(x) and g.dtype == x.dtype and g.shape == x.shape:
-        if x.dtype.char == "f":
-            return blockwise(_gelu_gradient_single, x, 2, g)
-        return blockwise(_gelu_gradient_double, x, 3, g)
-    return g * gelu_slope_of(x)
+    return looped(_gradient_single if x.dtype == np.float32 else _gradient_double, g, x)
 
 
-_GELU_EXP2 = tuple(v * (-2 / math.log(2) if nr < 3 else 1) for nr, v in enumerate(_GELU))
+def _inverse_single(x: Any) -> Any:
+    """`1 / P(X <= x)` for a standard normal X: 1 + exp(-2 z) with z = atanh(erf(x / sqrt(2))).
+
+    2 z / x = a + b s + c / (s (s + d) + e) with s = x^2, for |x| < 5.6: leaves 1.3e-7 of gelu(x) / x. Seven
+    instructions; a polynomial as good takes twelve.
+    """
+    s = x * x
+    ratio = -171.8489140334048 / ((s + 17.8151868532096) * s + 304.276086472394) + s * 0.0396124103601108
+    return exp_of_negative((ratio + 2.16054609301114) * x) + 1
 
 
-def _gelu_single(x: Any, out: Any, y: Any, square: Any) -> None:
-    _probability_times(x, x, out, y, square)
+def _gelu_single(x: Any) -> Any:
+    return x / _inverse_single(x)
 
 
-def _probability_times(factor: Any, x: Any, out: Any, y: Any, square: Any) -> None:
-    """`factor * P(X <= x)` of single precision."""
-    a, b, c, d, e = _GELU_EXP2 if SHORT_EXP2 else _GELU
-    np.square(x, square)
-    np.add(square, d, y)
-    np.multiply(y, square, y)
-    np.add(y, e, y)
-    np.divide(c, y, y)
-    np.multiply(square, b, square)
-    np.add(y, square, y)
-    np.add(y, a, y)
-    np.multiply(y, x, y)
-    if SHORT_EXP2:  # (1 + tanh(z)) / 2 = 1 / (1 + exp(-2 z))
-        np.exp2(y, y)
-        np.add(y, 1, y)
-        np.divide(factor, y, out)
-        return
-    np.tanh(y, y)
-    np.add(y, 1, y)
-    np.multiply(y, factor, y)
-    np.multiply(y, 0.5, out)
+def _slope_single(x: Any) -> Any:
+    return 1 / _inverse_single(x) + exp_of_negative(x * x * 0.5) * x * _INV_SQRT_TWO_PI
 
 
-def _gelu_double(x: Any, out: Any, scaled: Any, square: Any, below: Any) -> None:
-    _probability_double(x, out, scaled, square, below)
-    np.multiply(out, x, out)
+def _gradient_single(g: Any, x: Any) -> Any:
+    return g * _slope_single(x)
 
 
-def _probability_double(x: Any, out: Any, scaled: Any, square: Any, below: Any) -> None:
-    np.multiply(x, _SQRT_HALF, scaled)
-    _erf_double(scaled, out, square, below)
-    np.add(out, 1, out)
-    np.multiply(out, 0.5, out)
+def _gelu_double(x: Any) -> Any:
+    return x * (_erf_double(x * _SQRT_HALF) + 1) * 0.5
 
 
-def _gelu_slope_single(x: Any, out: Any, y: Any, density: Any) -> None:
-    _probability_times(1, x, out, y, density)
-    _add_density(x, out, density)
+def _slope_double(x: Any) -> Any:
+    return (_erf_double(x * _SQRT_HALF) + 1) * 0.5 + x * (np.exp(x * x * -0.5) * _INV_SQRT_TWO_PI)
 
 
-def _gelu_slope_double(x: Any, out: Any, scaled: Any, square: Any, below: Any) -> None:
-    _probability_double(x, out, scaled, square, below)
-    _add_density(x, out, square)
+def _gradient_double(g: Any, x: Any) -> Any:
+    return g * _slope_double(x)
 
 
-def _add_density(x: Any, out: Any, density: Any) -> None:
-    """Add `x` times the density of the normal distribution at `x`."""
-    np.square(x, density)
-    if SHORT_EXP2 and x.dtype.char == "f":
-        np.multiply(density, _HALF_LOG2_E, density)
-        np.exp2(density, density)
-    else:
-        np.multiply(density, -0.5, density)
-        np.exp(density, density)
-    np.multiply(density, x, density)
-    np.multiply(density, _INV_SQRT_TWO_PI, density)
-    np.add(out, density, out)
+@elementwise(
+    input=lambda g, input, approximate: late.gelu_backward(g, input, approximate),
+    dtypes="f",
+    blocks=False,
+    saved_as="approximate self",
+)
+def gelu(input: Array, *, approximate: str = "none") -> Any:
+    """`input * P(X <= input)` for a standard normal X.
+
+    Args:
+        approximate: "none", or "tanh" for the formula of Hendrycks and Gimpel (arXiv 1606.08415).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.gelu(torch.tensor([0.0, 1.0]))
+        tensor([0.0000, 0.8413])
+    """
+    if approximate == "none":
+        return gelu_of(input)
+    if approximate == "tanh":
+        return looped(_gelu_by_tanh, input)
+    raise RuntimeError(f"gelu(): approximate argument must be either none or tanh, got {approximate!r}")
 
 
-def _gelu_gradient_single(x: Any, out: Any, g: Any, y: Any, density: Any) -> None:
-    _gelu_slope_single(x, out, y, density)
-    np.multiply(out, g, out)
+def _gelu_by_tanh(input: Any) -> Any:
+    return input * _probability_by_tanh(input)
 
 
-def _gelu_gradient_double(x: Any, out: Any, g: Any, scaled: Any, square: Any, below: Any) -> None:
-    _gelu_slope_double(x, out, scaled, square, below)
-    np.multiply(out, g, out)
+def _probability_by_tanh(x: Any) -> Any:
+    """`(1 + tanh(u)) / 2` with u = sqrt(2 / pi) (x + 0.044715 x^3), which is the sigmoid of 2 u."""
+    return 1 / (exp_of_negative(x * (x * x * (_CUBIC * _SQRT_8_OVER_PI) + _SQRT_8_OVER_PI)) + 1)
+
+
+@elementwise(
+    grad=lambda g, input, approximate: gelu_backward(g, input, approximate),
+    input=lambda g, grad, input, approximate: g * grad * gelu_curvature(input, approximate),
+    node="GeluBackwardBackward0",
+    scalars=False,
+    dtypes="f",
+    blocks=False,
+)
+def gelu_backward(grad: Array, input: Array, approximate: str) -> Any:
+    """`grad` times the slope of gelu at `input`."""
+    return gelu_gradient_of(grad, input) if approximate == "none" else looped(_gradient_by_tanh, grad, input)
+
+
+def _gradient_by_tanh(g: Any, x: Any) -> Any:
+    """g (p + x dp/dx), where dp/dx = p (1 - p) times the derivative of the argument of the sigmoid."""
+    p = _probability_by_tanh(x)
+    return g * (p + x * ((1 - p) * p * (x * x * (3 * _CUBIC * _SQRT_8_OVER_PI) + _SQRT_8_OVER_PI)))
+
+
+def gelu_curvature(x: Any, approximate: str) -> Any:
+    """The second derivative of gelu: `2 - x^2` times the normal density, or that of the tanh approximation.
+
+    On Tensors it is differentiable as the composition that it is.
+    """
+    return _curvature_by_tanh(x) if approximate == "tanh" else (2 - x * x) * late.exp(x * x * -0.5) * _INV_SQRT_TWO_PI
+
+
+def _curvature_by_tanh(x: Any) -> Any:
+    """p q (2 v' + x (v'' + (q - p) v'^2)), where p is the sigmoid of v, and q = 1 - p that of -v."""
+    square = x * x
+    v = x * (square * _CUBIC + 1) * _SQRT_8_OVER_PI
+    p, q = late.sigmoid(v), late.sigmoid(-v)
+    slope = (square * (3 * _CUBIC) + 1) * _SQRT_8_OVER_PI
+    return p * q * (slope * 2 + x * (x * (6 * _CUBIC * _SQRT_8_OVER_PI) + (q - p) * slope * slope))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,21 @@ from ...base.errors import missing_extra
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ..special.large_arrays import erfinv_of
-from .blockwise import SHORT_EXP2
+from .blockwise import exp_of_negative
 from .error_function import erf_of, erfc_of
-from .operands import is_complex, is_number
-from .selection import limit
+from .operands import is_complex, is_number, limit
 
 FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt sigmoid logit xlogy erf erfc erfinv"
 METHODS = FUNCTIONS
 INPLACE = "exp_ exp2_ expm1_ log_ log2_ log10_ log1p_ sqrt_ rsqrt_ sigmoid_ logit_ xlogy_ erf_ erfc_ erfinv_"
 
-_LOG2_E = 1 / math.log(2)
 _LN2, _LN10 = math.log(2), math.log(10)
+_TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
+
+_real = partial(elementwise, result="float", dtypes="bif")
 
 
-@elementwise(input=lambda g, out: g * out, result="float", refuses="complex32")
+@elementwise(input=lambda g, out: g * out, result="float", refuses="complex32", ufunc=np.exp)
 def exp(input: Array) -> Any:
     """e to the power of `input`.
 
@@ -65,7 +67,7 @@ def expm1(input: Array) -> Any:
     return np.expm1(input)
 
 
-@elementwise(input=lambda g, input: g / input, result="float", refuses="complex32")
+@elementwise(input=lambda g, input: g / input, result="float", refuses="complex32", ufunc=np.log)
 def log(input: Array) -> Any:
     """The natural logarithm: -inf at 0, NaN below.
 
@@ -169,7 +171,7 @@ def logaddexp2(input: Array, other: Array) -> Any:
     return np.logaddexp2(input, other)
 
 
-@elementwise(input=lambda g, out: g / (out * 2), result="float", refuses="complex32")
+@elementwise(input=lambda g, out: g / (out * 2), result="float", refuses="complex32", ufunc=np.sqrt)
 def sqrt(input: Array) -> Any:
     """The square root: NaN below 0.
 
@@ -205,14 +207,17 @@ def sigmoid(input: Array) -> Any:
         >>> torch.sigmoid(torch.tensor([0.0, 2.0]))
         tensor([0.5000, 0.8808])
     """
-    return 1 / (_exp_of_negative(input) + 1)
+    return 1 / (exp_of_negative(input) + 1)
 
 
-def _exp_of_negative(x: Any) -> Any:
-    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
+def _logit_slope(g: Any, input: Any, eps: float | None) -> Any:
+    if eps is None:
+        return g / late.square(sqrt(input * (1 - input)))  # NaN outside of [0, 1], +inf at -0.0 as well
+    outside = late.logical_or(late.lt(input, eps), late.gt(input, 1 - eps))
+    return late.where(outside, 0.0, g / (late.abs(input) * (1 - input)))
 
 
-@elementwise(input=lambda g, input, eps: _logit_slope(g, input, eps), result="float", dtypes="bif")
+@_real(input=_logit_slope)
 def logit(input: Array, eps: float | None = None) -> Any:
     """`log(input / (1 - input))`, the inverse of `sigmoid`.
 
@@ -231,19 +236,7 @@ def logit(input: Array, eps: float | None = None) -> Any:
     return np.log(x / (1 - x))
 
 
-def _logit_slope(g: Any, input: Any, eps: float | None) -> Any:
-    if eps is None:
-        return g / late.square(sqrt(input * (1 - input)))  # NaN outside of [0, 1], +inf at -0.0 as well
-    outside = late.logical_or(late.lt(input, eps), late.gt(input, 1 - eps))
-    return late.where(outside, 0.0, g / (late.abs(input) * (1 - input)))
-
-
-@elementwise(
-    input=lambda g, input, other: g * _log_or_zero(input, other),
-    other=lambda g, input, other: g * input / other,
-    result="float",
-    dtypes="bif",
-)
+@_real(input=lambda g, input, other: g * _log_or_zero(input, other), other=lambda g, input, other: g * input / other)
 def xlogy(input: Array, other: Array) -> Any:
     """`input * log(other)`, and 0 where `input` is 0 unless `other` is NaN.
 
@@ -266,7 +259,7 @@ def _log_or_zero(input: Any, other: Any) -> Any:
     return late.where(late.logical_and(late.eq(input, 0), late.le(other, 0)), 0.0, log(other))
 
 
-@elementwise(input=lambda g, input: g * (exp(-(input * input)) * _TWO_OVER_SQRT_PI), result="float", dtypes="bif")
+@_real(input=lambda g, input: g * (exp(-(input * input)) * _TWO_OVER_SQRT_PI))
 def erf(input: Array) -> Any:
     """The error function: the integral of `2 / sqrt(pi) * exp(-t * t)` from 0 to `input`.
 
@@ -279,7 +272,7 @@ def erf(input: Array) -> Any:
     return erf_of(input)
 
 
-@elementwise(input=lambda g, input: g * (exp(-(input * input)) * -_TWO_OVER_SQRT_PI), result="float", dtypes="bif")
+@_real(input=lambda g, input: g * (exp(-(input * input)) * -_TWO_OVER_SQRT_PI))
 def erfc(input: Array) -> Any:
     """`1 - erf(input)`, precise where that is tiny.
 
@@ -292,12 +285,7 @@ def erfc(input: Array) -> Any:
     return erfc_of(input)
 
 
-@elementwise(
-    input=lambda g, input: g * (exp(late.square(erfinv(input))) / _TWO_OVER_SQRT_PI),
-    result="float",
-    dtypes="bif",
-    cost="dear",
-)
+@_real(input=lambda g, input: g * (exp(late.square(erfinv(input))) / _TWO_OVER_SQRT_PI), cost="dear")
 def erfinv(input: Array) -> Any:
     """The inverse of `erf`. Needs SciPy (the extra `special`).
 
@@ -308,9 +296,6 @@ def erfinv(input: Array) -> Any:
         tensor([0.0000, 0.4769])
     """
     return erfinv_of(input, lambda x: special("erfinv", x))
-
-
-_TWO_OVER_SQRT_PI = 2 / math.sqrt(math.pi)
 
 
 def special(name: str, *operands: Any) -> Any:

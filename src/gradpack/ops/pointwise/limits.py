@@ -10,22 +10,34 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING
-from ...base.info import finfo
-from ...base.numbers import SAFE, number_for
+from ...base.info import SAFE, finfo, number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
+from ...declare.generate.fusion import looped
+from ...declare.inplace.forms import function
 from ...declare.inplace.inplace import inplace
-from ...declare.inplace.text import function
 from ..reduce.kernels import _array_type
-from .blockwise import blockwise, is_numpy
-from .operands import is_complex, is_number, is_whole
-from .selection import LARGE, limit, select
+from .operands import LARGE, is_complex, is_number, is_whole, limit, select
 
 FUNCTIONS = METHODS = "clamp clamp_min clamp_max nan_to_num maximum minimum fmax fmin"
 INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"
 
 ALIASES = {"clip": "clamp"}
+
+
+try:  # without the checks of `numpy.clip`
+    _clip: Any = np._core.umath.clip  # type: ignore[attr-defined]
+except AttributeError:
+    _clip = np.clip
+
+
+def _limit_into(x: Any, low: Any, high: Any, out: Any) -> Any:
+    """Write `x` into `out`, limited by two numbers; None is no limit."""
+    least, most = -math.inf if low is None else low, math.inf if high is None else high
+    if type(least) not in (int, float) or type(most) not in (int, float) or math.isnan(least) or math.isnan(most):
+        raise TypeError("clamp: a limit is no number that NumPy's clip takes as torch does")
+    return _clip(x, least, most, out=out)
 
 
 def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -> Tensor:
@@ -77,6 +89,7 @@ def _check_limits(op: Any, values: Any, common: Any) -> None:
 
 
 _limited = partial(elementwise, refuses="unsigned", compares=True)
+_one_sided = partial(_limited, dtypes="bif", check=_check_limits)
 
 
 @_limited(
@@ -85,6 +98,7 @@ _limited = partial(elementwise, refuses="unsigned", compares=True)
     dtypes="bif",
     node="ClampBackward1",
     name="clamp_to_numbers",
+    ufunc=_limit_into,
 )
 def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two numbers."""
@@ -121,13 +135,12 @@ def _above(x: Any, low: Any, high: Any) -> Any:
     return late.gt(x, high) if low is None else late.logical_or(late.gt(x, high), late.lt(high, low))
 
 
-@_limited(
+@_one_sided(
     input=lambda g, input, min: late.where(late.ge(input, min), g, 0.0),
     min=lambda g, input, min: late.where(late.lt(input, min), g, 0.0),
     scalars=("min",),
-    dtypes="bif",
-    node="ClampMinBackward0",
-    check=_check_limits,
+    overloads={"min": "ClampMinBackward0", "": "ClampMinBackward1"},
+    edges={"ClampMinBackward0": "input"},
 )
 def clamp_min(input: Array, min: Array) -> Any:
     """`input`, limited from below.
@@ -141,13 +154,12 @@ def clamp_min(input: Array, min: Array) -> Any:
     return np.maximum(input, min) if input.size < LARGE else limit(input, min, None)
 
 
-@_limited(
+@_one_sided(
     input=lambda g, input, max: late.where(late.le(input, max), g, 0.0),
     max=lambda g, input, max: late.where(late.gt(input, max), g, 0.0),
     scalars=("max",),
-    dtypes="bif",
-    node="ClampMaxBackward0",
-    check=_check_limits,
+    overloads={"max": "ClampMaxBackward0", "": "ClampMaxBackward1"},
+    edges={"ClampMaxBackward0": "input"},
 )
 def clamp_max(input: Array, max: Array) -> Any:
     """`input`, limited from above.
@@ -162,13 +174,9 @@ def clamp_max(input: Array, max: Array) -> Any:
 
 
 def nan_to_num(
-    input: Tensor,
-    nan: float | None = None,
-    posinf: float | None = None,
-    neginf: float | None = None,
-    *,
-    out: Any = None,
-) -> Tensor:
+    input: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None,
+    *, out: Any = None,
+) -> Tensor:  # fmt: skip
     """`input` with numbers in the place of NaN and the infinities.
 
     Args:
@@ -204,19 +212,11 @@ def _nan_to_num(input: Array, nan: float, posinf: float, neginf: float) -> Any:
         return input * np.ones((), dtype=input.dtype)
     if is_complex(input):
         return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
-    if is_numpy(input) and input.size >= LARGE and input.dtype.char in "fd":
-        return blockwise(lambda x, out: _substitute(x, out, nan, posinf, neginf), input, 0)
     if type(input) is _array_type and input.dtype.char in "fd":
         flat = input.reshape(-1)
         if flat.dot(flat) < math.inf:  # neither NaN nor infinity
-            return input.copy()
-    return _substituted(input, nan, posinf, neginf)
-
-
-def _substitute(x: Any, out: Any, nan: float, posinf: float, neginf: float) -> None:
-    """`_nan_to_num` for one block; fast if all its elements are finite, as is usual."""
-    finite = np.maximum.reduce(x) < np.inf and np.minimum.reduce(x) > -np.inf
-    np.copyto(out, x if finite else _substituted(x, nan, posinf, neginf))
+            return np.array(input)
+    return looped(_substituted, input, nan, posinf, neginf)
 
 
 def _substituted(input: Any, nan: float, posinf: float, neginf: float) -> Any:

@@ -1,7 +1,13 @@
-"""Predicates and conversions of operands (tensors, arrays or numbers), for operations and formulas."""
+"""Predicates and conversions of operands (tensors, arrays or numbers), and the choice between the elements of two.
+
+`numpy.where` branches on every element: on a mask without a pattern, a processor guesses wrong half
+of the time and takes ten times as long. Picking bits needs no branch and gives the same elements,
+NaN and the sign of zero included. Arrays of other libraries take the plain form.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,7 +15,7 @@ import numpy as np
 from ...backends import spec_of
 from ...base import late
 from ...base.dtypes import BOOL
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from .blockwise import is_numpy
 
@@ -67,3 +73,58 @@ def factor_for(value: Any, array: Any) -> Any:
 def zeros_for(g: Any) -> Any:
     """Zeros like `g`: the gradient of a piecewise constant function."""
     return late.zeros_like(g) if isinstance(g, Tensor) else np.zeros_like(g)
+
+
+LARGE = 4096  # elements: below this the plain form is as fast
+_NUMBERS = (int, float, complex)
+_BITS = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
+
+
+def select(condition: Any, x: Any, y: Any) -> Any:
+    """`x` where the condition holds, `y` elsewhere; one of the two may be a number."""
+    if (
+        condition.size < LARGE
+        and (isinstance(x, _NUMBERS) or x.size < LARGE)
+        and (isinstance(y, _NUMBERS) or y.size < LARGE)
+    ):
+        return np.where(condition, x, y)
+    like = y if isinstance(x, _NUMBERS) else x
+    if not is_numpy(condition) or not _pickable(like) or not _pickable(y, like):
+        return np.where(condition, x, y)
+    bits = _BITS[like.itemsize]
+    holds = condition.view(np.int8)
+    if _is_zero(y):
+        return _masked(np.negative(holds).astype(bits), x.view(bits)).view(x.dtype)
+    if _is_zero(x):
+        return _masked(np.subtract(holds, 1).astype(bits), y.view(bits)).view(y.dtype)
+    first, second = (np.asarray(v, dtype=like.dtype).view(bits) for v in (x, y))
+    chosen = _masked(np.negative(holds).astype(bits), first ^ second)  # differing bits, where `x` is chosen
+    return (chosen ^ second).view(like.dtype)
+
+
+def _pickable(array: Any, like: Any = None) -> bool:
+    """Whether an operand's bits can be selected: a number, or an array of an integer's itemsize and `like`'s dtype."""
+    if isinstance(array, _NUMBERS):
+        return like is not None
+    return is_numpy(array) and array.itemsize in _BITS and (like is None or array.dtype == like.dtype)
+
+
+def _is_zero(value: Any) -> bool:
+    """Whether `value` is the number 0, not -0.0."""
+    return isinstance(value, int | float) and value == 0 and math.copysign(1.0, value) > 0
+
+
+def _masked(mask: Any, values: Any) -> Any:
+    """`mask & values`, written into `mask` if the shapes agree."""
+    return np.bitwise_and(mask, values, out=mask if mask.shape == values.shape else None)
+
+
+def limit(x: Any, low: Any, high: Any) -> Any:
+    """`x` clamped to [low, high]; None is no limit; where `low > high` the result is `high`."""
+    if is_numpy(x) and x.size >= LARGE and x.dtype.kind == "f":
+        least, most = -math.inf if low is None else low, math.inf if high is None else high
+        if isinstance(least, int | float) and isinstance(most, int | float) and least == least and most == most:  # noqa: PLR0124
+            return np.clip(x, least, most)  # NumPy's maximum of an array and a number takes three times as long
+    if low is not None:
+        x = np.maximum(x, low)
+    return x if high is None else np.minimum(x, high)

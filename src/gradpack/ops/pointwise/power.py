@@ -11,12 +11,13 @@ import numpy as np
 from ...base import dtypes, late
 from ...base.dtypes import INTEGRAL
 from ...base.errors import scalar_type
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import LARGE, looped
+from ...declare.generate.fusion import looped
 from ...declare.inplace.inplace import inplace
+from ...kernels.dispatch import LARGE
 from .operands import is_complex, is_number, is_whole, zeros_for
 
 FUNCTIONS = "pow float_power"
@@ -39,7 +40,8 @@ def _check_exponent(op: Any, values: Any, common: Any) -> None:
     input=lambda g, input, exponent: g * _slope(input, exponent),
     exponent=lambda g, input, exponent, out: g * _slope_of_exponent(input, exponent, out),
     dtypes="ifc",
-    node="PowBackward0",
+    overloads={"exponent": "PowBackward0", "input": "PowBackward2", "": "PowBackward1"},
+    edges={"PowBackward0": "input", "PowBackward2": "exponent"},
     blocks=False,
     rounds=True,
     check=_check_exponent,
@@ -96,17 +98,7 @@ def _numbered_slope(x: Any, n: Any) -> Any:
     """The derivative of `x ** n` by `x`; for a Tensor by way of `pow`, which is differentiable to any order."""
     if n == 0:
         return zeros_for(x)
-    if isinstance(x, Tensor):
-        return pow(x, n - 1) * n
-    if n == 2:
-        return x * 2
-    if n == 3:
-        return x * x * 3
-    if n == 0.5:
-        return 0.5 / late.sqrt(x)
-    if n == -1:
-        return -1 / (x * x)
-    return pow(x, n - 1) * n
+    return x * 2 if n == 2 and not isinstance(x, Tensor) else pow(x, n - 1) * n
 
 
 def _whole_power(base: Any, exponent: Any) -> Any:

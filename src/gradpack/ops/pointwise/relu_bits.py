@@ -11,8 +11,7 @@ import numpy as np
 
 from ...base.callers import place_of
 from ...base.modes import MODE
-from ...core.packed import Packed, PackedWithInfo
-from ...core.rematerialize import LEAST, Rematerialized, packed_for
+from ...core.packed import LEAST, Packed, PackedWithInfo, Rematerialized, packed_for
 from ...core.saved import notify_recorder
 from ...core.tensor import Tensor
 from ..reduce.kernels import _array_type

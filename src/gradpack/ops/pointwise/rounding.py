@@ -15,17 +15,16 @@ from ...base import late
 from ...base.callers import depth_of_user
 from ...base.dtypes import bool_, uint8
 from ...base.errors import not_a_tensor
-from ...base.numbers import number_for
+from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.batching.vmap_fallback import dynamic_shape
 from ...declare.decorators import elementwise, linear, nondifferentiable
+from ...declare.generate.fusion import compiled
 from ...declare.inplace.inplace import inplace
 from .complex_parts import PROPERTIES
-from .large_elements import sign_of_large
-from .operands import is_complex, is_whole, no_gradient, zeros_for
-from .selection import select
+from .operands import is_complex, is_whole, no_gradient, select, zeros_for
 
 FUNCTIONS = "abs sign sgn floor ceil round trunc frac copysign signbit heaviside where"
 METHODS = FUNCTIONS
@@ -42,6 +41,7 @@ OPERATORS: dict[str, Any] = {"__abs__": "abs"}
     dtypes="ifc",
     refuses="unsigned",
     compares=True,
+    ufunc=np.absolute,
 )
 def abs(input: Array) -> Any:
     """The absolute value; the gradient at 0 is 0.
@@ -69,7 +69,16 @@ def _method_abs_(self: Tensor) -> Tensor:
     return inplace(abs.op, "abs_", [self])
 
 
-@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=sign_of_large, refuses="unsigned")
+def _sign_of_large(plain: Any, input: Any) -> Any:
+    made = compiled(_sign_of_number, input)
+    return plain(input) if made is None else made
+
+
+def _sign_of_number(x: Any) -> Any:
+    return np.where(x > 0, 1.0, np.where(x < 0, -1.0, 0.0))
+
+
+@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=_sign_of_large, refuses="unsigned")
 def sign(input: Array) -> Any:
     """-1, 0 or 1; 0 for NaN.
 
@@ -89,9 +98,15 @@ def sign(input: Array) -> Any:
     return np.asarray(steps, dtype=input.dtype)
 
 
-@elementwise(
-    input=lambda g, input, out: _sgn_slope(g, input, out), holomorphic=False, refuses="unsigned", compares=True
-)
+def _sgn_slope(g: Any, input: Any, out: Any) -> Any:
+    """The gradient of `sgn`: the part of `g` tangential to the unit circle, over `abs(input)`; zeros for reals."""
+    if not is_complex(input):
+        return zeros_for(g)
+    size = abs(input)
+    return where(late.eq(size, 0), 0.0, (g - out * late.real(g * late.conj_physical(out))) / size)
+
+
+@elementwise(input=_sgn_slope, holomorphic=False, refuses="unsigned", compares=True)
 def sgn(input: Array) -> Any:
     """`sign`; of a complex number, the number of length 1 in the same direction, and 0 at 0.
 
@@ -107,15 +122,7 @@ def sgn(input: Array) -> Any:
     return input / np.where(size == 0, 1.0, size)
 
 
-def _sgn_slope(g: Any, input: Any, out: Any) -> Any:
-    """The gradient of `sgn`: the part of `g` tangential to the unit circle, over `abs(input)`; zeros for reals."""
-    if not is_complex(input):
-        return zeros_for(g)
-    size = abs(input)
-    return where(late.eq(size, 0), 0.0, (g - out * late.real(g * late.conj_physical(out))) / size)
-
-
-@elementwise(input=lambda g: zeros_for(g), dtypes="if")
+@elementwise(input=lambda g: zeros_for(g), dtypes="if", ufunc=np.floor)
 def floor(input: Array) -> Any:
     """The next whole number below.
 
@@ -128,7 +135,7 @@ def floor(input: Array) -> Any:
     return np.floor(input)
 
 
-@elementwise(input=lambda g: zeros_for(g), dtypes="if")
+@elementwise(input=lambda g: zeros_for(g), dtypes="if", ufunc=np.ceil)
 def ceil(input: Array) -> Any:
     """The next whole number above.
 

@@ -10,27 +10,17 @@ import numpy as np
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
-from ...declare.generate.tiling import LARGE
+from ...kernels.dispatch import LARGE
 from .blockwise import blockwise, is_numpy
 from .operands import is_complex
 
 FUNCTIONS = "sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh sinc hypot deg2rad rad2deg"
 METHODS = FUNCTIONS
-INPLACE = (
-    "sin_ cos_ tan_ asin_ acos_ atan_ atan2_ sinh_ cosh_ tanh_ asinh_ acosh_ atanh_ sinc_ hypot_ deg2rad_ rad2deg_"
-)
-ALIASES = {
-    "arcsin": "asin",
-    "arccos": "acos",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arcsinh": "asinh",
-    "arccosh": "acosh",
-    "arctanh": "atanh",
-}
+INPLACE = " ".join(f"{name}_" for name in FUNCTIONS.split())
+ALIASES = {f"arc{name}": f"a{name}" for name in "sin cos tan tan2 sinh cosh tanh".split()}
 
 
-@elementwise(input=lambda g, input: g * cos(input), result="float", refuses="complex32")
+@elementwise(input=lambda g, input: g * cos(input), result="float", refuses="complex32", ufunc=np.sin)
 def sin(input: Array) -> Any:
     """The sine of an angle in radians.
 
@@ -43,7 +33,7 @@ def sin(input: Array) -> Any:
     return np.sin(input)
 
 
-@elementwise(input=lambda g, input: -g * sin(input), result="float", refuses="complex32")
+@elementwise(input=lambda g, input: -g * sin(input), result="float", refuses="complex32", ufunc=np.cos)
 def cos(input: Array) -> Any:
     """The cosine of an angle in radians.
 
@@ -158,7 +148,7 @@ def cosh(input: Array) -> Any:
     return np.cosh(input)
 
 
-@elementwise(input=lambda g, out: g * (1 - out * out), result="float", refuses="complex32")
+@elementwise(input=lambda g, out: g * (1 - out * out), result="float", refuses="complex32", ufunc=np.tanh)
 def tanh(input: Array) -> Any:
     """The hyperbolic tangent.
 

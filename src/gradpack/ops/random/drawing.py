@@ -7,6 +7,7 @@ from functools import wraps
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ...base import late
 from ...base.modes import MODE, using
 from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import all_examples, batched
@@ -90,7 +91,6 @@ def _drawn(
         return function(size=(*sizes, *shape_of(function.__name__, tuple(args) if size is None else (size,))), **kwargs)
     if how and len({v._shape for v in (*args, *kwargs.values()) if isinstance(v, Tensor)}) == 1:
         return function(*args, **kwargs)
-    from ..shape.join import stack
 
     def example(value: Any, place: tuple[int, ...]) -> Any:
         return value[place] if isinstance(value, Tensor) else value
@@ -99,5 +99,5 @@ def _drawn(
     rows = [
         function(*[example(v, at) for v in args], **{k: example(v, at) for k, v in kwargs.items()}) for at in places
     ]
-    made = stack(rows)
+    made: Tensor = late.stack(rows)
     return made.reshape((*sizes, *made._shape[1:]))

@@ -25,6 +25,7 @@ from ..create.making import (
     filled,
     finish,
     on_device,
+    result,
     shape_of,
     usual,
     with_parameters_of,
@@ -101,8 +102,7 @@ def _by_size(kernel: str, method: str) -> Callable[[Callable[..., Any]], Any]:
             native = _native(name, dtype, device)
             _check_floating(kernel, dtype)
             shape = shape_of(name, sizes if size is None else (size,))
-            made = finish(on_device(array, device)(generator, shape, native), requires_grad, device)
-            return filled(name, out, made)
+            return result(name, out, on_device(array, device)(generator, shape, native), requires_grad, device)
 
         return noted(drawing(with_parameters_of(array, by_size, given=3), SIZE))
 
@@ -168,7 +168,7 @@ def normal(
             raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
         drawn = on_device(normal_array, device)(generator, shape_of("normal", (size,)), native)
         drawn = (drawn * std + mean).astype(native)
-        return filled("normal", out, finish(drawn, requires_grad, device))
+        return result("normal", out, drawn, requires_grad, device)
     m, s = map(host_of, (mean, std))
     place = (mean if isinstance(mean, Tensor) else std)._spec.device
     if isinstance(std, Tensor) and std._spec.dtype.is_complex:
@@ -271,7 +271,7 @@ def multinomial(
         with np.errstate(divide="ignore"):
             keys = rng.exponential(size=weights.shape) / weights  # the smallest exponential numbers of these rates
         index = np.argsort(keys, axis=-1)[..., :num_samples]
-    return filled("multinomial", out, finish(index.astype(np.int64), False, input._spec.device))
+    return result("multinomial", out, index.astype(np.int64), False, input._spec.device)
 
 
 # -- in the shape and dtype of another tensor --

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 from ...backends.numpy import rounded_number
 from ...base import dtypes
-from ...base.callers import depth_of_user
+from ...base.callers import warn_user
 from ...base.dtypes import dtype
 from ...base.errors import cpp_name, refuse, scalar_type
 from ...base.info import finfo, iinfo
 from ...core.tensor import Tensor
 from ...declare.generate.profiling import noted
-from ..create.making import _native, dtype_for, filled, finish, on_device, shape_of
+from ..create.making import _native, dtype_for, on_device, result, shape_of
 from .drawing import drawing
 from .generator import Generator, source
 
@@ -60,12 +59,10 @@ def bounds_for(low: int, high: int | None, d: Any) -> tuple[int, int]:
         for label, bound in (("from", low), ("to - 1", high - 1)):
             if not -exact <= bound <= exact:
                 power = round(math.log2(exact))
-                warnings.warn(
+                warn_user(
                     f"{label} is out of bounds [-(2^{power}), 2^{power}]. Due to precision limitations "
                     f"{scalar_type(d)} can support discrete uniform distribution only within this range. This warning "
-                    "will become an error in version 1.7 release, please fix the code in advance",
-                    UserWarning,
-                    stacklevel=depth_of_user(),
+                    "will become an error in version 1.7 release, please fix the code in advance"
                 )
         return _least(low, d), _most(high, d)
     return low, high - 1
@@ -143,7 +140,7 @@ def randint(
     _check_bounds(low, high, d)
     native = _native("randint", d, device)
     values = on_device(integer_array, device)(generator, low, high, shape_of("randint", (size,)), native)
-    return filled("randint", out, finish(values, requires_grad, device))
+    return result("randint", out, values, requires_grad, device)
 
 
 @noted
@@ -174,7 +171,7 @@ def randperm(
     refuse("randperm", dtype, "bc")
     _check_holds(n, dtype)
     values = on_device(order_array, device)(generator, n, _native("randperm", dtype, device))
-    return filled("randperm", out, finish(values, requires_grad, device))
+    return result("randperm", out, values, requires_grad, device)
 
 
 def _check_holds(n: int, d: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -164,17 +165,23 @@ def histogram(
     if isinstance(bins, Tensor) and range is not None:
         raise TypeError("histogram() takes either a range or a tensor of edges as bins")
     flat = late.reshape(input, (input.numel(), 1))
-    if weight is not None:
-        if weight._shape != input._shape:
-            raise RuntimeError(
-                "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
-                f"excluding its innermost dimension, but got input with shape {list(flat._shape)} and weight with "
-                f"shape {list(weight._shape)}"
-            )
-        weight = late.reshape(weight, (input.numel(),))
+    weight = _flat_weight(weight, input._shape, flat._shape)
     made = _histogram("histogram", flat, [bins], range, weight, density)
     result = _Histogram(made[0], made[1][0])
     return result if out is None else _put_both("histogram", out, result)
+
+
+def _flat_weight(weight: Tensor | None, wanted: Any, shape: Any) -> Tensor | None:
+    """The weights of points as a vector; raises unless there is one for each point of an input of `shape`."""
+    if weight is None:
+        return None
+    if weight._shape != wanted:
+        raise RuntimeError(
+            "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
+            f"excluding its innermost dimension, but got input with shape {list(shape)} and weight with shape "
+            f"{list(weight._shape)}"
+        )
+    return late.reshape(weight, (weight.numel(),))
 
 
 def _put_both(op: str, out: Any, result: Any) -> Any:
@@ -213,14 +220,7 @@ def histogramdd(input: Tensor, bins: Any, range: Any = None, weight: Any = None,
     if len(each) != size:
         raise RuntimeError("histogramdd: The size of bins must be equal to the innermost dimension of the input.")
     count = input.numel() // size if size else 0
-    if weight is not None:
-        if weight._shape != input._shape[:-1]:
-            raise RuntimeError(
-                "torch.histogramdd: if weight tensor is provided it should have the same shape as the input tensor "
-                f"excluding its innermost dimension, but got input with shape {list(input._shape)} and weight with "
-                f"shape {list(weight._shape)}"
-            )
-        weight = late.reshape(weight, (count,))
+    weight = _flat_weight(weight, input._shape[:-1], input._shape)
     hist, edges = _histogram("histogramdd", late.reshape(input, (count, size)), each, range, weight, density)
     given = (own if isinstance(own, Tensor) else made for own, made in zip(each, edges, strict=True))
     return _HistogramDD(hist, tuple(given))
@@ -265,11 +265,8 @@ def _histogram(
         inside &= found >= 0
         place = place * (edges[-1].shape[0] - 1) + found
     shape = tuple(e.shape[0] - 1 for e in edges)
-    total = 1
-    for n in shape:
-        total *= n
     weights = None if weight is None else weight._data[inside].astype(np.float64)
-    hist = np.bincount(as_intp(place[inside]), weights, total).reshape(shape).astype(np.float64)
+    hist = np.bincount(as_intp(place[inside]), weights, math.prod(shape)).reshape(shape).astype(np.float64)
     if density:
         with quiet():
             hist = hist / np.sum(hist)

@@ -1,8 +1,9 @@
-"""Running sums, products and extremes along a dimension."""
+"""Running sums, products and extremes along a dimension, and the linear recurrences that their gradients are."""
 
 from __future__ import annotations
 
 import math
+from functools import partial
 from math import prod
 from typing import Any
 
@@ -19,8 +20,7 @@ from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind
 from .reduce import in_dtype
 
-FUNCTIONS = "cumsum cumprod logcumsumexp cummax cummin"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "cumsum cumprod logcumsumexp cummax cummin"
 INPLACE = "cumsum_ cumprod_"
 
 _WIDE = {"f": np.float64, "F": np.complex128}
@@ -80,7 +80,7 @@ def _cumsum_from_end(input: Array, dim: int) -> Any:
     return running_sums(input, place, True)
 
 
-def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
+def cumsum(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
     """The cumulative sum along a dimension.
 
     Args:
@@ -95,13 +95,10 @@ def cumsum(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, a
         >>> torch.cumsum(torch.tensor([1, 2, 3]), 0)
         tensor([1, 3, 6])
     """
-    return _called(_cumsum, "cumsum", input, dim, dtype, out, axis)
+    return _called(_cumsum, "cumsum", input, dim, dtype, out)
 
 
-def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis: Any) -> Any:
-    dim = axis if dim is None else dim
-    if dim is None:
-        raise TypeError(f"{name}() missing 1 required positional argument: 'dim'")
+def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
     if not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
     if dtype is None and isinstance(out, Tensor) and isinstance(input, Tensor) and out.dtype is not input.dtype:
@@ -139,7 +136,7 @@ def running_products(input: Any, place: int) -> Any:
     return np.cumprod(input, axis=place)
 
 
-def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, axis: Any = None) -> Any:
+def cumprod(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
     """The cumulative product along a dimension. The gradient is exact where elements are zero.
 
     Args:
@@ -154,7 +151,7 @@ def cumprod(input: Any, dim: Any = None, *, dtype: Any = None, out: Any = None, 
         >>> torch.cumprod(torch.tensor([1, 2, 3]), 0)
         tensor([1, 2, 6])
     """
-    return _called(_cumprod, "cumprod", input, dim, dtype, out, axis)
+    return _called(_cumprod, "cumprod", input, dim, dtype, out)
 
 
 def _written(name: str, op: Any) -> Any:
@@ -266,8 +263,8 @@ def running_extremes(input: Any, place: int, smallest: bool) -> tuple[Any, Any]:
     return values, np.astype(indices, np.int64)
 
 
-@numpy_names
-@general(
+_extremal = partial(
+    general,
     input=lambda g, indices, input_shape, dim: late._gather_backward(g, indices, input_shape, dim),
     jvp=lambda input_t, indices, dim: late.gather(input_t, dim, indices),
     results=("values", "indices"),
@@ -276,6 +273,10 @@ def running_extremes(input: Any, place: int, smallest: bool) -> tuple[Any, Any]:
     contiguous=True,
     refuses="unsigned",
 )
+
+
+@numpy_names
+@_extremal()
 def cummax(input: Array, dim: int) -> Any:
     """The cumulative maximum and its index, the last of equal ones, as a named tuple (values, indices).
 
@@ -293,15 +294,7 @@ def cummax(input: Array, dim: int) -> Any:
 
 
 @numpy_names
-@general(
-    input=lambda g, indices, input_shape, dim: late._gather_backward(g, indices, input_shape, dim),
-    jvp=lambda input_t, indices, dim: late.gather(input_t, dim, indices),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="bif",
-    contiguous=True,
-    refuses="unsigned",
-)
+@_extremal()
 def cummin(input: Array, dim: int) -> Any:
     """The cumulative minimum and its index: as `cummax`.
 
@@ -312,3 +305,85 @@ def cummin(input: Array, dim: int) -> Any:
         tensor([3., 1., 1.])
     """
     return _running_extreme(input, dim, True)
+
+
+# -- linear recurrences --
+
+
+@general(
+    input=lambda g, dim, step: shifted(g, dim, -step, 0),
+    jvp=lambda input_t, dim, step: shifted(input_t, dim, step, 0),
+    cost="cheap",
+)
+def shifted(input: Array, dim: int, step: int, fill: Array) -> Any:
+    """Shift elements by `step` (1 or -1) along a dimension; `fill` enters at the other end."""
+    place = axis(dim, len(input.shape))
+    if not len(input.shape) or not input.shape[place]:
+        return np.full(input.shape, fill, dtype=input.dtype)
+    ahead, edge = (slice(None),) * place, list(input.shape)
+    edge[place] = 1
+    end = np.full(tuple(edge), fill, dtype=input.dtype)
+    if step > 0:
+        return np.concatenate((end, input[(*ahead, slice(None, -1), ...)]), axis=place)
+    return np.concatenate((input[(*ahead, slice(1, None), ...)], end), axis=place)
+
+
+@general(
+    a=lambda g, a, out, dim, backwards: _turned(g, a, dim, backwards) * shifted(out, dim, -1 if backwards else 1, 0),
+    b=lambda g, a, dim, backwards: _turned(g, a, dim, backwards),
+)
+def recurrence(a: Array, b: Array, dim: int, backwards: bool = False) -> Any:
+    """`y[k] = b[k] + a[k] * y[k - 1]` along a dimension, with `y[0] = b[0]`; backwards with `y[k + 1]`.
+
+    Its adjoint is a recurrence in the other direction, so it can be differentiated to any order.
+    """
+    place = axis(dim, len(b.shape))
+    if not len(b.shape) or b.shape[place] < 2:
+        return np.asarray(b, copy=True)
+    return recurrence_along(a, b, place, backwards)
+
+
+@accelerated
+def recurrence_along(a: Any, b: Any, place: int, backwards: bool) -> Any:
+    """`recurrence`, of two elements at least."""
+    lines = [np.moveaxis(x, place, 0) for x in (a, b)]
+    if backwards:
+        out = np.flip(_solved(*(np.flip(x, axis=0) for x in lines)), axis=0)
+    else:
+        out = _solved(*lines)
+    return np.moveaxis(out, 0, place)
+
+
+def _turned(g: Any, a: Any, dim: int, backwards: bool) -> Any:
+    return recurrence(shifted(a, dim, 1 if backwards else -1, 0), g, dim, not backwards)
+
+
+def _solved(a: Any, b: Any) -> Any:
+    """The recurrence along the first dimension.
+
+    A long line is cut into pieces that are solved side by side; what each piece hands to the next
+    is then a recurrence over the pieces.
+    """
+    n, rest = b.shape[0], tuple(b.shape[1:])
+    if n < 256 or prod(rest) > 256:
+        return _step_by_step(a, b)
+    length = math.isqrt(n)
+    pieces = -(-n // length)
+    missing = np.zeros((pieces * length - n, *rest), dtype=b.dtype)
+    a, b = (
+        np.swapaxes(np.reshape(np.concatenate((x, missing), axis=0), (pieces, length, *rest)), 0, 1) for x in (a, b)
+    )
+    within, reach = _step_by_step(a, b), np.cumprod(a, axis=0)
+    handed = _solved(reach[-1, ...], within[-1, ...])
+    later = within[:, 1:, ...] + reach[:, 1:, ...] * handed[:-1, ...]
+    joined = np.swapaxes(np.concatenate((within[:, :1, ...], later), axis=1), 0, 1)
+    return np.reshape(joined, (pieces * length, *rest))[:n, ...]
+
+
+def _step_by_step(a: Any, b: Any) -> Any:
+    y = b[0, ...]
+    out = [y]
+    for k in range(1, b.shape[0]):
+        y = a[k, ...] * y + b[k, ...]
+        out.append(y)
+    return np.stack(out)

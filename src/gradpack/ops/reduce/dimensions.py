@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import update_wrapper
 from inspect import signature
 from typing import Any
 
@@ -79,10 +80,7 @@ def count(shape: Any, dim: Any = None) -> int:
     over = axes(dim, len(shape))
     if type(over) is int:
         return int(shape[over])
-    n = 1
-    for i in range(len(shape)) if over is None else (over,) if type(over) is int else over:
-        n *= shape[i]
-    return n
+    return math.prod(shape if over is None else [shape[d] for d in over])
 
 
 def restored(value: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
@@ -106,11 +104,13 @@ def spread_over(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     if over is None:
         return spread(g.reshape(()), shape)
     over = (over % len(shape),) if type(over) is int else over
-    steps = iter(g.strides)
-    strides = tuple(
-        0 * next(steps) if i in over and keepdim else 0 if i in over else next(steps) for i in range(len(shape))
-    )
-    out = _array_type(shape, g.dtype, g, 0, strides)
+    strides, steps = [0] * len(shape), iter(g.strides)
+    for i in range(len(shape)):
+        if i not in over:
+            strides[i] = next(steps)
+        elif keepdim:
+            next(steps)
+    out = _array_type(shape, g.dtype, g, 0, tuple(strides))
     out.flags.writeable = False
     return out
 
@@ -150,8 +150,6 @@ def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
             args = (args[0], tuple(args[1]), *args[2:])
         return function(*args, **kwargs)
 
-    call.__dict__.update(function.__dict__)
-    call.__name__, call.__qualname__ = function.__name__, function.__qualname__
-    call.__doc__, call.__module__ = function.__doc__, function.__module__
-    call.__wrapped__ = getattr(function, "__wrapped__", function)  # type: ignore[attr-defined]
-    return call
+    made: Any = update_wrapper(call, function)
+    made.__wrapped__ = getattr(function, "__wrapped__", function)
+    return made

@@ -1,4 +1,4 @@
-"""Distances between vectors, and `renorm`."""
+"""Distances and angles between vectors, and `renorm`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...base.dtypes import FLOATING, promote_types
 from ...base.errors import scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..linalg.check import floats
+from ..nn.loss_pointwise import limited
 from ..shape.shape import wrap_dim
-from .kernels import add_up
+from .dimensions import numpy_names
 from .norm import _slope as _norm_slope
 
-FUNCTIONS = "cdist pdist dist renorm"
+FUNCTIONS = "cdist pdist dist renorm cosine_similarity pairwise_distance"
 METHODS = "dist renorm"
 INPLACE = "renorm_"
 
@@ -93,22 +95,11 @@ def _cdist(x1: Array, x2: Array, p: float = 2.0, mode: int = 0) -> Any:
         return np.sqrt(np.maximum(squares, 0))
     step = max(1, _AT_ONCE // max(1, math.prod(lead) * columns * n))
     other = np.expand_dims(x2, -3)
-    parts = [_length(np.expand_dims(x1[..., start : start + step, :], -2) - other, p) for start in range(0, rows, step)]
+    parts = [
+        late.linalg_vector_norm(np.expand_dims(x1[..., start : start + step, :], -2) - other, p, -1)
+        for start in range(0, rows, step)
+    ]
     return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-2)
-
-
-def _length(diff: Any, p: float) -> Any:
-    """The p-norm along the last dimension."""
-    if p == 2:
-        return np.sqrt(np.vecdot(diff, diff))
-    size = np.abs(diff)
-    if p == 0:
-        return np.asarray(np.count_nonzero(size, axis=-1), dtype=diff.dtype)
-    if p == 1:
-        return add_up(size, -1)
-    if p == math.inf:
-        return np.max(size, axis=-1)
-    return add_up(size**p, -1) ** (1 / p)
 
 
 def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
@@ -182,7 +173,7 @@ def _row_slope(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
 def _row_distance(x1: Array, x2: Array, p: float = 2.0) -> Any:
     """Distances between the rows of one matrix and those of another."""
     diff = x1 - x2
-    return _length(diff, p) if diff.size else np.zeros(diff.shape[:-1], dtype=diff.dtype)
+    return late.linalg_vector_norm(diff, p, -1) if diff.size else np.zeros(diff.shape[:-1], dtype=diff.dtype)
 
 
 def _norm_gradient(g: Any, input: Any, other: Any, out: Any, p: float) -> Any:
@@ -231,7 +222,7 @@ _TINY = 1e-7  # torch's, so that nothing is divided by zero
 @general(
     input=lambda g, input, p, dim, maxnorm: _renorm_gradient(g, input, p, dim, maxnorm),
     holomorphic=False,
-    check=lambda op, values, common: _check_renorm(values[0]),
+    check=floats("linalg.vector_norm", low=True),
     contiguous=True,
     axis=True,
 )
@@ -258,6 +249,44 @@ def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Any:
     return input * np.where(norms > maxnorm, maxnorm / (norms + np.asarray(_TINY, dtype=norms.dtype)), 1)
 
 
-def _check_renorm(input: Any) -> None:
-    if not input._spec.dtype.is_floating_point and not input._spec.dtype.is_complex:
-        floats("linalg.vector_norm")(None, (input,), None)
+# -- of vectors along a dimension --
+
+
+@numpy_names
+def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
+    """The cosine of the angle between vectors along a dimension: `x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`.
+
+    Args:
+        x1, x2: tensors that broadcast together.
+        dim: the dimension of the vectors.
+        eps: the least length to divide by; gradients ignore this limit.
+
+    Raises:
+        RuntimeError: for tensors of integers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cosine_similarity(torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 1.0]]))
+        tensor([0.7071])
+    """
+    common = promote_types(x1._spec.dtype, x2._spec.dtype)
+    if common.category != FLOATING:
+        raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_type(common)}")
+    lead = late.broadcast_shapes(x1._shape, x2._shape)
+    x1, x2 = (x if x._shape == lead else late.expand(x, lead) for x in (x1.to(common), x2.to(common)))
+    units = (x / limited(late.linalg_vector_norm(x, 2, dim, True), eps) for x in (x1, x2))
+    return late.sum(next(units) * next(units), dim)
+
+
+@numpy_names
+def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
+    """The p-norm of `x1 - x2 + eps` along the last dimension.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.pairwise_distance(torch.tensor([[3.0, 4.0]]), torch.zeros(1, 2), eps=0.0)
+        tensor([5.])
+    """
+    return late.norm(x1 - x2 + eps, p, -1, keepdim)

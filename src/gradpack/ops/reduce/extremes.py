@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,7 @@ from ...declare.decorators import general, linear, nondifferentiable
 from .dimensions import axes, axis, check_bool, count, numpy_names, restored
 from .kernels import largest, placed_along, smallest, take_along
 
-FUNCTIONS = "max min amax amin aminmax argmax argmin"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "max min amax amin aminmax argmax argmin"
 
 
 def check_not_empty(op: str, shape: Any, dim: Any) -> None:
@@ -57,37 +57,26 @@ def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:
 
 # -- of all elements --
 
+# Operations whose result is one of the elements.
+of_all = partial(general, input=lambda g, input, out: _evenly_or_nan(g, input, out), refuses="unsigned", compares=True)
 
-@general(
-    input=lambda g, input, out: _evenly_or_nan(g, input, out),
-    dtypes="bif",
-    node="MaxBackward1",
-    refuses="unsigned",
-    compares=True,
-    int64=True,
-)
+
+@of_all(dtypes="bif", node="MaxBackward1", int64=True)
 def _max_all(input: Array) -> Any:
     """The largest element."""
     check_not_empty("max", input.shape, None)
     return largest(input)
 
 
-@general(
-    input=lambda g, input, out: _evenly_or_nan(g, input, out),
-    dtypes="bif",
-    node="MinBackward1",
-    refuses="unsigned",
-    compares=True,
-    int64=True,
-)
+@of_all(dtypes="bif", node="MinBackward1", int64=True)
 def _min_all(input: Array) -> Any:
     """The smallest element."""
     check_not_empty("min", input.shape, None)
     return smallest(input)
 
 
-@numpy_names
-@general(
+_over_dims = partial(
+    general,
     input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim),
     dtypes="bif",
     contiguous=True,
@@ -96,6 +85,10 @@ def _min_all(input: Array) -> Any:
     overlap="read_first",
     saved_as="dim=(dim) keepdim result self",
 )
+
+
+@numpy_names
+@_over_dims()
 def amax(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The maxima over some dimensions, or all. Equal ones share the gradient; NaN where there is any.
 
@@ -119,15 +112,7 @@ def amax(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
 
 
 @numpy_names
-@general(
-    input=lambda g, input, out, dim, keepdim: _evenly(g, input, out, dim, keepdim),
-    dtypes="bif",
-    contiguous=True,
-    refuses="unsigned",
-    compares=True,
-    overlap="read_first",
-    saved_as="dim=(dim) keepdim result self",
-)
+@_over_dims()
 def amin(input: Array, dim: Any | None = (), keepdim: bool = False) -> Any:
     """The minima over some dimensions, or all: as `amax`.
 
@@ -203,60 +188,50 @@ def picked(input: Any, indices: Any, dim: int, keepdim: bool) -> Any:
     return late.squeeze(late.gather(input, dim, late.unsqueeze(indices, dim)), dim)
 
 
-def _extreme(name: str, find: Any, value: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    check_bool(name, keepdim)
+# Operations that pick elements along a dimension: their gradients go back to the indices.
+picking = partial(
+    general,
+    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
+    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
+    results=("values", "indices"),
+    differentiable=1,
+    refuses="unsigned",
+)
+
+
+def pick(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """Call `find(input, place)` after the checks of `dim` and `keepdim`; handles 0-dim and empty input."""
+    check_bool(op, keepdim)
     place = axis(dim, len(input.shape))
-    check_not_empty(name, input.shape, dim)
+    check_not_empty(op, input.shape, dim)
     if not len(input.shape):
         return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
     if not input.size:
-        short = _empty(input, dim, keepdim)
-        return short, np.zeros(short.shape, dtype=np.int64)
-    indices = as_int64(find(input, axis=place, keepdims=True))
-    values = value(input, place, True) if input.size < 256 else take_along(input, indices, place)
+        values = _empty(input, dim, True)
+        indices = np.zeros(values.shape, dtype=np.int64)
+    else:
+        values, indices = find(input, place)
     return (values, indices) if keepdim else (np.squeeze(values, place), np.squeeze(indices, place))
 
 
-@general(
-    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
-    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="bif",
-    name="max",
-    contiguous=True,
-    refuses="unsigned",
-)
+def _extreme(find: Any, value: Any, input: Any, place: int) -> tuple[Any, Any]:
+    indices = as_int64(find(input, axis=place, keepdims=True))
+    return value(input, place, True) if input.size < 256 else take_along(input, indices, place), indices
+
+
+@picking(dtypes="bif", name="max", contiguous=True)
 def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Maxima along a dimension, and their indices."""
-    return _extreme("max", np.argmax, largest, input, dim, keepdim)
+    return pick("max", lambda x, d: _extreme(np.argmax, largest, x, d), input, dim, keepdim)
 
 
-@general(
-    input=lambda g, indices, input_shape, dim, keepdim: place_along(g, indices, input_shape, dim, keepdim),
-    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="bif",
-    name="min",
-    contiguous=True,
-    refuses="unsigned",
-)
+@picking(dtypes="bif", name="min", contiguous=True)
 def _min_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Minima along a dimension, and their indices."""
-    return _extreme("min", np.argmin, smallest, input, dim, keepdim)
+    return pick("min", lambda x, d: _extreme(np.argmin, smallest, x, d), input, dim, keepdim)
 
 
-def max(
-    input: Any,
-    dim: Any = None,
-    keepdim: Any = None,
-    *,
-    other: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def max(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, out: Any = None) -> Any:
     """The largest element; the largest along a dimension; or the larger of two tensors, element by element.
 
     `max(x)` is one value, whose gradient equal elements share. `max(x, dim)` is a named tuple
@@ -274,19 +249,10 @@ def max(
         >>> torch.max(x), torch.max(x, 1).indices
         (tensor(7.), tensor([1, 0]))
     """
-    return _overload("max", _max_all, _max_dim, late.maximum, input, dim, keepdim, other, out, axis, keepdims)
+    return _overload("max", _max_all, _max_dim, late.maximum, input, dim, keepdim, other, out)
 
 
-def min(
-    input: Any,
-    dim: Any = None,
-    keepdim: Any = None,
-    *,
-    other: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def min(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, out: Any = None) -> Any:
     """The smallest element; the smallest along a dimension; or the smaller of two tensors: as `max`.
 
     Example::
@@ -296,24 +262,12 @@ def min(
         >>> torch.min(x), torch.min(x, 1).values
         (tensor(1.), tensor([1., 3.]))
     """
-    return _overload("min", _min_all, _min_dim, late.minimum, input, dim, keepdim, other, out, axis, keepdims)
+    return _overload("min", _min_all, _min_dim, late.minimum, input, dim, keepdim, other, out)
 
 
 def _overload(
-    op: str,
-    of_all: Any,
-    along: Any,
-    of_two: Any,
-    input: Any,
-    dim: Any,
-    keepdim: Any,
-    other: Any,
-    out: Any,
-    axis: Any,
-    keepdims: Any,
+    op: str, of_all: Any, along: Any, of_two: Any, input: Any, dim: Any, keepdim: Any, other: Any, out: Any
 ) -> Any:
-    dim = axis if dim is None else dim
-    keepdim = keepdims if keepdim is None else keepdim
     more = {} if out is None else {"out": out}
     if isinstance(dim, Tensor) or other is not None:
         if (other is not None and dim is not None) or keepdim is not None:

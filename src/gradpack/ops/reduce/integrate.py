@@ -1,21 +1,29 @@
-"""Integrals and derivatives of sampled functions: the trapezoid rule, and finite differences."""
+"""Differences of neighbouring elements; integrals and derivatives of sampled functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 from ...base import dtypes, late
 from ...core.tensor import Tensor
 from ..shape.shape import wrap_dim, wrap_dims
 from .dimensions import numpy_names
+from .reduce import written
 
-FUNCTIONS = "trapezoid trapz cumulative_trapezoid gradient"
+FUNCTIONS = "trapezoid trapz cumulative_trapezoid gradient diff"
+METHODS = "diff"
 
 
 def _part(x: Tensor, dim: int, start: int | None, stop: int | None) -> Tensor:
     """`x[start:stop]` along a dimension counted from the front."""
     return x[(slice(None),) * dim + (slice(start, stop),)]
+
+
+def _at(x: Tensor, dim: int, k: int) -> Tensor:
+    """The element `k` along a dimension, which is kept."""
+    return _part(x, dim, k, k + 1 if k != -1 else None)
 
 
 # -- integrals --
@@ -73,8 +81,7 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
     if not y._shape[d]:
         return late.zeros(y._shape[:d] + y._shape[d + 1 :], dtype=y._spec.dtype, device=y.device)
     if not isinstance(steps, Tensor):
-        out: Tensor = (late.sum(y, d) - (late.select(y, d, 0) + late.select(y, d, -1)) * 0.5) * steps
-        return out
+        return (late.sum(y, d) - (late.select(y, d, 0) + late.select(y, d, -1)) * 0.5) * steps
     return late.sum((_part(y, d, None, -1) + _part(y, d, 1, None)) * steps, d) / 2.0
 
 
@@ -136,10 +143,9 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
         raise TypeError(f"gradient(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
     spacing = 1 if spacing is None else spacing
     dims = list(range(input.ndim)) if dim is None else [dim] if hasattr(dim, "__index__") else list(dim)
-    alone = isinstance(spacing, Tensor) or not isinstance(spacing, Sequence)
-    if alone and isinstance(spacing, Tensor):
+    if isinstance(spacing, Tensor):
         raise TypeError("gradient(): argument 'spacing' must be a number, or a list of numbers or of tensors")
-    spaces = [spacing] * len(dims) if alone else list(spacing)
+    spaces = list(spacing) if isinstance(spacing, Sequence) else [spacing] * len(dims)
     if len(spaces) != len(dims):
         what = (
             f", or a list with its length equal to 'self.dim() = {input.ndim}'"
@@ -153,12 +159,8 @@ def gradient(input: Tensor, *, spacing: Any = 1, dim: Any = None, edge_order: in
     _check_gradient(input, dims, edge_order, spaces)
     made = []
     for d, space in zip(wrap_dims(dims, input.ndim), spaces, strict=True):
-        slopes = (
-            _slopes_at(input, d, space, edge_order)
-            if isinstance(space, Tensor)
-            else _slopes(input, d, space, edge_order)
-        )
-        made.append(late.cat(slopes, d))
+        find = _slopes_at if isinstance(space, Tensor) else _slopes
+        made.append(late.cat(find(input, d, space, edge_order), d))
     return tuple(made)
 
 
@@ -179,10 +181,7 @@ def _check_gradient(input: Tensor, dims: list[int], edge_order: int, spaces: lis
 
 def _slopes(x: Tensor, d: int, step: Any, order: int) -> list[Tensor]:
     """The slopes at the beginning, in the middle and at the end, of samples at one distance."""
-
-    def at(k: int) -> Tensor:
-        return _part(x, d, k, k + 1 if k != -1 else None)
-
+    at = partial(_at, x, d)
     middle = (_part(x, d, 2, None) - _part(x, d, None, -2)) / (2 * step)
     if order == 1:
         return [(at(1) - at(0)) / step, middle, (at(-1) - at(-2)) / step]
@@ -194,11 +193,7 @@ def _slopes(x: Tensor, d: int, step: Any, order: int) -> list[Tensor]:
 def _slopes_at(x: Tensor, d: int, places: Tensor, order: int) -> list[Tensor]:
     """The slopes at the beginning, in the middle and at the end, of samples at given places."""
     h = late.reshape(_part(places, 0, 1, None) - _part(places, 0, None, -1), (-1,) + (1,) * (x.ndim - d - 1))
-
-    def at(k: int) -> Tensor:
-        return _part(x, d, k, k + 1 if k != -1 else None)
-
-    h1, h2 = h[:-1], h[1:]
+    at, h1, h2 = partial(_at, x, d), h[:-1], h[1:]
     middle = (
         _part(x, d, None, -2) * (-h2 / (h1 * (h1 + h2)))
         + _part(x, d, 1, -1) * ((h2 - h1) / (h1 * h2))
@@ -211,3 +206,66 @@ def _slopes_at(x: Tensor, d: int, places: Tensor, order: int) -> list[Tensor]:
     a, b = h[-2:-1], h[-1:]
     last = at(-3) * (b / (a * (a + b))) - at(-2) * ((a + b) / (a * b)) + at(-1) * ((a + b * 2) / (b * (a + b)))
     return [first, middle, last]
+
+
+# -- differences --
+
+
+def diff(
+    input: Tensor,
+    n: int = 1,
+    dim: Any = None,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+    *,
+    out: Any = None,
+    axis: Any = None,
+) -> Tensor:
+    """Each element minus the one before it, along a dimension, `n` times over. For bool, whether they differ.
+
+    Args:
+        dim: -1 by default.
+        prepend: joined in front of `input` along `dim` first; of the same shape in all other dimensions.
+        append: likewise, behind it.
+
+    Raises:
+        RuntimeError: for a 0-dim tensor, a negative `n`, and shapes that do not fit.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.diff(torch.tensor([1, 3, 2]))
+        tensor([ 2, -1])
+    """
+    place = -1 if dim is None and axis is None else axis if dim is None else dim
+    if not input.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    d = wrap_dim(place, input.ndim)
+    for more in (prepend, append):
+        if more is not None:
+            _check_joined(input, more, d)
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}: diff() takes differences n times")
+    joined = [x for x in (prepend, input, append) if x is not None]
+    if not n:
+        return written("diff", late.clone(input), out, input)
+    result = late.cat(joined, d) if len(joined) > 1 else input
+    for _ in range(min(n, result._shape[d])):
+        size = result._shape[d] - 1
+        after, before = late.narrow(result, d, 1, size), late.narrow(result, d, 0, size)
+        result = late.ne(after, before) if result.dtype is dtypes.bool_ else late.sub(after, before)
+    return written("diff", result, out, input)
+
+
+def _check_joined(input: Tensor, more: Tensor, d: int) -> None:
+    if more.ndim != input.ndim:
+        raise RuntimeError(
+            "diff expects prepend or append to be the same dimension as input: "
+            f"got {more.ndim} dimensions for {input.ndim}"
+        )
+    for i, (m, size) in enumerate(zip(more._shape, input._shape, strict=True)):
+        if i != d and m != size:
+            raise RuntimeError(
+                "diff expects the shape of tensor to prepend or append to match that of input except along the "
+                f"differencing dimension; input.size({i}) = {size}, but got tensor.size({i}) = {m}"
+            )

@@ -49,13 +49,13 @@ def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     dims = list(range(ndim)) if over is None else [over % ndim] if type(over) is int else sorted(d % ndim for d in over)
     if dims[-1] - dims[0] != len(dims) - 1:
         return _add(x, over, None, None, keepdims)
-    shape = x.shape
-    before, middle, after = _size(shape[: dims[0]]), _size(shape[dims[0] : dims[-1] + 1]), _size(shape[dims[-1] + 1 :])
+    lead, trail = x.shape[: dims[0]], x.shape[dims[-1] + 1 :]
+    before, middle, after = math.prod(lead), math.prod(x.shape[dims[0] : dims[-1] + 1]), math.prod(trail)
     if after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
         return _add(x, over, None, None, keepdims)
     out = _rows(x.reshape(before, middle)) if after == 1 else _columns(x.reshape(before, middle, after))
     ends = (1,) * len(dims) if keepdims else ()
-    return out.reshape((*shape[: dims[0]], *ends, *shape[dims[-1] + 1 :]))
+    return out.reshape((*lead, *ends, *trail))
 
 
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
@@ -98,13 +98,6 @@ def mean_of_rows(rows: Any) -> Any:
     if type(rows) is _array_type and rows.size < SMALL and rows.dtype.char in "fd":
         return rows @ averaging(count, rows.dtype)
     return add_up(rows, 1, True) / count
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    n = 1
-    for s in shape:
-        n *= s
-    return n
 
 
 def _rows(x: Any) -> Any:
@@ -168,13 +161,9 @@ def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     if type(x) is not _array_type:
         return np.prod(x, axis=over, keepdims=keepdims)
     if x.size >= SMALL and x.dtype.kind in "fc" and x.flags.c_contiguous and over in (None, -1, x.ndim - 1):
-        lead, length = ((1,) * x.ndim, x.size) if over is None else ((*x.shape[:-1], 1), x.shape[-1])
-        rows = x.reshape(-1, length)
         if over is None:
-            out = _products(_folded(x.reshape(-1))[None])
-        else:
-            out = products_of_rows(rows)
-        return out.reshape(lead if keepdims else x.shape[:-1] if over is not None else ())
+            return _products(_folded(x.reshape(-1))[None]).reshape((1,) * x.ndim if keepdims else ())
+        return products_of_rows(x.reshape(-1, x.shape[-1])).reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
     return _multiply(x, over, None, None, keepdims)
 
 

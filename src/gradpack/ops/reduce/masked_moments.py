@@ -39,8 +39,7 @@ def mean(input: Tensor, dim: Any = None, *, keepdim: Any = False, dtype: Any = N
             f"mean(): Could not infer output dtype. {'Input' if dtype is None else 'Optional'} dtype must be either a "
             f"floating point or complex dtype. Got: {d}"
         )
-    made: Tensor = sum(input, dim, keepdim=keepdim, dtype=d, mask=mask) / _hits(input, dim, keepdim, mask)
-    return made
+    return sum(input, dim, keepdim=keepdim, dtype=d, mask=mask) / _hits(input, dim, keepdim, mask)
 
 
 def median(input: Tensor, dim: int = -1, *, keepdim: bool = False, dtype: Any = None, mask: Any = None) -> Tensor:
@@ -120,8 +119,7 @@ def var(
     count = late.reshape(count, total._shape)
     if less:
         count = late.clamp_min(count.to(compute.to_real()) - less, 0)
-    made: Tensor = (total / count).to(d)
-    return made
+    return (total / count).to(d)
 
 
 def std(
@@ -142,8 +140,7 @@ def std(
         >>> torch.masked.std(torch.tensor([1.0, 9.0, 3.0]), 0, mask=torch.tensor([True, False, True]))
         tensor(1.4142)
     """
-    made: Tensor = late.sqrt(var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask))
-    return made
+    return late.sqrt(var(input, dim, unbiased, correction=correction, keepdim=keepdim, dtype=dtype, mask=mask))
 
 
 # -- normalizations --
@@ -202,5 +199,4 @@ def normalize(input: Tensor, ord: Any, dim: int, *, eps: float = 1e-12, dtype: A
     """
     x = _kept("normalize", input, mask, "sum")
     length = norm(input, ord, dim, keepdim=True, dtype=dtype or input._spec.dtype, mask=mask)
-    made: Tensor = x / late.maximum(length, late.scalar_tensor(eps, dtype=length._spec.dtype, device=length.device))
-    return made
+    return x / late.maximum(length, late.scalar_tensor(eps, dtype=length._spec.dtype, device=length.device))

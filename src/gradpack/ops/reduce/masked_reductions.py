@@ -65,10 +65,9 @@ def _kept(op: str, input: Tensor, mask: Any, kind: str) -> Tensor:
     if mask is None:
         return input
     d = input._spec.dtype
-    made: Tensor = late.where(
+    return late.where(
         _mask_for(input, mask), input, late.scalar_tensor(_neutral(kind, d), dtype=d, device=input.device)
     )
-    return made
 
 
 def _wide(input: Tensor, dtype: Any) -> dtype:

@@ -16,8 +16,7 @@ from .dimensions import axes, check_floating, count, dropped, restored
 from .kernels import add_up, float_kind, largest, smallest, square_sum
 from .reduce import converted
 
-FUNCTIONS = "norm"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "norm"
 
 
 @general(
@@ -125,16 +124,16 @@ def norm(input: Any, p: Any = "fro", dim: Any = None, keepdim: bool = False, out
         p = 2
     elif isinstance(p, Tensor):
         p = p.item()
-    if dtype is not None:
-        _check_dtype(input, dtype)
-        input = converted(input, dtype)
+    input = without_narrowing(input, dtype)
     if out is None:
         return linalg_vector_norm(input, p, dim, keepdim)
     return linalg_vector_norm(input, p, dim, keepdim, out=out)
 
 
-def _check_dtype(input: Any, d: Any) -> None:
-    """Raise unless `input` converts to the dtype `d` without narrowing, real to real or complex to complex."""
+def without_narrowing(input: Any, d: Any) -> Any:
+    """Return `input` in the dtype `d`, real to real or complex to complex; raises if that narrows. None: as it is."""
+    if d is None:
+        return input
     d = dtypes.as_dtype("norm", d)
     given = input.dtype
     if given.category < dtypes.FLOATING:
@@ -152,9 +151,9 @@ def _check_dtype(input: Any, d: Any) -> None:
             f"linalg.vector_norm: the dtype of the input ({scalar_type(given)}) should be convertible without "
             f"narrowing to the specified dtype ({scalar_type(d)})"
         )
+    return converted(input, d)
 
 
 def _method_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """The norm of all elements as a vector, or of the vectors along dimensions: see `gradpack.norm`."""
-    result: Tensor = norm(self, p, dim, keepdim, None, dtype)
-    return result
+    return norm(self, p, dim, keepdim, None, dtype)

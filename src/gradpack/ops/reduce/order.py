@@ -5,6 +5,7 @@ NaN is larger than every number. Equal elements keep their order, in descending 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,11 @@ from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import general, nondifferentiable
 from ...kernels.dispatch import accelerated
-from .dimensions import axis, check_bool, numpy_names
-from .extremes import _evenly_or_nan, check_not_empty, picked
+from .dimensions import axis, numpy_names
+from .extremes import of_all, pick, picked, picking
 from .kernels import SMALL, _array_type, float_kind, take_along
 
-FUNCTIONS = "median nanmedian sort argsort msort topk kthvalue"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "median nanmedian sort argsort msort topk kthvalue"
 
 
 def _order(input: Any, place: int, descending: bool) -> Any:
@@ -41,14 +41,17 @@ def _sorted(input: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     return take_along(input, indices, place), indices
 
 
-@numpy_names
-@general(
+_sorting = partial(
+    general,
     input=lambda g, indices, input_shape, dim: late.place_along(g, indices, input_shape, dim, True),
     jvp=lambda input_t, indices, dim: picked(input_t, indices, dim, True),
     results=("values", "indices"),
     differentiable=1,
-    dtypes="bif",
 )
+
+
+@numpy_names
+@_sorting(dtypes="bif")
 def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool | None = False) -> Any:
     """The elements sorted along a dimension, and their indices in `input`, as a named tuple (values, indices).
 
@@ -94,19 +97,11 @@ def msort(input: Any, *, out: Any = None) -> Any:
     """
     from ..create.making import _into_out
 
-    made = sort(input, 0)[0]
-    return made if out is None else _into_out(out, made, "msort")
+    return _into_out(out, sort(input, 0)[0], "msort")
 
 
 @numpy_names
-@general(
-    input=lambda g, indices, input_shape, dim: late.place_along(g, indices, input_shape, dim, True),
-    jvp=lambda input_t, indices, dim: picked(input_t, indices, dim, True),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="if",
-    refuses="unsigned",
-)
+@_sorting(dtypes="if", refuses="unsigned")
 def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     """The `k` largest or smallest elements along a dimension, as a named tuple (values, indices).
 
@@ -164,31 +159,8 @@ def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
     return values, as_int64(np.argmax(np.cumsum(same, axis=place) == nth, axis=place, keepdims=True))
 
 
-def _ranked(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
-    """Call `find(input, place)` after the checks of `dim` and `keepdim`; handles 0-dim and empty input."""
-    check_bool(op, keepdim)
-    place = axis(dim, len(input.shape))
-    check_not_empty(op, input.shape, dim)
-    if not len(input.shape):
-        return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
-    if not input.size:
-        values = np.sum(input, axis=place, keepdims=True)
-        indices = np.zeros(values.shape, dtype=np.int64)
-    else:
-        values, indices = find(input, place)
-    return (values, indices) if keepdim else (np.squeeze(values, place), np.squeeze(indices, place))
-
-
 @numpy_names
-@general(
-    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
-    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="if",
-    refuses="unsigned",
-    overlap="apart",
-)
+@picking(dtypes="if", overlap="apart")
 def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, counted from 1, as a named tuple (values, indices).
 
@@ -206,7 +178,7 @@ def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     n = input.shape[place] if len(input.shape) else 1
     if n and not 1 <= k <= n:
         raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {place}: {k} of {n}")
-    return _ranked("kthvalue", lambda x, d: _rank(x, k - 1, d), input, dim, keepdim)
+    return pick("kthvalue", lambda x, d: _rank(x, k - 1, d), input, dim, keepdim)
 
 
 # -- medians --
@@ -237,63 +209,31 @@ def _of_all(find: Any, input: Any) -> Any:
     return np.reshape(find(flat, 0)[0], ())
 
 
-@general(
-    input=lambda g, input, out: _evenly_or_nan(g, input, out),
-    dtypes="if",
-    node="MedianBackward0",
-    refuses="unsigned",
-    compares=True,
-)
+@of_all(dtypes="if", node="MedianBackward0")
 def _median_all(input: Array) -> Any:
     """The median of all elements."""
     return _of_all(_median, input)
 
 
-@general(
-    input=lambda g, input, out: _evenly_or_nan(g, input, out),
-    dtypes="if",
-    node="NanmedianBackward0",
-    refuses="unsigned",
-    compares=True,
-)
+@of_all(dtypes="if", node="NanmedianBackward0")
 def _nanmedian_all(input: Array) -> Any:
     """The median of all elements that are not NaN."""
     return _of_all(_nanmedian, input)
 
 
-@general(
-    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
-    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="if",
-    name="median",
-    node="MedianBackward1",
-    refuses="unsigned",
-)
+@picking(dtypes="if", name="median", node="MedianBackward1")
 def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Medians along a dimension, and their indices."""
-    return _ranked("median", _median, input, dim, keepdim)
+    return pick("median", _median, input, dim, keepdim)
 
 
-@general(
-    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
-    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="if",
-    name="nanmedian",
-    node="NanmedianBackward1",
-    refuses="unsigned",
-)
+@picking(dtypes="if", name="nanmedian", node="NanmedianBackward1")
 def _nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Medians of the elements that are not NaN along a dimension, and their indices."""
-    return _ranked("nanmedian", _nanmedian, input, dim, keepdim)
+    return pick("nanmedian", _nanmedian, input, dim, keepdim)
 
 
-def median(
-    input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None, axis: Any = None, keepdims: Any = None
-) -> Any:
+def median(input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None) -> Any:
     """The median: of all elements one value, along a dimension a named tuple (values, indices).
 
     Of an even number of elements it is the lower of the two in the middle. NaN if there is any.
@@ -308,12 +248,10 @@ def median(
         >>> torch.median(torch.tensor([4.0, 1.0, 3.0, 2.0]))
         tensor(2.)
     """
-    return _either("median", _median_all, _median_dim, input, dim, keepdim, out, axis, keepdims)
+    return _either("median", _median_all, _median_dim, input, dim, keepdim, out)
 
 
-def nanmedian(
-    input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None, axis: Any = None, keepdims: Any = None
-) -> Any:
+def nanmedian(input: Any, dim: Any = None, keepdim: Any = None, *, out: Any = None) -> Any:
     """The median of the elements that are not NaN: as `median`.
 
     Example::
@@ -322,14 +260,10 @@ def nanmedian(
         >>> torch.nanmedian(torch.tensor([4.0, float("nan"), 3.0]))
         tensor(3.)
     """
-    return _either("nanmedian", _nanmedian_all, _nanmedian_dim, input, dim, keepdim, out, axis, keepdims)
+    return _either("nanmedian", _nanmedian_all, _nanmedian_dim, input, dim, keepdim, out)
 
 
-def _either(
-    op: str, of_all: Any, along: Any, input: Any, dim: Any, keepdim: Any, out: Any, axis: Any, keepdims: Any
-) -> Any:
-    dim = axis if dim is None else dim
-    keepdim = keepdims if keepdim is None else keepdim
+def _either(op: str, of_all: Any, along: Any, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
     more = {} if out is None else {"out": out}
     if dim is None:
         if keepdim is not None:

@@ -1,8 +1,9 @@
-"""Sums and means. Other reductions stand in files of their own."""
+"""Sums, products and means."""
 
 from __future__ import annotations
 
 import builtins
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,16 @@ from ...base.errors import cpp_name, scalar_type
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Sizes
-from ...declare.decorators import linear
-from ...declare.dispatch.out_argument import put
+from ...declare.decorators import general, linear
+from ...declare.dispatch.out_dtypes import check_out
+from ...declare.inplace.write_checks import refuse_grad
+from ..create.making import _into_out
 from ..shape.shape import _ints
-from .dimensions import axes, check_bool, check_floating, count, spread, spread_over
-from .kernels import _add, _array_type, add_up, float_kind
+from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
+from .kernels import _add, _array_type, add_up, float_kind, multiply_up
 
-FUNCTIONS = "sum mean"
-METHODS = "sum sum_to_size mean"
+FUNCTIONS = "sum nansum mean nanmean prod"
+METHODS = "sum sum_to_size nansum mean nanmean prod"
 
 
 # -- dtype= --
@@ -34,7 +37,9 @@ def converted(input: Any, dtype: Any) -> Any:
 # -- sum --
 
 
-@linear(input=lambda g, input_shape: spread(g, input_shape), result="sum", name="sum", int64=True, overlap="read_first")
+@linear(
+    input=lambda g, input_shape: spread(g, input_shape), result="sum", name="sum", int64="bool", overlap="read_first"
+)
 def _sum(input: Array) -> Any:
     """The sum of all elements."""
     return _add(input, None) if type(input) is _array_type and input.size < 4096 else add_up(input)
@@ -45,7 +50,7 @@ def _sum(input: Array) -> Any:
     result="sum",
     node="SumBackward1",
     contiguous=True,
-    int64=True,
+    int64="bool",
     overlap="read_first",
     saved_as="dim=(dim) keepdim self_sym_sizes=input.shape",
 )
@@ -54,16 +59,7 @@ def _sum_dim(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     return add_up(input, axes(dim, len(input.shape)), keepdim)
 
 
-def sum(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def sum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The sum of all elements, or over one or several dimensions.
 
     Args:
@@ -81,27 +77,19 @@ def sum(
         >>> torch.sum(x), torch.sum(x, 1), torch.sum(x, 0, keepdim=True)
         (tensor(10.), tensor([3., 7.]), tensor([[4., 6.]]))
     """
-    if dim is None and keepdim is False and dtype is None and out is None and axis is None and keepdims is None:
+    if dim is None and keepdim is False and dtype is None and out is None:
         return _sum(input)
-    dim, keepdim = named("sum", dim, keepdim, axis, keepdims)
-    if dtype is None:
-        if out is None:
-            return _sum(input) if dim is None and not keepdim else _sum_dim(input, dim, keepdim)
-        dtype = out.dtype
-    return in_dtype(sum, "sum", input, dtype, out, dim, keepdim)
+    dim = checked("sum", dim, keepdim)
+    if dtype is None and out is None:
+        return _sum_dim(input, dim, keepdim)
+    return in_dtype(sum, "sum", input, out.dtype if dtype is None else dtype, out, dim, keepdim)
 
 
-def named(op: str, dim: Any, keepdim: Any, axis: Any, keepdims: Any) -> tuple[Any, bool]:
-    """Resolve `dim` and `keepdim`, which may be given as NumPy's `axis` and `keepdims`."""
-    if axis is not None:
-        if dim is not None:
-            raise TypeError(f"{op}() got an unexpected keyword argument 'axis': it means dim, which is given too")
-        dim = axis
-    if keepdims is not None:
-        keepdim = keepdims
+def checked(op: str, dim: Any, keepdim: Any) -> Any:
+    """Return `dim`, a list of dimensions as a tuple. Raises unless `keepdim` is a bool."""
     if type(keepdim) is not bool:
         check_bool(op, keepdim)
-    return tuple(dim) if type(dim) is list else dim, keepdim
+    return tuple(dim) if type(dim) is list else dim
 
 
 def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, keepdim: bool) -> Any:
@@ -114,30 +102,14 @@ def in_dtype(call: Any, op: str, input: Any, dtype: Any, out: Any, dim: Any, kee
     if dtype.category < dtypes.FLOATING and isinstance(input, Tensor) and input.requires_grad and MODE.get().grad:
         raise RuntimeError(f"Autograd not support dtype: {scalar_type(dtype)}")
     result = converted(call(converted(input, dtype), dim, keepdim), dtype)
-    if out is None:
-        return result
-    refuse_grad(op, input, out)
-    put(op, out, result)
-    return out
+    return written(op, result, out, input)
 
 
 def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
     """Return `made`, or write it into `out` and return that; raises if `out` or an input requires grad."""
-    if out is None:
-        return made
-    refuse_grad(op, *inputs, out)
-    put(op, out, made)
-    return out
-
-
-def refuse_grad(op: str, *tensors: Any) -> None:
-    from ...base.modes import MODE
-
-    if MODE.get().grad and builtins.any(t.requires_grad for t in tensors):
-        raise RuntimeError(
-            f"{op}(): functions with out=... arguments don't support automatic differentiation, but one of the "
-            "arguments requires grad."
-        )
+    if out is not None:
+        refuse_grad(op, *inputs, out)
+    return _into_out(out, made, op)
 
 
 @linear(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
@@ -170,8 +142,7 @@ def _method_sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
     if shape == self._shape and shape:
         return self
     integral = self._spec.dtype.category < dtypes.FLOATING
-    result: Tensor = sum_to_size(late._to_copy(self, dtypes.int64) if integral else self, shape)
-    return result
+    return sum_to_size(late._to_copy(self, dtypes.int64) if integral else self, shape)
 
 
 # -- mean --
@@ -212,16 +183,7 @@ def _mean_dim(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     return add_up(input, axes(dim, len(input.shape)), keepdim) / count(input.shape, dim)
 
 
-def mean(
-    input: Any,
-    dim: Any = None,
-    keepdim: bool = False,
-    *,
-    dtype: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
-) -> Any:
+def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
     """The mean of all elements, or over one or several dimensions. NaN where there are none.
 
     Args:
@@ -240,13 +202,11 @@ def mean(
         >>> torch.mean(x), torch.mean(x, 1)
         (tensor(2.5000), tensor([1.5000, 3.5000]))
     """
-    if dim is None and keepdim is False and dtype is None and out is None and axis is None and keepdims is None:
+    if dim is None and keepdim is False and dtype is None and out is None:
         return _mean(input)
-    dim, keepdim = named("mean", dim, keepdim, axis, keepdims)
+    dim = checked("mean", dim, keepdim)
     if dtype is None:
-        if out is None:
-            return _mean(input) if dim is None and not keepdim else _mean_dim(input, dim, keepdim)
-        return _mean_dim(input, dim, keepdim, out=out)
+        return _mean_dim(input, dim, keepdim) if out is None else _mean_dim(input, dim, keepdim, out=out)
     dtype = dtypes.as_dtype("mean", dtype)
     if dtype.category < dtypes.FLOATING:
         raise RuntimeError(
@@ -254,3 +214,133 @@ def mean(
             f"Got: {scalar_type(dtype)}"
         )
     return in_dtype(mean, "mean", input, dtype, out, dim, keepdim)
+
+
+# -- ignoring NaN --
+
+
+@general(
+    input=lambda g, input, dim, keepdim: late.where(
+        late.eq(input, input), spread_over(g, input.shape, dim, keepdim), 0.0
+    ),
+    jvp=lambda input_t, input, dim, keepdim: _nansum(late.where(late.eq(input, input), input_t, 0.0), dim, keepdim),
+    result="sum",
+    dtypes="bif",
+    name="nansum",
+    contiguous=True,
+    saved_as="self dim=(dim) keepdim",
+)
+def _nansum(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
+    """The sum, NaN counting as zero."""
+    over = axes(dim, len(input.shape))
+    if type(input) is _array_type and float_kind(input):
+        total = add_up(input, over, keepdim)
+        if not np.isnan(total).any():  # most arrays have no NaN
+            return total
+    numbers = np.where(input == input, input, np.zeros_like(input)) if float_kind(input) else input  # noqa: PLR0124
+    return add_up(numbers, over, keepdim)
+
+
+def nansum(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The sum of all elements or over some dimensions, NaN counting as zero.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nansum(torch.tensor([1.0, float("nan"), 2.0]))
+        tensor(3.)
+    """
+    dim = checked("nansum", dim, keepdim)
+    if dtype is None and out is not None:
+        check_out("nansum", out, input)
+        dtype = out.dtype
+    if dtype is not None and not input.dtype.is_complex:
+        whole = input.dtype.category < dtypes.FLOATING  # integers have no NaN
+        return in_dtype(sum if whole else nansum, "nansum", input, dtype, out, dim, keepdim)
+    return _nansum(input, dim, keepdim)
+
+
+def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The mean of those elements that are not NaN.
+
+    Raises:
+        RuntimeError: for integers and bool.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nanmean(torch.tensor([1.0, float("nan"), 2.0]))
+        tensor(1.5000)
+    """
+    dim = checked("nanmean", dim, keepdim)
+    if isinstance(input, Tensor) and input._spec.dtype.category < dtypes.FLOATING:
+        raise RuntimeError(
+            f"nanmean(): expected input to have floating point or complex dtype but got {input.dtype}: use mean()"
+        )
+    made = late.true_divide(nansum(input, dim, keepdim, dtype=dtype), sum(late.eq(input, input), dim, keepdim))
+    return written("nansum", made, out)
+
+
+# -- products, whose gradients are exact where elements are zero --
+
+
+_product = partial(general, result="sum", autocast="float32", refuses="complex32", compares=True, overlap="read_first")
+
+
+@_product(
+    input=lambda g, input: g * late.reshape(products_of_others(late.reshape(input, (-1,)), 0), input.shape), name="prod"
+)
+def _prod(input: Array) -> Any:
+    """The product of all elements."""
+    return multiply_up(input)
+
+
+@_product(
+    input=lambda g, input, dim, keepdim: restored(g, input.shape, dim, keepdim) * products_of_others(input, dim),
+    node="ProdBackward1",
+    contiguous=True,
+)
+def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
+    """The products along a dimension."""
+    place = axis(dim, len(input.shape))
+    return multiply_up(input, place if len(input.shape) else None, keepdim)
+
+
+def products_of_others(x: Any, dim: int) -> Any:
+    """For each element, the product of all others along a dimension. By division if there is no zero."""
+    if type(x) is _array_type and x.ndim and x.size:
+        product = multiply_up(x, axis(dim, x.ndim), True)
+        if np.all(np.abs(product) >= np.finfo(x.dtype).tiny) and np.all(np.isfinite(product)):
+            return product / x
+    before = late.shifted(late.cumprod(x, dim), dim, 1, 1)
+    return before * late.flip(late.shifted(late.cumprod(late.flip(x, (dim,)), dim), dim, 1, 1), (dim,))
+
+
+def prod(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = None, out: Any = None) -> Any:
+    """The product of all elements, or along a dimension.
+
+    The gradient is exact where elements are zero, to any order.
+
+    Args:
+        dim: an int.
+        dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([2.0, 0.0, 3.0], requires_grad=True)
+        >>> torch.prod(x).backward()
+        >>> x.grad
+        tensor([0., 6., 0.])
+    """
+    dim = checked("prod", dim, keepdim)
+    if dim is not None and not hasattr(dim, "__index__"):
+        raise TypeError(f"prod(): argument 'dim' must be int, not {type(dim).__name__}")
+    dtype = out.dtype if dtype is None and out is not None else dtype
+    if dtype is not None:
+        return in_dtype(prod, "prod", input, dtype, out, dim, keepdim)
+    if dim is not None:
+        return _prod_dim(input, dim, keepdim)
+    if keepdim:
+        raise TypeError("prod(): keepdim needs a dim")
+    return _prod(input)

@@ -17,7 +17,6 @@ def add_multiples(out: Any, factors: Any, rows: Any) -> None:
     np.add(out, product, out=out)
 
 
-@accelerated
 def add_repeated(matrix: Any, column: Any) -> None:
     """`matrix[k] += column[k]`."""
     np.add(matrix, repeated(column, np.empty_like(matrix)), out=matrix)

@@ -11,7 +11,7 @@ from ...base.errors import _SCALAR_TYPES, not_a_tensor, not_implemented_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import nondifferentiable
-from ...declare.dispatch.out_argument import put
+from ..create.making import _into_out
 from .kernels import float_kind
 
 FUNCTIONS = "searchsorted bucketize"
@@ -117,8 +117,7 @@ def _in_order(sequence: Tensor, sorter: Tensor) -> Tensor:
         )
     if sorter.numel() and not 0 <= int(np.min(sorter._data)) <= int(np.max(sorter._data)) < sequence._shape[-1]:
         raise RuntimeError("torch.searchsorted(): sorter index out of range")
-    ordered: Tensor = late.gather(sequence.detach(), -1, sorter)
-    return ordered
+    return late.gather(sequence.detach(), -1, sorter)
 
 
 def _searched(op: str, sequence: Tensor, input: Any, right: bool, out_int32: bool, out: Any) -> Tensor:
@@ -139,9 +138,7 @@ def _searched(op: str, sequence: Tensor, input: Any, right: bool, out_int32: boo
             f"whether out_int32 flag is True, but we got output tensor's dtype {_SCALAR_TYPES[out._spec.dtype.name]} "
             f"and out_int32 flag is {out_int32}"
         )
-    put(op, out, made)
-    result: Tensor = out
-    return result
+    return _into_out(out, made, op)
 
 
 def bucketize(

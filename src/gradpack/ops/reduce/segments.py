@@ -12,11 +12,10 @@ from ...base import dtypes, late
 from ...base.errors import not_a_tensor, not_implemented_for
 from ...core.tensor import Tensor
 from ...declare.batching.vmap_fallback import looking_at
-from ...declare.dispatch.out_argument import put
-from ...declare.inplace.write_checks import refuse_grad
-from ..create.making import beside
+from ..create.making import _into_out, beside
 from ..random.floats import host_of
 from ..shape.shape import wrap_dim
+from .reduce import written
 
 FUNCTIONS = "segment_reduce _segment_reduce _softmax_backward_data"
 
@@ -67,13 +66,7 @@ def segment_reduce(
     if not data._spec.dtype.is_floating_point:
         raise not_implemented_for("_segment_reduce_cpu", data._spec.dtype)
     axis = sizes.ndim - 1
-    made = _reduced(data, kind, sizes, axis, initial)
-    if out is None:
-        return made
-    refuse_grad("segment_reduce", data, out)
-    put("segment_reduce", out, made)
-    result: Tensor = out
-    return result
+    return written("segment_reduce", _reduced(data, kind, sizes, axis, initial), out, data)
 
 
 def _sizes(data: Tensor, lengths: Any, indices: Any, offsets: Any, axis: int, unsafe: bool) -> Any:
@@ -129,8 +122,7 @@ def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Te
     divisor = np.reshape(rows, (*sizes.shape, *(1,) * len(rest)))
     empty = beside(divisor == 0, data)
     made = made / beside(np.maximum(divisor, 1), data).to(data._spec.dtype)
-    result: Tensor = late.where(empty, math.nan if initial is None else start, made)
-    return result
+    return late.where(empty, math.nan if initial is None else start, made)
 
 
 def _segment_reduce(data: Tensor, reduce: str, **more: Any) -> Tensor:
@@ -162,8 +154,4 @@ def _softmax_backward_data(
     made: Tensor = weighted - output * late.sum(weighted, dim, True)
     if made._spec.dtype is not input_dtype:
         made = made.to(input_dtype)
-    if grad_input is None:
-        return made
-    put("_softmax_backward_data", grad_input, made)
-    result: Tensor = grad_input
-    return result
+    return _into_out(grad_input, made, "_softmax_backward_data")

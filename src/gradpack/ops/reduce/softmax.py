@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,7 @@ from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
 from .kernels import _add, _array_type, _maximum, add_up, exp_into, float_kind, largest, ones_column
 from .reduce import converted
 
-FUNCTIONS = "softmax log_softmax logsumexp"
-METHODS = FUNCTIONS
+FUNCTIONS = METHODS = "softmax log_softmax logsumexp"
 
 # Rows with a maximum up to _HIGH and a sum of exponentials from _LOW on need no shift: exp neither
 # overflows nor loses digits. Most arrays are such, and finding the maximum of each row is slow.
@@ -64,15 +64,10 @@ def _place(input: Any, dim: Any) -> Any:
     return place if len(input.shape) else None
 
 
-@general(
-    input=lambda g, out, dim: _softmax_slope(g, out, dim),
-    node="SoftmaxBackward0",
-    dtypes="f",
-    name="softmax",
-    contiguous=True,
-    cost="cheap",
-    overlap="read_first",
-)
+_normalization = partial(general, dtypes="f", contiguous=True, cost="cheap", overlap="read_first")
+
+
+@_normalization(input=lambda g, out, dim: _softmax_slope(g, out, dim), name="softmax", node="SoftmaxBackward0")
 def _softmax(input: Array, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
     if _is_short(input):
@@ -120,14 +115,8 @@ def softmax_slope(g: Any, out: Any, dim: int) -> Any:
     return slope
 
 
-@general(
-    input=lambda g, out, dim: _log_softmax_slope(g, out, dim),
-    node="LogSoftmaxBackward0",
-    dtypes="f",
-    name="log_softmax",
-    contiguous=True,
-    cost="cheap",
-    overlap="read_first",
+@_normalization(
+    input=lambda g, out, dim: _log_softmax_slope(g, out, dim), name="log_softmax", node="LogSoftmaxBackward0"
 )
 def _log_softmax(input: Array, dim: int) -> Any:
     """`input - log(sum(exp(input)))` along a dimension."""
@@ -177,7 +166,7 @@ def log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
     return np.subtract(g, slope, out=slope)
 
 
-def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None, axis: Any = None) -> Any:
+def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1.
 
     Args:
@@ -193,10 +182,10 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None, 
         >>> torch.softmax(torch.tensor([0.0, 0.0, 0.0, 0.0]), 0)
         tensor([0.2500, 0.2500, 0.2500, 0.2500])
     """
-    return _called(_softmax, "softmax", input, dim, dtype, out, axis)
+    return _called(_softmax, "softmax", input, dim, dtype, out)
 
 
-def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None, axis: Any = None) -> Any:
+def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) -> Any:
     """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost.
 
     Args:
@@ -212,12 +201,10 @@ def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = No
         >>> torch.log_softmax(torch.tensor([0.0, 0.0, 0.0, 0.0]), 0)
         tensor([-1.3863, -1.3863, -1.3863, -1.3863])
     """
-    return _called(_log_softmax, "log_softmax", input, dim, dtype, out, axis)
+    return _called(_log_softmax, "log_softmax", input, dim, dtype, out)
 
 
-def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any, axis: Any) -> Any:
-    if dim is None:
-        dim = axis
+def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> Any:
     if not hasattr(dim, "__index__"):
         raise TypeError(f"{name}(): argument 'dim' (position 2) must be int, not {type(dim).__name__}")
     if dtype is not None:

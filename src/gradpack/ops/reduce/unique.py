@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,10 @@ from ...declare.annotations import Array
 from ...declare.decorators import general, nondifferentiable
 from ..pointwise.operands import not_implemented
 from .dimensions import axis, numpy_names
-from .extremes import picked
+from .extremes import pick, picking
 from .kernels import float_kind, take_along
-from .order import _ranked
 
-FUNCTIONS = "unique unique_consecutive mode isin"
-METHODS = "unique unique_consecutive mode isin"
+FUNCTIONS = METHODS = "unique unique_consecutive mode isin"
 
 
 # -- unique --
@@ -64,27 +63,17 @@ def _unique_rows(rows: Any, consecutive: bool) -> tuple[Any, Any, Any]:
     return ordered[starts], inverse, _counts(starts, n)
 
 
-@general(
-    input=lambda g: not_implemented("_unique2"),
-    results=("output", "inverse_indices", "counts"),
-    differentiable=1,
-    dtypes="bif",
-    name="_unique2",
-)
+_finding = partial(general, results=("output", "inverse_indices", "counts"), differentiable=1, dtypes="bif")
+
+
+@_finding(input=lambda g: not_implemented("_unique2"), name="_unique2")
 def _unique_all(input: Array, consecutive: bool = False) -> Any:
     """The unique elements, the index of each element among them (inverse), and their counts."""
     values, inverse, counts = _unique_rows(np.reshape(input, (-1,)), consecutive)
     return values, np.reshape(inverse, input.shape), counts
 
 
-@general(
-    input=lambda g: not_implemented("unique_dim"),
-    results=("output", "inverse_indices", "counts"),
-    differentiable=1,
-    dtypes="bif",
-    name="_unique_dim",
-    node="UniqueDimBackward0",
-)
+@_finding(input=lambda g: not_implemented("unique_dim"), name="_unique_dim", node="UniqueDimBackward0")
 def _unique_dim(input: Array, dim: int = 0, consecutive: bool = False) -> Any:
     """The unique slices along a dimension, the index of each slice among them (inverse), and their counts."""
     place = axis(dim, len(input.shape))
@@ -151,14 +140,7 @@ def _chosen(op: str, input: Any, inverse: bool, counts: bool, dim: Any, consecut
 
 
 @numpy_names
-@general(
-    input=lambda g, indices, input_shape, dim, keepdim: late.place_along(g, indices, input_shape, dim, keepdim),
-    jvp=lambda input_t, indices, dim, keepdim: picked(input_t, indices, dim, keepdim),
-    results=("values", "indices"),
-    differentiable=1,
-    dtypes="bif",
-    refuses="unsigned",
-)
+@picking(dtypes="bif")
 def mode(input: Array, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices).
 
@@ -173,7 +155,7 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> Any:
         >>> torch.mode(torch.tensor([[2, 1, 2], [3, 5, 4]])).values
         tensor([2, 3])
     """
-    return _ranked("mode", _mode, input, dim, keepdim)
+    return pick("mode", _mode, input, dim, keepdim)
 
 
 def _mode(input: Any, place: int) -> tuple[Any, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
 from .kernels import SMALL, _add, _array_type, add_up, averaging, float_kind, reshaped, square_sum
-from .reduce import named
+from .reduce import checked
 
 FUNCTIONS = "var std var_mean std_mean"
 METHODS = "var std"
@@ -49,13 +50,13 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
     return total / max(n - correction, 0), center
 
 
-@general(
+_deviation = partial(general, result="real", holomorphic=False, contiguous=True, overlap="read_first")
+_with_mean = partial(general, result=None, holomorphic=False, contiguous=True, many=True)
+
+
+@_deviation(
     input=lambda g, input, dim, correction, keepdim: _slope(g, input, dim, correction, keepdim),
-    result="real",
-    holomorphic=False,
     name="var",
-    contiguous=True,
-    overlap="read_first",
     saved_as="correction dim=(dim) keepdim self",
 )
 def _var(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
@@ -63,15 +64,11 @@ def _var(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = Fal
     return _moments("std and var", input, dim, correction, keepdim)[0]
 
 
-@general(
+@_deviation(
     input=lambda g, input, out, dim, correction, keepdim: _slope(
         _through_root(g, out), input, dim, correction, keepdim
     ),
-    result="real",
-    holomorphic=False,
     name="std",
-    contiguous=True,
-    overlap="read_first",
     saved_as="correction dim=(dim) keepdim result self",
 )
 def _std(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
@@ -79,13 +76,9 @@ def _std(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = Fal
     return np.sqrt(_moments("std and var", input, dim, correction, keepdim)[0])
 
 
-@general(
+@_with_mean(
     input=lambda g, input, dim, correction, keepdim: _both_slopes(g[0], g[1], input, dim, correction, keepdim),
-    result=None,
-    holomorphic=False,
-    many=True,
     name="var_mean",
-    contiguous=True,
     saved_as="correction dim=(dim) keepdim self",
 )
 def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
@@ -93,15 +86,11 @@ def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool 
     return _shaped(*_moments("var_mean", input, dim, correction, True), input.shape, dim, keepdim)
 
 
-@general(
+@_with_mean(
     input=lambda g, input, out, dim, correction, keepdim: _both_slopes(
         None if g[0] is None else _through_root(g[0], out), g[1], input, dim, correction, keepdim
     ),
-    result=None,
-    holomorphic=False,
-    many=True,
     name="std_mean",
-    contiguous=True,
     saved_as="correction dim=(dim) keepdim result0=out self",
 )
 def _std_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
@@ -139,15 +128,13 @@ def _both_slopes(g: Any, mean_g: Any, input: Any, dim: Any, correction: Any, kee
     return from_mean if total is None else total + from_mean
 
 
-def _arguments(
-    op: str, input: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any, axis: Any, keepdims: Any
-) -> tuple[Any, Any, bool]:
-    """Resolve `dim`, `correction` and `keepdim` from the call forms `var(False)`, `var(0, True)`, and keywords."""
+def _arguments(op: str, input: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any) -> tuple[Any, Any]:
+    """Resolve `dim` and `correction` from the call forms `var(False)`, `var(0, True)`, and keywords."""
     if type(dim) is bool:
         if unbiased is not None:
             raise TypeError(f"{op}(): argument 'dim' must be an int or a tuple of ints, not bool")
         dim, unbiased = None, dim
-    dim, keepdim = named(op, dim, keepdim, axis, keepdims)
+    dim = checked(op, dim, keepdim)
     if unbiased is not None:
         if correction is not None:
             raise TypeError(f"{op}(): give either correction or unbiased, which means correction=1, not both")
@@ -165,19 +152,11 @@ def _arguments(
                 UserWarning,
                 stacklevel=depth_of_user(),
             )
-    return dim, correction, keepdim
+    return dim, correction
 
 
 def var(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The variance: squared distances from the mean, summed and divided by `n - correction`.
 
@@ -198,19 +177,11 @@ def var(
         >>> torch.var(x, 1), torch.var(x, correction=0)
         (tensor([2., 8.]), tensor(3.5000))
     """
-    return _call(_var, "var", input, dim, unbiased, keepdim, correction, out, axis, keepdims)
+    return _call(_var, "var", input, dim, unbiased, keepdim, correction, out)
 
 
 def std(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The standard deviation: the root of `var`, with the same arguments. Its gradient is 0 where it is 0.
 
@@ -220,19 +191,11 @@ def std(
         >>> torch.std(torch.tensor([1.0, 3.0, 5.0]))
         tensor(2.)
     """
-    return _call(_std, "std", input, dim, unbiased, keepdim, correction, out, axis, keepdims)
+    return _call(_std, "std", input, dim, unbiased, keepdim, correction, out)
 
 
 def var_mean(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The variance and the mean, as a tuple. Arguments as for `var`.
 
@@ -242,19 +205,11 @@ def var_mean(
         >>> torch.var_mean(torch.tensor([1.0, 3.0, 5.0]))
         (tensor(4.), tensor(3.))
     """
-    return _call(_var_mean, "var_mean", input, dim, unbiased, keepdim, correction, out, axis, keepdims)
+    return _call(_var_mean, "var_mean", input, dim, unbiased, keepdim, correction, out)
 
 
 def std_mean(
-    input: Any,
-    dim: Any = None,
-    unbiased: Any = None,
-    keepdim: bool = False,
-    *,
-    correction: Any = None,
-    out: Any = None,
-    axis: Any = None,
-    keepdims: Any = None,
+    input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
     """The standard deviation and the mean, as a tuple. Arguments as for `var`.
 
@@ -264,20 +219,9 @@ def std_mean(
         >>> torch.std_mean(torch.tensor([1.0, 3.0, 5.0]))
         (tensor(2.), tensor(3.))
     """
-    return _call(_std_mean, "std_mean", input, dim, unbiased, keepdim, correction, out, axis, keepdims)
+    return _call(_std_mean, "std_mean", input, dim, unbiased, keepdim, correction, out)
 
 
-def _call(
-    op: Any,
-    name: str,
-    input: Any,
-    dim: Any,
-    unbiased: Any,
-    keepdim: Any,
-    correction: Any,
-    out: Any,
-    axis: Any,
-    keepdims: Any,
-) -> Any:
-    dim, correction, keepdim = _arguments(name, input, dim, unbiased, keepdim, correction, axis, keepdims)
+def _call(op: Any, name: str, input: Any, dim: Any, unbiased: Any, keepdim: Any, correction: Any, out: Any) -> Any:
+    dim, correction = _arguments(name, input, dim, unbiased, keepdim, correction)
     return op(input, dim, correction, keepdim) if out is None else op(input, dim, correction, keepdim, out=out)

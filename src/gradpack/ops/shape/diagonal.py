@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import prod
 from typing import Any
 
@@ -25,6 +25,8 @@ FUNCTIONS = "tril triu tril_indices triu_indices diag diagonal diag_embed diagfl
 METHODS = "tril triu diag diagonal diag_embed diagflat"
 INPLACE = "tril_ triu_"
 
+_triangular = partial(linear, structural=True, contiguous=True, refuses="unsigned", overlap="read_first")
+
 
 def _check_matrix(op: str, input: Any, diagonal: Any) -> None:
     if len(input.shape) < 2:
@@ -33,13 +35,7 @@ def _check_matrix(op: str, input: Any, diagonal: Any) -> None:
         raise TypeError(f"{op}(): argument 'diagonal' (position 2) must be int, not {type(diagonal).__name__}")
 
 
-@linear(
-    input=lambda g, diagonal: tril(g, diagonal),
-    structural=True,
-    contiguous=True,
-    refuses="unsigned",
-    overlap="read_first",
-)
+@_triangular(input=lambda g, diagonal: tril(g, diagonal))
 def tril(input: Array, diagonal: int = 0) -> Any:
     """The lower triangle of a matrix or batch of matrices, zeros elsewhere.
 
@@ -62,13 +58,7 @@ def tril(input: Array, diagonal: int = 0) -> Any:
     return np.tril(input, k=diagonal)
 
 
-@linear(
-    input=lambda g, diagonal: triu(g, diagonal),
-    structural=True,
-    contiguous=True,
-    refuses="unsigned",
-    overlap="read_first",
-)
+@_triangular(input=lambda g, diagonal: triu(g, diagonal))
 def triu(input: Array, diagonal: int = 0) -> Any:
     """The upper triangle of a matrix or batch of matrices, zeros elsewhere.
 
@@ -107,15 +97,9 @@ def _indices(places: Callable[..., Any]) -> Any:
     name = places.__name__
 
     def indices(
-        row: int,
-        col: int,
-        offset: int = 0,
-        *,
-        dtype: dtype = dtypes.int64,
-        device: Any = None,
-        layout: Any = None,
-        pin_memory: bool = False,
-    ) -> Tensor:
+        row: int, col: int, offset: int = 0,
+        *, dtype: dtype = dtypes.int64, device: Any = None, layout: Any = None, pin_memory: bool = False,
+    ) -> Tensor:  # fmt: skip
         for label, n in (("row", row), ("col", col)):
             if n < 0:
                 raise RuntimeError(f"{label} must be non-negative, got {n} ({name}())")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,16 +24,13 @@ FUNCTIONS = (
     "dstack column_stack"
 )
 
+_joining = partial(linear, lists=("tensors",), structural=True)
+
 # -- joining --
 
 
-@linear(
-    tensors=lambda g, tensors_shape, dim: _parts(g, tensors_shape, dim),
-    lists=("tensors",),
-    structural=True,
-    name="cat",
-    autocast="widest",
-    overlap="apart",
+@_joining(
+    tensors=lambda g, tensors_shape, dim: _parts(g, tensors_shape, dim), name="cat", autocast="widest", overlap="apart"
 )
 def _cat(tensors: Array, dim: int = 0) -> Any:
     """Concatenate arrays along a dimension."""
@@ -127,10 +125,8 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None)
 concat = concatenate = cat
 
 
-@linear(
+@_joining(
     tensors=lambda g, tensors_shape, dim: [late.select(g, dim, i) for i in range(len(tensors_shape))],
-    lists=("tensors",),
-    structural=True,
     name="stack",
     contiguous=True,
     autocast="widest",
@@ -178,9 +174,7 @@ def _some(op: str, tensors: Any) -> list[Any]:
     return tensors
 
 
-@linear(
-    tensors=lambda g, tensors_shape: _blocks(g, tensors_shape), lists=("tensors",), structural=True, name="block_diag"
-)
+@_joining(tensors=lambda g, tensors_shape: _blocks(g, tensors_shape), name="block_diag")
 def _block_diag(tensors: Array) -> Any:
     """Matrices along the diagonal of a larger one, zeros elsewhere."""
     shapes = [_matrix_shape(t.shape) for t in tensors]

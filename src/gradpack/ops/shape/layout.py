@@ -87,15 +87,9 @@ def fill(input: Tensor, value: Any) -> Tensor:
 
 
 def empty_permuted(
-    size: Any,
-    physical_layout: Any,
-    *,
-    dtype: Any = None,
-    layout: Any = None,
-    device: Any = None,
-    requires_grad: bool = False,
-    pin_memory: bool = False,
-) -> Tensor:
+    size: Any, physical_layout: Any,
+    *, dtype: Any = None, layout: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False,
+) -> Tensor:  # fmt: skip
     """A tensor of no particular values whose dimensions lie in memory in the order `physical_layout`.
 
     Raises:

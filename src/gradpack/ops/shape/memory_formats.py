@@ -18,8 +18,11 @@ def laid_out(array: Any, wanted: Any) -> Any:
     if name in (None, "preserve_format"):
         return np.array(array)
     order = order_of(wanted, array.ndim)
-    if order is None:
-        return np.array(array, order="C")
+    return np.array(array, order="C") if order is None else _copied_in(array, order)
+
+
+def _copied_in(array: Any, order: tuple[int, ...]) -> Any:
+    """A copy whose dimensions lie in memory in an order."""
     back = tuple(order.index(i) for i in range(array.ndim))
     return np.transpose(np.array(np.transpose(array, order), order="C"), back)
 
@@ -70,9 +73,7 @@ def channels_as_in(array: Any, input: Any) -> Any:
     """Return `array` in the channels-last format if `input` is in it, else unchanged."""
     if not is_numpy(input) or input.flags.c_contiguous or not _channels_are_last(input) or not is_numpy(array):
         return array
-    order = _CHANNELS_LAST[input.ndim]
-    back = tuple(order.index(i) for i in range(array.ndim))
-    return np.transpose(np.array(np.transpose(array, order), order="C"), back)
+    return _copied_in(array, _CHANNELS_LAST[input.ndim])
 
 
 def _channels_are_last(array: Any) -> bool:

@@ -268,26 +268,11 @@ def _method_fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) ->
     if n > 2 and len(set(self._shape)) > 1:
         raise RuntimeError("all dimensions of input must be of equal length")
     rows, columns = self._shape[0], self._shape[1]
-    if memory_of(self._data) is None:
-        for start in range(0, rows, columns + 1) if wrap and n == 2 else (0,):
-            part = self if start == 0 else late.narrow(self, 0, start, rows - start)
-            for _ in range(n - 1):
-                part = late.diagonal(part)
-            part.fill_(fill_value)
-        return self
-    size = min(self._shape)
-    strides = self.stride()
-    step = sum(strides)
-    offset = self.storage_offset()
-    as_strided(self, (size,), (step,), offset).fill_(fill_value)
-    if wrap and n == 2 and rows > columns + 1:
-        per_block = strides[0] * (columns + 1)
-        count = rows * strides[0]
-        start = per_block
-        while start < count:
-            left = min(columns, rows - start // strides[0])
-            as_strided(self, (left,), (step,), offset + start).fill_(fill_value)
-            start += per_block
+    for start in range(0, rows, columns + 1) if wrap and n == 2 else (0,):
+        part = late.narrow(self, 0, start, rows - start)
+        for _ in range(n - 1):
+            part = late.diagonal(part)
+        part.fill_(fill_value)
     return self
 
 

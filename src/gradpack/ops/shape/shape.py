@@ -239,10 +239,16 @@ def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
     return expand(self, other._shape)
 
 
+def _overload_of_squeeze(node: Any) -> str:
+    dim = getattr(node, "dim", None)
+    return f"SqueezeBackward{0 if dim is None else 1 if hasattr(dim, '__index__') else 2}"
+
+
 # The formulas name `dim` so that the nodes have `_saved_dim`.
 @view_op(
     input=lambda g, input_shape, dim: reshape(g, input_shape),
     axis=True,
+    overloads=_overload_of_squeeze,
     saved_as={"SqueezeBackward0": "self_sym_sizes=input.shape", "": "dim self_sym_sizes=input.shape"},
 )
 def squeeze(input: Array, dim: Dim = None) -> Any:

@@ -20,6 +20,7 @@ FUNCTIONS = (
     "unsafe_split_with_sizes"
 )
 METHODS = FUNCTIONS
+Parts = tuple[Tensor, ...]
 
 
 @view_op(
@@ -56,28 +57,23 @@ def _defined(parts: Any, shapes: Any) -> list[Any]:
     return [late.zeros_as(like, shape) if p is None else p for p, shape in zip(parts, shapes, strict=True)]
 
 
-def _joined(g: Any, shape: Any, sizes: Any, dim: int) -> Any:
+def _joined(g: Any, input_shape: Any, sizes: Any, dim: int) -> Any:
     """The gradient of a tensor split into parts of these sizes."""
-    d = wrap_dim(dim, len(shape))
-    return late._cat(_defined(g, [(*shape[:d], n, *shape[d + 1 :]) for n in sizes]), dim)
+    d = wrap_dim(dim, len(input_shape))
+    return late._cat(_defined(g, [(*input_shape[:d], n, *input_shape[d + 1 :]) for n in sizes]), dim)
 
 
-@view_op(
-    input=lambda g, input_shape, split_size, dim: _joined(g, input_shape, _even(input_shape, split_size, dim), dim),
-    many=True,
-    name="split",
-)
+def _joined_evenly(g: Any, input_shape: Any, split_size: int, dim: int) -> Any:
+    return _joined(g, input_shape, _even(input_shape, split_size, dim), dim)
+
+
+@view_op(input=_joined_evenly, many=True, name="split")
 def _split(input: Array, split_size: int, dim: int = 0) -> Any:
     """Split into parts of one size; the last one may be smaller."""
     return _cut(input, _even(input.shape, split_size, dim), dim)
 
 
-@view_op(
-    input=lambda g, input_shape, sizes, dim: _joined(g, input_shape, sizes, dim),
-    many=True,
-    name="split_with_sizes",
-    saved_as="dim self_sym_sizes=input.shape split_sizes=sizes",
-)
+@view_op(input=_joined, many=True, name="split_with_sizes", saved_as="dim self_sym_sizes=input.shape split_sizes=sizes")
 def _split_sizes(input: Array, sizes: Sizes, dim: int = 0) -> Any:
     """Split into parts of given sizes."""
     d = wrap_dim(dim, len(input.shape))
@@ -121,22 +117,14 @@ def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
     return tuple(parts)
 
 
-@linear(
-    input=lambda g, input_shape, split_size, dim: _joined(g, input_shape, _even(input_shape, split_size, dim), dim),
-    many=True,
-    structural=True,
-    name="unsafe_split",
-)
+@linear(input=_joined_evenly, many=True, structural=True, name="unsafe_split")
 def _unsafe_split(input: Array, split_size: int, dim: int = 0) -> Any:
     """`_split` whose parts are not recorded as views by autograd."""
     return _cut(input, _even(input.shape, split_size, dim), dim)
 
 
 @linear(
-    input=lambda g, input_shape, split_sizes, dim: _joined(g, input_shape, split_sizes, dim),
-    many=True,
-    structural=True,
-    name="unsafe_split_with_sizes",
+    input=lambda g, input_shape, split_sizes, dim: _joined(g, input_shape, split_sizes, dim), many=True, structural=True
 )
 def unsafe_split_with_sizes(input: Array, split_sizes: Sizes, dim: int = 0) -> Any:
     """`split_with_sizes` whose parts may be modified in-place: autograd does not record them as views.
@@ -150,7 +138,7 @@ def unsafe_split_with_sizes(input: Array, split_sizes: Sizes, dim: int = 0) -> A
     return _cut(input, split_sizes, dim)
 
 
-def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> Parts:
     """`split` whose parts may be modified in-place: autograd does not record them as views; do not use them as such.
 
     Example::
@@ -162,7 +150,7 @@ def unsafe_split(input: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, 
     return _unsafe_split(input, split_size, dim)
 
 
-def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
     """`chunk` whose parts may be modified in-place: see `unsafe_split`.
 
     Example::
@@ -177,7 +165,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]
     return _unsafe_split(input, -(-size // chunks), dim)
 
 
-def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Parts:
     """Split along a dimension into parts of one size, or of given sizes. Views, not to be modified under grad mode.
 
     Args:
@@ -202,12 +190,12 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> tuple[Te
     return _split(tensor, split_size_or_sections.__index__(), dim)
 
 
-def _method_split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def _method_split(self: Tensor, split_size: Any, dim: int = 0) -> Parts:
     """Parts along a dimension: of one size, or of given sizes."""
     return split(self, split_size, dim)
 
 
-def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Tensor, ...]:
+def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Parts:
     """Split along a dimension into parts of given sizes. Views, which must not be modified in-place under grad mode.
 
     Raises:
@@ -222,7 +210,7 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> tuple[Ten
     return _split_sizes(input, tuple(n.__index__() for n in split_sizes), dim)
 
 
-def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
     """At most `chunks` parts of equal size along a dimension, the last one smaller. Views.
 
     Raises:
@@ -244,14 +232,9 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 
 def tensor_split(
-    input: Tensor,
-    indices_or_sections: Any = None,
-    dim: int = 0,
-    *,
-    indices: Any = None,
-    sections: Any = None,
-    tensor_indices_or_sections: Any = None,
-) -> tuple[Tensor, ...]:
+    input: Tensor, indices_or_sections: Any = None, dim: int = 0,
+    *, indices: Any = None, sections: Any = None, tensor_indices_or_sections: Any = None,
+) -> Parts:  # fmt: skip
     """Split along a dimension into a number of parts whose sizes differ by at most 1, or at given indices. Views.
 
     Example::
@@ -295,7 +278,7 @@ def tensor_split(
     return tuple(late._slice(input, (*(FULL,) * d, slice(a, b), ...)) for a, b in pairs)
 
 
-def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, least: int) -> tuple[Tensor, ...]:
+def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, least: int) -> Parts:
     where: Any = next((w for w in given if w is not None), None)
     if input.ndim < least:
         raise RuntimeError(
@@ -319,9 +302,7 @@ def _split_along(name: str, input: Tensor, given: tuple[Any, ...], dim: int, lea
     return tensor_split(input, where, dim)
 
 
-def hsplit(
-    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
-) -> tuple[Tensor, ...]:
+def hsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Parts:
     """Parts along the second dimension, of a vector along its only one. Views.
 
     Example::
@@ -333,9 +314,7 @@ def hsplit(
     return _split_along("hsplit", input, (indices_or_sections, indices, sections), 0 if input.ndim == 1 else 1, 1)
 
 
-def vsplit(
-    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
-) -> tuple[Tensor, ...]:
+def vsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Parts:
     """Parts along the first dimension. Views.
 
     Example::
@@ -347,9 +326,7 @@ def vsplit(
     return _split_along("vsplit", input, (indices_or_sections, indices, sections), 0, 2)
 
 
-def dsplit(
-    input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None
-) -> tuple[Tensor, ...]:
+def dsplit(input: Tensor, indices_or_sections: Any = None, *, indices: Any = None, sections: Any = None) -> Parts:
     """Parts along the third dimension. Views.
 
     Example::

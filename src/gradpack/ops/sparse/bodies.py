@@ -107,37 +107,31 @@ def _sub(input: Any, other: Any, *, alpha: Any = 1) -> Any:
     return _add(input, -_scaled(other, alpha))
 
 
-@_body("mul")
-def _mul(input: Any, other: Any) -> Any:
-    return multiply(input, other)
-
-
+@_body("div")
 def _quotient(input: Any, other: Any) -> Any:
     return input / other if isinstance(input, CooArray) else CooArray.__truediv__(input, other)
 
 
-BODIES["div"] = _quotient
-BODIES["_copied"] = lambda input, other: _copied(input, other)
-BODIES["_zeroed"] = lambda input: nothing(input)
-BODIES["clone"] = lambda input, memory_format=None: input.copy()
+@_body("_to_copy")
+def _to_copy(input: CooArray, dtype: Any, memory_format: Any = None) -> Any:
+    return SPARSE.cast(input, dtype) if input.dtype != SPARSE.native_of(dtype) else input.copy()
+
+
+BODIES["mul"] = multiply
 BODIES["neg"] = lambda input: -input
-BODIES["_to_copy"] = lambda input, dtype, memory_format=None: (
-    SPARSE.cast(input, dtype) if _changes(input, dtype) else input.copy()
-)
 BODIES["alias"] = lambda input: input
-BODIES["zeros_like"] = lambda input: nothing(input)
+BODIES["clone"] = lambda input, memory_format=None: input.copy()
 
 
-def _changes(input: CooArray, d: Any) -> bool:
-    return bool(input.dtype != SPARSE.native_of(d))
-
-
+@_body("_copied")
 def _copied(input: Any, other: Any) -> Any:
     if not isinstance(other, CooArray) or not isinstance(input, CooArray):
         raise RuntimeError("copy_() between dense and sparse Tensors is not implemented!")
     return other.copy()
 
 
+@_body("_zeroed")
+@_body("zeros_like")
 def nothing(like: CooArray) -> CooArray:
     """Return a sparse array of a shape, without entries."""
     return CooArray(like.indices[:, :0].copy(), like.values[:0].copy(), like.shape, True)
@@ -284,10 +278,10 @@ def _addmm(input: Any, mat1: Any, mat2: Any, *, beta: Any = 1, alpha: Any = 1) -
 # -- element by element, where zeros stay zeros --
 
 
-def _of_values(name: str) -> Callable[..., Any]:
+def _of_values(name: str, label: str = "") -> Callable[..., Any]:
     def body(input: Any, *args: Any, **kwargs: Any) -> Any:
-        if not isinstance(input, CooArray) or any(isinstance(v, CooArray) for v in args):
-            raise unsupported(name)
+        if not isinstance(input, CooArray) or any(isinstance(v, CooArray) or np.ndim(v) for v in args):
+            raise unsupported(label or name)
         merged = input.coalesce()
         return merged.with_values(np.asarray(NUMPY.body(REGISTRY[name])(merged.values, *args, **kwargs)))
 
@@ -296,17 +290,17 @@ def _of_values(name: str) -> Callable[..., Any]:
 
 for _name in (
     "abs sqrt sin tan asin atan sinh tanh asinh atanh expm1 log1p sign sgn floor ceil trunc round frac relu erf erfinv "
-    "isnan isinf isposinf isneginf signbit deg2rad rad2deg conj_physical square"
+    "isnan isinf isposinf isneginf signbit deg2rad rad2deg conj_physical square floor_divide"
 ).split():
     BODIES[_name] = _of_values(_name)
+BODIES["div_rounded"] = _of_values("div_rounded", "div")
 
 
 @_body("pow")
 def _pow(input: Any, exponent: Any) -> Any:
     if not isinstance(input, CooArray) or np.ndim(exponent) or not exponent > 0:
         raise unsupported("pow")
-    merged = input.coalesce()
-    return merged.with_values(NUMPY.body(REGISTRY["pow"])(merged.values, exponent))
+    return _of_values("pow")(input, exponent)
 
 
 @_body("where")
@@ -314,24 +308,6 @@ def _where(condition: Any, input: Any, other: Any) -> Any:
     if not isinstance(condition, CooArray) or np.ndim(other) or other != 0:
         raise unsupported("where")
     return multiply(input, condition)
-
-
-def _floor_quotient(input: Any, other: Any) -> Any:
-    if not isinstance(input, CooArray) or np.ndim(other):
-        raise unsupported("floor_divide")
-    merged = input.coalesce()
-    return merged.with_values(merged.values // other)
-
-
-BODIES["floor_divide"] = _floor_quotient
-
-
-@_body("div_rounded")
-def _div_rounded(input: Any, other: Any, rounding_mode: str) -> Any:
-    if not isinstance(input, CooArray) or np.ndim(other):
-        raise unsupported("div")
-    merged = input.coalesce()
-    return merged.with_values(np.asarray(NUMPY.body(REGISTRY["div_rounded"])(merged.values, other, rounding_mode)))
 
 
 @_body("select")

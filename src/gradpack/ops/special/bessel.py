@@ -5,6 +5,7 @@ Those that torch differentiates are the modified ones of the first kind: `i0`, `
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,10 @@ METHODS = "i0"
 INPLACE = "i0_"
 
 
-@elementwise(input=lambda g, input: g * i1(input), result="float", dtypes="bif", cost="dear")
+_special = partial(elementwise, result="float", dtypes="bif", cost="dear")
+
+
+@_special(input=lambda g, input: g * i1(input))
 def i0(input: Array) -> Any:
     """The modified Bessel function of the first kind, of order 0.
 
@@ -32,13 +36,10 @@ def i0(input: Array) -> Any:
     return special("i0", input)
 
 
-@elementwise(
+@_special(
     input=lambda g, input, out: g * (i1e(input) - late.sign(input) * out),
-    result="float",
-    dtypes="bif",
     name="special_i0e",
     node="SpecialI0EBackward0",
-    cost="dear",
 )
 def i0e(input: Array) -> Any:
     """`exp(-abs(input)) * i0(input)`.
@@ -52,9 +53,7 @@ def i0e(input: Array) -> Any:
     return special("i0e", input)
 
 
-@elementwise(
-    input=lambda g, input, out: g * _slope_i1(input, out), result="float", dtypes="bif", name="special_i1", cost="dear"
-)
+@_special(input=lambda g, input, out: g * _slope_i1(input, out), name="special_i1")
 def i1(input: Array) -> Any:
     """The modified Bessel function of the first kind, of order 1.
 
@@ -67,14 +66,7 @@ def i1(input: Array) -> Any:
     return special("i1", input)
 
 
-@elementwise(
-    input=lambda g, input, out: g * _slope_i1e(input, out),
-    result="float",
-    dtypes="bif",
-    name="special_i1e",
-    node="SpecialI1EBackward0",
-    cost="dear",
-)
+@_special(input=lambda g, input, out: g * _slope_i1e(input, out), name="special_i1e", node="SpecialI1EBackward0")
 def i1e(input: Array) -> Any:
     """`exp(-abs(input)) * i1(input)`.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...kernels.dispatch import accelerated
 from ..pointwise.blockwise import blockwise, is_numpy
-from ..pointwise.error_function import _polynomial_into
+from ..pointwise.error_function import _polynomial
 
 _LARGE = 4096  # elements: below this SciPy is as fast
 
@@ -38,8 +38,7 @@ def erfinv_of(x: Any, plain: Callable[[Any], Any]) -> Any:
         np.log(w, w)
         np.negative(w, w)
         np.subtract(w, 2.5, w)
-        _polynomial_into(out, _INVERSE, w)
-        np.multiply(out, x, out)
+        np.multiply(_polynomial(_INVERSE, w), x, out)
         far = np.flatnonzero(~(np.abs(x) <= _CENTRAL))
         if far.size:
             out[far] = plain(x[far])
@@ -83,8 +82,7 @@ def _zeta_two(x: Any, out: Any, y: Any, spare: Any, rest: Any) -> None:
     np.add(x, _STEPS, y)
     np.divide(1, y, y)
     np.square(y, spare)
-    _polynomial_into(rest, _BERNOULLI, spare)
-    np.multiply(rest, spare, rest)  # x times the sum
+    np.multiply(_polynomial(_BERNOULLI, spare), spare, rest)  # x times the sum
     np.multiply(y, 0.5, spare)
     np.add(rest, spare, rest)
     np.add(rest, 1, rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from ..pointwise.operands import is_number
 FUNCTIONS = ""
 
 _ROOT_HALF = math.sqrt(0.5)
+_special = partial(elementwise, result="float", dtypes="biF", cost="dear")
 
 
 def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
@@ -39,13 +41,7 @@ def ndtr(input: Tensor, *, out: Any = None) -> Tensor:
     return result
 
 
-@elementwise(
-    input=lambda g, out: g * (late.exp(out * out * 0.5) * math.sqrt(2 * math.pi)),
-    result="float",
-    dtypes="biF",
-    name="special_ndtri",
-    cost="dear",
-)
+@_special(input=lambda g, out: g * (late.exp(out * out * 0.5) * math.sqrt(2 * math.pi)), name="special_ndtri")
 def ndtri(input: Array) -> Any:
     """The quantile function of the standard normal distribution, the inverse of `ndtr`. Needs SciPy.
 
@@ -58,13 +54,7 @@ def ndtri(input: Array) -> Any:
     return special("ndtri", input)
 
 
-@elementwise(
-    input=lambda g, input: g / erfcx(input * -_ROOT_HALF) * math.sqrt(2 / math.pi),
-    result="float",
-    dtypes="biF",
-    name="special_log_ndtr",
-    cost="dear",
-)
+@_special(input=lambda g, input: g / erfcx(input * -_ROOT_HALF) * math.sqrt(2 / math.pi), name="special_log_ndtr")
 def log_ndtr(input: Array) -> Any:
     """The logarithm of `ndtr(input)`, precise where that is tiny. Needs SciPy.
 
@@ -77,13 +67,7 @@ def log_ndtr(input: Array) -> Any:
     return special("log_ndtr", input)
 
 
-@elementwise(
-    input=lambda g, input, out: g * (input * out * 2 - 2 / math.sqrt(math.pi)),
-    result="float",
-    dtypes="biF",
-    name="special_erfcx",
-    cost="dear",
-)
+@_special(input=lambda g, input, out: g * (input * out * 2 - 2 / math.sqrt(math.pi)), name="special_erfcx")
 def erfcx(input: Array) -> Any:
     """`exp(input * input) * erfc(input)`, without overflow. Needs SciPy.
 

@@ -7,7 +7,8 @@ trigonometric functions, which are used for high degrees.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -83,25 +84,27 @@ def _polynomial(x: Array, degree: Array, family: str = "t", shifted: bool = Fals
             value, ladder = np.where(inside, _CHEBYSHEV[family](degree, angle), value), ladder & ~inside
     if not np.any(ladder):
         return value
+    for k, found in enumerate(_ladder(x, int(np.max(np.where(ladder, degree, 1.0))), family), 1):
+        value = np.where(ladder & (degree == k), found, value)
+    return value
+
+
+def _ladder(x: Any, n: int, family: str) -> Iterator[Any]:
+    """The polynomials of the degrees from 1 to `n`."""
     before, last = np.ones_like(x), _FIRST[family](x)
     step = _STEP.get(family, lambda k: (2, 0, 1))
-    for k in range(1, int(np.max(np.where(ladder, degree, 1.0)))):
+    yield last
+    for k in range(1, n):
         a, b, c = step(k)
         before, last = last, (a * x + b) * last - c * before
-        value = np.where(ladder & (degree == k + 1), last, value)
-    return value
+        yield last
 
 
 def _climb(x: Any, n: int, family: str) -> Any:
     """The polynomial of the same degree `n` for all elements."""
     if n < 1 or (family in ("h", "he") and n > _limit(x)):
         return np.full_like(x, 0.0 if n < 0 else 1.0 if n == 0 else np.nan)
-    before, last = np.ones_like(x), _FIRST[family](x)
-    step = _STEP.get(family, lambda k: (2, 0, 1))
-    for k in range(1, n):
-        a, b, c = step(k)
-        before, last = last, (a * x + b) * last - c * before
-    return last
+    return deque(_ladder(x, n, family), maxlen=1).pop()
 
 
 def _limit(x: Any) -> int:
@@ -109,14 +112,17 @@ def _limit(x: Any) -> int:
     return 512 if x.dtype == np.float64 else 128
 
 
-def _family(name: str, family: str, shifted: bool, words: str, example: str) -> Any:
+def _family(name: str, words: str, example: str) -> Any:
+    """Make the function of a family, which its name ends with."""
+    family, shifted = name.rpartition("_")[2], name.startswith("shifted_")
+
     def function(x: Any, n: Any, *, out: Any = None) -> Any:
         if out is None:
             return _polynomial(x, n, family, shifted)
         return _polynomial(x, n, family, shifted, out=out)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""{words} of degree `n`, at `x`: 0 for a negative degree.
+    function.__doc__ = f"""The {words} of degree `n`, at `x`: 0 for a negative degree.
 
     Either may be a number. There is no derivative, as in torch.
 
@@ -130,54 +136,32 @@ def _family(name: str, family: str, shifted: bool, words: str, example: str) -> 
 
 
 chebyshev_polynomial_t = _family(
-    "chebyshev_polynomial_t", "t", False, "The Chebyshev polynomial of the first kind", "tensor([-0.5000, 26.0000])"
+    "chebyshev_polynomial_t", "Chebyshev polynomial of the first kind", "tensor([-0.5000, 26.0000])"
 )
 chebyshev_polynomial_u = _family(
-    "chebyshev_polynomial_u", "u", False, "The Chebyshev polynomial of the second kind", "tensor([ 0., 56.])"
+    "chebyshev_polynomial_u", "Chebyshev polynomial of the second kind", "tensor([ 0., 56.])"
 )
 chebyshev_polynomial_v = _family(
-    "chebyshev_polynomial_v", "v", False, "The Chebyshev polynomial of the third kind", "tensor([-1., 41.])"
+    "chebyshev_polynomial_v", "Chebyshev polynomial of the third kind", "tensor([-1., 41.])"
 )
 chebyshev_polynomial_w = _family(
-    "chebyshev_polynomial_w", "w", False, "The Chebyshev polynomial of the fourth kind", "tensor([ 1., 71.])"
+    "chebyshev_polynomial_w", "Chebyshev polynomial of the fourth kind", "tensor([ 1., 71.])"
 )
 shifted_chebyshev_polynomial_t = _family(
-    "shifted_chebyshev_polynomial_t",
-    "t",
-    True,
-    "The Chebyshev polynomial of the first kind on [0, 1]",
-    "tensor([-1., 99.])",
+    "shifted_chebyshev_polynomial_t", "Chebyshev polynomial of the first kind on [0, 1]", "tensor([-1., 99.])"
 )
 shifted_chebyshev_polynomial_u = _family(
-    "shifted_chebyshev_polynomial_u",
-    "u",
-    True,
-    "The Chebyshev polynomial of the second kind on [0, 1]",
-    "tensor([ -1., 204.])",
+    "shifted_chebyshev_polynomial_u", "Chebyshev polynomial of the second kind on [0, 1]", "tensor([ -1., 204.])"
 )
 shifted_chebyshev_polynomial_v = _family(
-    "shifted_chebyshev_polynomial_v",
-    "v",
-    True,
-    "The Chebyshev polynomial of the third kind on [0, 1]",
-    "tensor([ -1., 169.])",
+    "shifted_chebyshev_polynomial_v", "Chebyshev polynomial of the third kind on [0, 1]", "tensor([ -1., 169.])"
 )
 shifted_chebyshev_polynomial_w = _family(
-    "shifted_chebyshev_polynomial_w",
-    "w",
-    True,
-    "The Chebyshev polynomial of the fourth kind on [0, 1]",
-    "tensor([ -1., 239.])",
+    "shifted_chebyshev_polynomial_w", "Chebyshev polynomial of the fourth kind on [0, 1]", "tensor([ -1., 239.])"
 )
-hermite_polynomial_h = _family(
-    "hermite_polynomial_h", "h", False, "The physicist's Hermite polynomial", "tensor([-1., 40.])"
-)
+hermite_polynomial_h = _family("hermite_polynomial_h", "physicist's Hermite polynomial", "tensor([-1., 40.])")
 hermite_polynomial_he = _family(
-    "hermite_polynomial_he", "he", False, "The probabilist's Hermite polynomial", "tensor([-0.7500,  2.0000])"
+    "hermite_polynomial_he", "probabilist's Hermite polynomial", "tensor([-0.7500,  2.0000])"
 )
-laguerre_polynomial_l = _family(
-    "laguerre_polynomial_l", "l", False, "The Laguerre polynomial", "tensor([ 0.1250, -0.3333])"
-)
-legendre_polynomial_p = _family(
-    "legendre_polynomial_p", "p", False, "The Legendre polynomial", "tensor([-0.1250, 17.0000])"
-)
+laguerre_polynomial_l = _family("laguerre_polynomial_l", "Laguerre polynomial", "tensor([ 0.1250, -0.3333])")
+legendre_polynomial_p = _family("legendre_polynomial_p", "Legendre polynomial", "tensor([-0.1250, 17.0000])")

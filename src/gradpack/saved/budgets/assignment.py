@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .choices import NEVER, BudgetLimits, Item
+from .plans import NEVER, BudgetLimits, Item
 
 Table = Any  # a NumPy array of floats
 _LOOK, _NUMBER, _CHANGE = 1e-4, 4e-9, 2e-5  # assumed seconds: of `trials`, per entry of its table, of one change

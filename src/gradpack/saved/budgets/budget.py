@@ -11,20 +11,14 @@ from ...base.layouts import strided
 from ...base.modes import MODE, OpMode
 from ...base.sizes import in_bytes, shown
 from ...core.tensor import Tensor
-from ..info import BriefInfo, SavedInfo
-from ..memory_handles import described
-from ..policies.cheap_operations import is_held
-from ..policies.recompute import OpRecorder
-from ..policies.recompute_graph import RecordedArray
-from ..policies.recompute_paths import paths_to
-from ..policies.recorded_arrays import RecordedArrays
+from ..info import BriefInfo, SavedInfo, described
+from ..policies.recompute import OpRecorder, is_held, paths_to
+from ..policies.recompute_graph import RecordedArray, RecordedArrays
 from ..policy import Policy
 from ..storage import WeakIdentityMap
-from .accounting import BudgetedTensor, Method, StorageEntry, packed_bytes
-from .choices import BudgetLimits
+from .accounting import BudgetedTensor, Method, StorageEntry, check_folder, methods_for, packed_bytes
 from .costs import CallTime
-from .explain import BudgetPlan
-from .methods import check_folder, methods_for
+from .plans import BudgetLimits, BudgetPlan
 from .residency import Residency
 from .step_profile import ProfileRow, SharedPlans, StepProfile, adopted, better, is_due, planned
 
@@ -157,17 +151,13 @@ class Budget(Policy):
         """Return a cheap `BriefInfo` while a step follows its plan and no recorder is active, else a `SavedInfo`."""
         profile = self._profile
         goes_on = bool(self._plans) and (profile.choice is not None or not profile.rows)
-        return (
-            BriefInfo(label, node, where)
-            if goes_on and MODE.get().recorder is None
-            else SavedInfo(tensor, label, node, where)
-        )
+        is_brief = goes_on and MODE.get().recorder is None
+        return BriefInfo(label, node, where) if is_brief else SavedInfo(tensor, label, node, where)
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
         if tensor._spec.layout is not strided or is_held(tensor) or tensor._tangents is not None:
             return tensor
-        if info is None:
-            info = described(tensor)
+        info = info or described(tensor)
         if owner_of(tensor._data) in self._others:
             return tensor
         if type(info) is SavedInfo and info.kind in ("parameter", "buffer"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from copy import copy
 from functools import partial
 from threading import RLock
 from time import perf_counter
@@ -14,11 +13,12 @@ from weakref import WeakValueDictionary, ref
 from ...backends.memory_layout import owner_of
 from ...base.sizes import shown
 from ...core.tensor import Tensor
+from ..policies.packed_store import afresh
+from ..policies.recompute import RecomputePaths, paths_to, recipe_of
 from ..policies.recompute_graph import DroppedTensor, Recipe, RecordedArray, anchor_of
-from ..policies.recompute_paths import RecomputePaths, paths_to, recipe_of
 from ..storage import WeakIdentityMap
 from .accounting import Accounts, BudgetedTensor, HeldSource, Method, StorageEntry, packed_bytes
-from .choices import BudgetLimits
+from .plans import BudgetLimits
 from .step_profile import ProfileRow
 
 
@@ -94,7 +94,7 @@ class Residency:
         """Evict the entry of least cost per byte and per age, the heuristic of DTR; return False if there is none."""
         best: tuple[float, int, StorageEntry, str] | None = None
         short = int(self._has_room(new.takes("keep", new.nbytes)[0], 0))  # what is short: 0 device, 1 host memory
-        for entry in self._candidates(new):
+        for entry in [*self._living.values(), *([] if new.form else [new])]:
             now = entry.takes("keep", entry.nbytes)
             for name, seconds, nbytes in self._options(entry):
                 freed = now[short] - entry.takes(name, nbytes)[short]
@@ -112,11 +112,6 @@ class Residency:
         elif entry is not new:
             self._living.pop(entry.number, None)
         return True
-
-    def _candidates(self, new: StorageEntry) -> Iterator[StorageEntry]:
-        yield from list(self._living.values())
-        if not new.form:
-            yield new
 
     def _options(self, entry: StorageEntry) -> Iterator[tuple[str, float, int]]:
         row: ProfileRow = entry.row
@@ -277,7 +272,9 @@ class Residency:
     def is_held(self, value: RecordedArray, array: Any) -> bool:
         slot: BudgetedTensor | None = value.slot()
         if slot is not None:
-            return slot.is_whole if slot.kept is None and isinstance(slot.form, Tensor) else not slot.is_rounded
+            if slot.kept is not None:
+                return not slot.kept.lossy
+            return slot.is_whole or not isinstance(slot.form, Tensor)
         return array is not None and (value.held or value.is_tiny)
 
     def _hold(self, value: RecordedArray, array: Any) -> Any:
@@ -329,10 +326,8 @@ def _settled(entry: StorageEntry) -> None:
     for slot in entry.living():
         record = slot.form.record
         record.settle()
-        error = None if record.job is None else record.job.error
-        if error is not None:
-            error.__traceback__ = None  # its frames would keep the data of the write alive, in a cycle
-            raise copy(error)
+        if record.error is not None:
+            raise afresh(record.error)
 
 
 def _tiny(paths: RecomputePaths) -> int:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 from weakref import ref
 
 from ..info import SavedInfo
 from .accounting import Method
-from .choices import NEVER, BudgetLimits, Choice, Item, outcome
 from .costs import CallTime
-from .explain import BudgetPlan
-from .planner import ChoicePlan, plan
+from .planner import plan
+from .plans import NEVER, BudgetLimits, BudgetPlan, Choice, ChoicePlan, Item, outcome
 
 Key = tuple[Any, ...]
 _KINDS = 1000  # kinds of steps; beyond it, those without living plans are forgotten
@@ -122,15 +122,14 @@ def planned(
     methods: Sequence[Method],
     limits: BudgetLimits,
     effort: float,
-    old: BudgetPlan | None = None,
     others: Sequence[BudgetPlan] = (),
 ) -> BudgetPlan:
     """Make a plan for steps like this one, with about `effort` seconds of search.
 
-    It is no slower than `old` and than those of `others`, as far as these fit within the limits.
+    It is no slower than those of `others`, as far as these fit within the limits.
     """
     items = _items(profile, methods)
-    start = _best_of([*([] if old is None else [old]), *others], items, limits)
+    start = _best_of(others, items, limits)
     return _made(profile, methods, items, plan(items, *limits, effort=effort, start=start), limits)
 
 
@@ -148,13 +147,9 @@ def _made(
 
 def _best_of(plans: Sequence[BudgetPlan], items: Sequence[Item], limits: BudgetLimits) -> list[int] | None:
     """Return the choices of the fastest plan that fits, by current costs; None if none fits."""
-    best: tuple[float, list[int]] | None = None
-    for known in plans:
-        chosen = known.choices_among(items)
-        found = outcome(items, chosen)
-        if found.fits(limits) and (best is None or found.seconds < best[0]):
-            best = found.seconds, chosen
-    return None if best is None else best[1]
+    tried = [known.choices_among(items) for known in plans]
+    fitting = [(found.seconds, chosen) for chosen in tried if (found := outcome(items, chosen)).fits(limits)]
+    return min(fitting, key=itemgetter(0))[1] if fitting else None
 
 
 def is_due(plan: BudgetPlan, methods: Sequence[Method]) -> bool:
@@ -170,7 +165,7 @@ def better(
     """Return the plan that a step has followed, or a new one if that is clearly better by current costs."""
     old = profile.planned
     assert old is not None
-    new = planned(profile, methods, old.limits, effort, old, others)
+    new = planned(profile, methods, old.limits, effort, [old, *others])
     old.rates = new.rates
     return _in_place_of(old, new)
 
@@ -212,18 +207,14 @@ class SharedPlans:
     def add(self, plan: BudgetPlan) -> None:
         if len(self._known) >= _KINDS:
             self._known = {key: plans for key, plans in self._known.items() if any(found() for found in plans)}
-        kind = _kind(plan.keys)
+        kind = hash(tuple(plan.keys))
         left = [found for found in self._known.get(kind, ()) if found() not in (None, plan)]
         self._known[kind] = [*left, ref(plan)]
 
     def like(self, keys: Sequence[Key]) -> list[BudgetPlan]:
         """Return the plans that fit, for steps that save the same tensors."""
-        known = self._known.get(_kind(keys), ())
+        known = self._known.get(hash(tuple(keys)), ())
         return [plan for found in known if (plan := found()) is not None and plan.fits and plan.keys == keys]
-
-
-def _kind(keys: Sequence[Key]) -> int:
-    return hash(tuple(keys))
 
 
 def _item(row: ProfileRow, methods: Sequence[Method], end: int) -> Item:

@@ -80,7 +80,6 @@ class ThreadPool:
         self._idle = 0
         self._lock = threading.Lock()  # enter this, not the condition, which an interrupt would leave locked
         self._wake = threading.Condition(self._lock)
-        self.process = os.getpid()
 
     def call(self, workers: JobQueue) -> bool:
         """Ask for one more thread to run jobs of `workers` until none is left; False if no thread can be started."""
@@ -115,14 +114,6 @@ _MOST = 8  # most threads, for all policies together
 _crew = ThreadPool(_MOST)
 
 
-def thread_pool() -> ThreadPool:
-    """Return the `ThreadPool` of this process, a new one after a fork."""
-    global _crew
-    if _crew.process != os.getpid():  # forked: threads exist in the parent only
-        _crew = ThreadPool(_MOST)
-    return _crew
-
-
 class JobQueue:
     """A queue of jobs, run in order in the background, with at most `window` bytes in flight.
 
@@ -139,11 +130,9 @@ class JobQueue:
         self._unfinished: deque[Job] = deque()
         self._lock = threading.Lock()
         self._threads = 0  # threads that run jobs of this queue now, or were asked for
-        self._process = os.getpid()
 
     def add(self, work: Callable[[], None], nbytes: int) -> Job:
         """Queue `work`, which counts as `nbytes` in flight, and return its job. May wait for older jobs first."""
-        self._after_fork()
         while (oldest := self._too_much(nbytes)) is not None:
             self.finish(oldest)
         job, alone = Job(work), False
@@ -153,8 +142,8 @@ class JobQueue:
             self.peak = max(self.peak, self.under_way)
             self._queue.append(job)
             if self._threads < self.count:
-                _settle_before_forks(self)
-                alone = not thread_pool().call(self)
+                _with_threads.add(self)
+                alone = not _crew.call(self)
                 self._threads += not alone
         if alone and not self._threads:  # there is no thread to run it
             self._queue.clear()
@@ -191,10 +180,6 @@ class JobQueue:
             self._threads = max(0, self._threads - 1)  # an interrupt may have come before the thread was counted
             return None
 
-    def _after_fork(self) -> None:
-        if self._process != os.getpid():  # forked: threads exist in the parent only
-            self.__init__(self.count, self.window)  # type: ignore[misc]
-
 
 def _bare(error: BaseException) -> BaseException:
     """Return the error with all tracebacks removed: their frames would keep the job and its arrays alive."""
@@ -214,18 +199,21 @@ def _work(thread_pool: ThreadPool) -> None:
 
 
 _with_threads: WeakSet[JobQueue] = WeakSet()
-_registered: list[bool] = []
-
-
-def _settle_before_forks(workers: JobQueue) -> None:
-    """Make forks wait for jobs in flight: the child has no thread to finish them or to release their locks."""
-    if not _registered and hasattr(os, "register_at_fork"):
-        _registered.append(True)
-        os.register_at_fork(before=_settle_all)
-    _with_threads.add(workers)
 
 
 def _settle_all() -> None:
+    """Wait for jobs in flight before a fork: the child has no thread to finish them or to release their locks."""
     for workers in list(_with_threads):
-        if workers._process == os.getpid():
-            workers.drain()
+        workers.drain()
+
+
+def _begin_anew() -> None:
+    """Begin without threads in the child of a fork: they exist in the parent only."""
+    global _crew
+    _crew = ThreadPool(_MOST)
+    for workers in list(_with_threads):
+        workers.__init__(workers.count, workers.window)  # type: ignore[misc]
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_settle_all, after_in_child=_begin_anew)

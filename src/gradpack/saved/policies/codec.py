@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ...base.dtypes import FLOATING
 from ..info import SavedInfo
 
@@ -38,7 +40,6 @@ class Stage:
         coarse: whether it is so inexact that a quotient of two decoded tensors is meaningless.
         background: from how many bytes on it runs in the background; None for never.
         window: how many bytes may then be in flight.
-        policy: the class of policies with such a stage, if not `Stored`.
         tier: where the encoded bytes are, such as "disk"; "" if the stage does not move them.
         min_bytes: smaller tensors are kept as they are.
         looks: whether `encode` reads the elements, so that they must be in host memory first.
@@ -50,7 +51,6 @@ class Stage:
     coarse = False
     background: int | None = None
     window = 0
-    policy: Any = None
     tier = ""
     min_bytes = 0
     looks = True
@@ -59,6 +59,11 @@ class Stage:
     def takes(self, info: SavedInfo) -> bool:
         """Return whether it applies to a tensor: not to small ones, nor to parameters and buffers."""
         return info.nbytes >= self.min_bytes and info.kind not in OTHERS
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """The bytes in use in its file."""
+        return 0
 
     def draw(self, row: int, known: bool) -> Any:
         """Return what one encoding depends on beside the arrays, such as a random seed. Called in packing order.
@@ -71,11 +76,11 @@ class Stage:
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
         """Return arrays that replace `parts`, and anything else that `decode` needs. May run on another thread."""
-        raise TypeError(f"{type(self).__name__} has no encode")
+        return parts, None
 
     def decode(self, parts: Parts, extra: Any) -> Parts:
         """Return the arrays that `encode` was given, exactly so if the stage is lossless."""
-        raise TypeError(f"{type(self).__name__} has no decode")
+        return parts
 
     def __repr__(self) -> str:
         return self.name
@@ -85,13 +90,8 @@ class EachPart(Stage):
     """A stage that encodes each array for itself, or keeps it as it is."""
 
     def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
-        made: list[Any] = []
-        extra: list[Any] = []
-        for part in parts:
-            code, how = self.encode_part(part) or (part, None)
-            made.append(code)
-            extra.append(how)
-        return tuple(made), extra
+        pairs = [self.encode_part(part) or (part, None) for part in parts]
+        return tuple([code for code, _ in pairs]), [how for _, how in pairs]
 
     def decode(self, parts: Parts, extra: Any) -> Parts:
         pairs = zip(parts, extra, strict=True)
@@ -99,11 +99,11 @@ class EachPart(Stage):
 
     def encode_part(self, part: Any) -> tuple[Any, tuple[Any, ...]] | None:
         """Return the encoded array and further arguments for `decode_part`; None to keep the array."""
-        raise TypeError(f"{type(self).__name__} has no encode_part")
+        return None
 
     def decode_part(self, part: Any, *how: Any) -> Any:
         """Undo `encode_part`."""
-        raise TypeError(f"{type(self).__name__} has no decode_part")
+        return part
 
 
 class Lossy(Stage):
@@ -127,9 +127,9 @@ class Lossy(Stage):
         )
 
 
-def arguments(**given: Any) -> str:
-    """Format keyword arguments as source text, without those that are None."""
-    return ", ".join(f"{key}={value!r}" for key, value in given.items() if value is not None)
+def arguments(usual: dict[str, Any], **given: Any) -> str:
+    """Format keyword arguments as source text, without those that have their usual values."""
+    return ", ".join(f"{key}={value!r}" for key, value in given.items() if value != usual[key])
 
 
 def check_bytes(policy: str, **given: Any) -> None:
@@ -137,3 +137,21 @@ def check_bytes(policy: str, **given: Any) -> None:
     for key, value in given.items():
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
             raise ValueError(f"{policy}(): {key} is a number of bytes, 0 or more, not {value!r}")
+
+
+class Signs(Stage):
+    """Pack `x > 0` as bits; unpack ones and zeros."""
+
+    name = "signs()"
+    lossless = False
+
+    def encode(self, parts: Parts, drawn: Any) -> tuple[Parts, Any]:
+        (part,) = parts
+        return (np.packbits(part > 0),), (part.size, part.dtype)
+
+    def decode(self, parts: Parts, extra: Any) -> Parts:
+        size, dtype = extra
+        return (np.unpackbits(parts[0], count=size).astype(dtype),)
+
+
+SIGNS = Signs()

@@ -6,18 +6,18 @@ does not block: one stream copies out, another one back. Until a copy is done, u
 
 from __future__ import annotations
 
+from contextlib import suppress
+from functools import partial
 from threading import RLock
 from typing import Any
 from weakref import ref
 
 from ...backends import NUMPY
 from ...core.tensor import alias
-from ..memory_handles import DeviceMemory
-from ..storage import strides_of
+from ..storage import DeviceMemory, strides_of, weakly
 from .codec import CopyLimits
 from .packed_store import PackedStorage, PackingPlan, afresh
-from .pinned_pool import half_of_memory
-from .transfers import CopyBack, CopyOut, Transfers, staging_of
+from .transfers import CopyBack, CopyOut, half_of_memory, staging_of
 
 LIMITS = CopyLimits(64 << 20, 64 << 20, half_of_memory())  # the default
 
@@ -29,32 +29,20 @@ class PackedDeviceStorage(PackedStorage):
         array: all its elements, contiguous.
         layout: the layout for `undense` if only a tensor's distinct elements are packed, None for a whole storage.
         is_shared: whether `array` is the program's memory, which in-place writes may change.
-        limits: the limits of its copies.
-        stats: the counts to which copies are added.
     """
 
-    def __init__(
-        self,
-        memory: DeviceMemory,
-        array: Any,
-        layout: Any,
-        is_shared: bool,
-        how: PackingPlan,
-        limits: CopyLimits,
-        stats: Transfers,
-    ) -> None:
+    def __init__(self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: PackingPlan) -> None:
         self._staging = staging = staging_of(memory.streams)
-        self._limits, self._stats = limits, stats
+        self._limits, self._stats = how.limits, how.stats
         self._native = memory.native
         self._counter = memory.counter
         self._departure: CopyOut | None = None
-        self._error: Exception | None = None
         self._here = None if how.steps else array
         self._where: Any = None  # the stream for which `_unpacked` was unpacked
         host = None
         if how.steps:
             try:
-                self._departure = CopyOut(staging, array, limits.pinned, stats)
+                self._departure = CopyOut(staging, array, how.limits.pinned, how.stats)
                 host = self._departure.host.view(NUMPY.native_of(memory.tensor.dtype))
             except Exception as error:  # raised when it is unpacked
                 self._error = error.with_traceback(None)
@@ -66,10 +54,6 @@ class PackedDeviceStorage(PackedStorage):
     def is_as_it_was(self) -> bool:
         """Whether no stage looks at the elements, so that packing need not wait for the copy to the host."""
         return not any(stage.looks for stage in self.steps)
-
-    @property
-    def error(self) -> BaseException | None:
-        return self._error if self.job is None or self.job.error is None else self.job.error
 
     @property
     def tier(self) -> str:
@@ -137,8 +121,6 @@ class PackedDeviceStorage(PackedStorage):
 
     def flat(self) -> Any:
         """Unpack the elements to the device. Tensors that are in use at the same time share the array."""
-        if self._here is not None:
-            return self._here
         self._finish_ahead()
         super().settle()
         if self.error is not None:
@@ -207,25 +189,13 @@ class PackedDeviceStorage(PackedStorage):
             return
         if self.is_as_it_was:
             self._fetched(home)
-            return
-        if self._workers is None:
-            return
-        weak = ref(self)
+        elif self._workers is not None:
+            self._ahead = self._workers.add(partial(weakly(self._fetched), home), 0)
 
-        def work() -> None:
-            record = weak()
-            if record is not None:
-                record._fetched(home)
-
-        self._ahead = self._workers.add(work, 0)
-
-    def _fetched(self, home: Any) -> None:
-        with self._lock:
+    def _fetched(self, home: Any = None) -> None:
+        with self._lock, suppress(Exception):  # such as out of memory: unpacking tries again, and raises there
             if self._held is None:
-                try:
-                    self._held = self._arrival(home)
-                except Exception:  # such as out of memory: unpacking tries again, and raises there
-                    self._held = None
+                self._held = self._arrival(home)
 
 
 class CopiesInFlight:

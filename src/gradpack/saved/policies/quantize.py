@@ -47,12 +47,8 @@ class Quantize(Lossy):
         self.bits, self.group, self.stochastic, self.seed, self.min_bytes = bits, group, stochastic, seed, min_bytes
         self.top = 2**bits - 1
         self._number = count(1)
-        given = arguments(
-            group=None if group == _GROUPS[bits] else group,
-            stochastic=None if stochastic else False,
-            seed=seed or None,
-            min_bytes=None if min_bytes == LEAST else min_bytes,
-        )
+        usual = {"group": _GROUPS[bits], "stochastic": True, "seed": 0, "min_bytes": LEAST}
+        given = arguments(usual, group=group, stochastic=stochastic, seed=seed, min_bytes=min_bytes)
         self.name = f"quantize({bits}{', ' if given else ''}{given})"
 
     def takes(self, info: SavedInfo) -> bool:
@@ -67,12 +63,10 @@ class Quantize(Lossy):
         made: list[Any] = []
         extra: list[Any] = []
         for i, part in enumerate(parts):
-            if part.dtype.kind not in "fV" or part.dtype.itemsize < 2:  # V: bfloat16
-                made.append(part)
-                extra.append(None)
-                continue
-            with quiet():
-                coded = self._encode(part, [self.seed, number, i], width)
+            coded = None
+            if part.dtype.kind in "fV" and part.dtype.itemsize >= 2:  # V: bfloat16
+                with quiet():
+                    coded = self._encode(part, [self.seed, number, i], width)
             if coded is None:
                 made.append(part)
                 extra.append(None)
@@ -84,7 +78,7 @@ class Quantize(Lossy):
     def _encode(self, part: Any, seed: list[int], width: int) -> tuple[Any, Any] | None:
         values = part if part.dtype == np.float32 else part.astype(np.float32)
         per, rows = 8 // self.bits, self.group
-        noise = _Noise(self.seed, seed) if self.stochastic else None
+        random = np.random.default_rng(seed) if self.stochastic else None
         blocks = _blocks(values.size, rows, width)
         scales = np.empty((2, sum(w for _, _, w in blocks)), np.uint16)
         codes = np.empty(sum(-(-r // per) * w for _, r, w in blocks), np.uint8)
@@ -105,7 +99,7 @@ class Quantize(Lossy):
             size = -(-r // per) * w
             packed = codes[at : at + size].reshape(-1, w)
             whole = packed if per == 1 else np.empty((r, w), np.uint8)
-            whole_numbers(block, low, step, _HALF if noise is None else noise.next(r, w), whole)
+            whole_numbers(block, low, step, _HALF if random is None else _noise(random, self.seed, r, w), whole)
             if per > 1:
                 _pack(whole, self.bits, packed)
             at += size
@@ -124,11 +118,11 @@ class Quantize(Lossy):
         return tuple(found)
 
     def _decode(self, codes: Any, scales: Any, size: int, dtype: Any, width: int, seed: list[int] | None) -> Any:
-        noise = None if seed is None else _Noise(self.seed, seed)
+        random = None if seed is None else np.random.default_rng(seed)
         per = 8 // self.bits
         out = np.empty(size, np.float32)
         least, step = (scales.astype(np.uint32) << np.uint32(16)).view(np.float32)
-        if noise is not None:  # floor(x + noise) - noise is half a step too small on average
+        if random is not None:  # floor(x + noise) - noise is half a step too small on average
             least = least + step * _HALF
         at = done = 0
         for start, r, w in _blocks(size, self.group, width):
@@ -138,7 +132,8 @@ class Quantize(Lossy):
             if per > 1:
                 whole = _unpack(whole, self.bits, r)
             columns = slice(done, done + w)
-            numbers(block, whole, least[columns], step[columns], None if noise is None else noise.next(r, w))
+            noise = None if random is None else _noise(random, self.seed, r, w)
+            numbers(block, whole, least[columns], step[columns], noise)
             at += held
             done += w
         return out if dtype == np.float32 else out.astype(dtype)
@@ -249,18 +244,12 @@ def _uniform(seed: int, size: int) -> Any:
     return table
 
 
-class _Noise:
-    """Noise from windows at random positions of one table: drawing every number would cost more than all the rest."""
-
-    def __init__(self, seed: int, places: list[int]) -> None:
-        self._seed, self._random = seed, np.random.default_rng(places)
-
-    def next(self, rows: int, width: int) -> Any:
-        size = rows * width
-        room = 1 << 17
-        table = _uniform(self._seed, max(2 * room, 1 << (size + room - 1).bit_length()))
-        start = int(self._random.integers(0, (len(table) - size) // 16 + 1)) * 16
-        return table[start : start + size].reshape(rows, width)
+def _noise(random: np.random.Generator, seed: int, rows: int, width: int) -> Any:
+    """Return a window at a random position of one table: drawing every number would cost more than all the rest."""
+    size, room = rows * width, 1 << 17
+    table = _uniform(seed, max(2 * room, 1 << (size + room - 1).bit_length()))
+    start = int(random.integers(0, (len(table) - size) // 16 + 1)) * 16
+    return table[start : start + size].reshape(rows, width)
 
 
 def quantize(

@@ -1,7 +1,11 @@
-"""`recompute`: a policy that drops saved tensors which cheap operations can recompute from what is kept anyway."""
+"""`recompute`: a policy that drops saved tensors which cheap operations can recompute from what is kept anyway.
+
+`paths_to` searches the notes on operations that ran for the path that keeps the fewest additional bytes alive.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 from time import perf_counter
 from typing import Any
@@ -12,16 +16,13 @@ from ...base.modes import MODE, OpMode
 from ...core.tensor import InferenceCounter, Tensor
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Drawn
-from ..budgets.costs import CallTime
-from ..budgets.costs import call_time as took_of
+from ..budgets.costs import CallTime, call_time
 from ..info import BriefInfo, SavedInfo
 from ..policy import Policy
 from ..storage import WeakIdentityMap
-from .cheap_operations import is_cheap, is_held, is_product, reads_little
-from .recompute_graph import DEEPEST, TINY, Anchor, DroppedTensor, RecordedArray, RecordedOp, anchor_of
-from .recompute_paths import paths_to, recipe_of
-from .recorded_arrays import RecordedArrays
+from .recompute_graph import TINY, Anchor, DroppedTensor, Recipe, RecordedArray, RecordedArrays, RecordedOp, anchor_of
 
+_DEEPEST = 32  # longest chain of operations in a recipe
 _CHEAP, _DEAR = 1e-9, 8e-9  # assumed seconds per byte of the result, where times are not measured
 _RECOMPUTED = 1 / 15  # the part of all multiplications in matrix products that may be recomputed
 
@@ -88,13 +89,41 @@ class OpRecorder(OpMode):
         took = self._took.get(kind)
         if took is None:
             where = outs[0]._spec.device.type if outs else ""
-            took = self._took[kind] = CallTime() if self.steady else took_of((op.name, where, *kind[1:]))
+            took = self._took[kind] = CallTime() if self.steady else call_time((op.name, where, *kind[1:]))
         if self.steady:
             took.seconds = 1e-6 if op.view else 1e-5 + made * (_CHEAP if is_cheap(op) else _DEAR)
         elif seconds is not None:
             took.seconds = min(took.seconds, seconds)
         self.spent += 0.0 if seconds is None else took.seconds
-        note(self.notes, op, args, outs, drawn, took, self.cheap)
+        self._record(op, args, outs, drawn, took)
+
+    def _record(self, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: CallTime) -> None:
+        """Note that `op` computed `outs` from `values`, unless it could not be run again with the same result."""
+        mode = MODE.get()
+        if mode.forward or mode.levels or mode.inference:
+            return
+        tensors: list[Tensor] = []
+        known = [_operand(self.notes, value, tensors) for value in values]
+        if any(value is _UNKNOWN for value in known):
+            return
+        made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
+        if made <= TINY or (self.cheap and not reads_little(made, tensors)):
+            return
+        tiny = [t._data for t in tensors if owner_of(t._data).nbytes <= TINY]
+        call = RecordedOp(op, known, drawn or None, took, tiny)
+        if call.depth > _DEEPEST:
+            return
+        for nr, out in enumerate(outs):
+            if out._spec.layout is not strided or any(t._data is out._data for t in tensors):
+                continue
+            found = self.notes.find(out)
+            if found is not None:  # noted already, as it was saved while the operation ran
+                if found.call is None:
+                    found.call, found.nr = call, nr
+                continue
+            whole = owner_of(out._data)
+            shared = next((t for t in tensors if owner_of(t._data) is whole), out)
+            self.notes.set(out._data, RecordedArray(out._data, out._spec, shared._counter, call, nr))
 
     def _affords(self, factor: Any, out: Tensor) -> bool:
         """Return whether a matrix product may be recomputed: all such are at most `_RECOMPUTED` of the work."""
@@ -119,37 +148,6 @@ class OpRecorder(OpMode):
 
 # The running operation, its arguments and the generator states drawn from; None unless it is to be noted.
 RUNNING: ContextVar[Any] = ContextVar("gradpack noted operation", default=None)
-
-
-def note(
-    notes: RecordedArrays, op: Op, values: Any, outs: list[Tensor], drawn: list[Tensor], took: CallTime, cheap: bool
-) -> None:
-    """Note that `op` computed `outs` from `values`, unless it could not be run again with the same result."""
-    mode = MODE.get()
-    if mode.forward or mode.levels or mode.inference:
-        return
-    tensors: list[Tensor] = []
-    known = [_operand(notes, value, tensors) for value in values]
-    if any(value is _UNKNOWN for value in known):
-        return
-    made = sum(out._data.nbytes for out in outs if out._spec.layout is strided)
-    if made <= TINY or (cheap and not reads_little(made, tensors)):
-        return
-    tiny = [t._data for t in tensors if owner_of(t._data).nbytes <= TINY]
-    call = RecordedOp(op, known, drawn or None, took, tiny)
-    if call.depth > DEEPEST:
-        return
-    for nr, out in enumerate(outs):
-        if out._spec.layout is not strided or any(t._data is out._data for t in tensors):
-            continue
-        found = notes.find(out)
-        if found is not None:  # noted already, as it was saved while the operation ran
-            if found.call is None:
-                found.call, found.nr = call, nr
-            continue
-        whole = owner_of(out._data)
-        shared = next((t for t in tensors if owner_of(t._data) is whole), out)
-        notes.set(out._data, RecordedArray(out._data, out._spec, shared._counter, call, nr))
 
 
 _UNKNOWN = object()
@@ -263,3 +261,107 @@ def recompute(at_least: int = 65536) -> Recompute:
     if at_least < 0:
         raise ValueError(f"recompute(): at_least is a number of bytes, not {at_least}")
     return Recompute(at_least)
+
+
+LARGEST = 64  # values that a search examines
+
+
+class RecomputePath:
+    """How to obtain a value in backward: hold `array`, or, if that is None, run its call again.
+
+    `extra` maps the ids of the storages that must be held additionally for it to their bytes.
+    """
+
+    def __init__(self, array: Any, extra: dict[int, int]) -> None:
+        self.array, self.extra = array, extra
+
+    @property
+    def nbytes(self) -> int:
+        return sum(self.extra.values())
+
+
+RecomputePaths = dict[RecordedArray, RecomputePath | None]
+Held = Callable[[RecordedArray, Any], bool]
+_FREE: dict[int, int] = {}
+
+
+def paths_to(wanted: RecordedArray, is_held: Held) -> RecomputePaths:
+    """Return a path for `wanted` and every value that recomputing it uses; None for values without a path.
+
+    `is_held(value, array)` returns whether a value is held anyway; the array is None if it no longer exists.
+    """
+    paths: RecomputePaths = {}
+    paths[wanted] = _through_op(wanted, paths, is_held)
+    return paths
+
+
+def _through_op(value: RecordedArray, paths: RecomputePaths, is_held: Held) -> RecomputePath | None:
+    call = value.call
+    if call is None or len(paths) > LARGEST:
+        return None
+    extra: dict[int, int] = {}
+    for source in call.sources():
+        if source not in paths:
+            paths[source] = _path(source, paths, is_held)
+        path = paths[source]
+        if path is None:
+            return None
+        extra.update(path.extra)
+    return RecomputePath(None, extra)
+
+
+# The depth of the notes bounds the recursion.
+def _path(value: RecordedArray, paths: RecomputePaths, is_held: Held) -> RecomputePath | None:
+    array = value.current()
+    if value.anchor() is not None or value.recipe() is not None or is_held(value, array):
+        return RecomputePath(array, _FREE)
+    path = _through_op(value, paths, is_held)
+    if array is not None:
+        whole = owner_of(array)
+        if path is None or path.nbytes >= whole.nbytes:
+            return RecomputePath(array, {id(whole): whole.nbytes})
+    return path
+
+
+def recipe_of(wanted: RecordedArray, paths: RecomputePaths, hold: Callable[[RecordedArray, Any], Any]) -> Recipe:
+    """Return the recipe that the paths describe. `hold(value, array)` returns the holder of an array it starts from."""
+    call = wanted.call
+    assert call is not None
+    return wanted.remember(Recipe(wanted, [_source(value, paths, hold) for value in call.sources()]))
+
+
+def _source(value: RecordedArray, paths: RecomputePaths, hold: Callable[[RecordedArray, Any], Any]) -> Any:
+    known = value.recipe()
+    if known is not None:
+        return known
+    path = paths[value]
+    assert path is not None
+    return recipe_of(value, paths, hold) if path.array is None and path.extra is not _FREE else hold(value, path.array)
+
+
+_KINDS = ("elementwise", "linear")  # cheap kinds: one pass over memory; exceptions say so in their declarations
+
+
+def is_cheap(op: Op) -> bool:
+    """Return whether running an operation again takes about as long as reading its result from memory."""
+    return op.cost == "cheap" or (op.kind in _KINDS and op.cost is None)
+
+
+def is_product(op: Op) -> bool:
+    """Return whether an operation is a matrix product, as in a linear layer."""
+    return op.name in _PRODUCTS
+
+
+_PRODUCTS = frozenset({"linear", "mm", "matmul"})
+
+
+def reads_little(made: int, tensors: Any) -> bool:
+    """Return whether the operands have at most 8 times the `made` bytes of the result; reductions read much more."""
+    return sum(t._data.nbytes for t in tensors if not is_held(t)) <= 8 * made
+
+
+def is_held(tensor: Any) -> bool:
+    """Return whether the program holds a tensor anyway: a parameter or a leaf that requires grad, or a view of one."""
+    while tensor._view is not None:
+        tensor = tensor._view.parent
+    return bool(tensor._is_param) or (tensor._edge is not None and tensor.is_leaf)

@@ -13,22 +13,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from weakref import finalize, ref
 
 from ...backends import Spec
 from ...backends.memory_layout import owner_of
 from ...base.errors import saved_was_modified
-from ...base.modes import MODE, RUN
+from ...base.exits import surely
+from ...base.modes import RUN, using
 from ...core.copy_on_write import Mutation
 from ...core.tensor import Tensor, alias
 from ...declare.dispatch.interpreter import apply
 from ...declare.op import Op
 from ...ops.random.generator import DRAWN, Replayed
 from ..budgets.costs import CallTime
+from ..storage import WeakIdentityMap
 
 TINY = 1024  # bytes: storages up to this size are kept alive by the notes on what was computed from them
-DEEPEST = 32  # longest chain of operations in a recipe
 
 
 class RecordedOp:
@@ -54,29 +56,23 @@ class RecordedOp:
     def run_again(self, arrays: list[Any]) -> Any:
         """Run the operation again on these arrays, one for each of `sources()` in order, and return its results."""
         left = iter(arrays)
-        values = [
-            _tensor(v, next(left))
-            if type(v) is RecordedArray
-            else [_tensor(x, next(left)) if type(x) is RecordedArray else x for x in v]
-            if type(v) is list
-            else v
-            for v in self.values
-        ]
-        mode, drawing = MODE.get(), DRAWN.get()
-        plain = mode.replace(
-            grad=False, hooks=None, inference=False, dual=0, anomaly=None, recorder=None, levels=(), mutation=None,
-            ops=(), autocast=None,
-        )  # fmt: skip
-        try:
-            MODE.set(plain)
+        with using(**_PLAIN), surely(partial(DRAWN.set, DRAWN.get())):
             if self.drawn is not None:
                 DRAWN.set(Replayed(self.drawn))
-            return apply(self.op, tuple(values))
-        finally:
-            try:
-                DRAWN.set(drawing)
-            finally:
-                MODE.set(mode)
+            return apply(self.op, tuple([_filled(value, left) for value in self.values]))
+
+
+_PLAIN: dict[str, Any] = {
+    "grad": False, "hooks": None, "inference": False, "dual": 0, "anomaly": None, "recorder": None, "levels": (),
+    "mutation": None, "ops": (), "autocast": None,
+}  # fmt: skip
+
+
+def _filled(value: Any, arrays: Iterator[Any]) -> Any:
+    """Return an argument with tensors of the next arrays in the places of `RecordedArray`s."""
+    if type(value) is RecordedArray:
+        return _tensor(value, next(arrays))
+    return [_filled(v, arrays) for v in value] if type(value) is list else value
 
 
 def _none() -> None:
@@ -100,11 +96,6 @@ class RecordedArray:
         """Return the array if it still exists at the same version, else None."""
         array = self._array()
         return array if array is not None and self.counter[0] == self.version else None
-
-    @property
-    def has_path(self) -> bool:
-        """Whether it has an anchor or a recipe already."""
-        return self.anchor() is not None or self.recipe() is not None
 
     def remember(self, recipe: Recipe) -> Recipe:
         self.recipe = ref(recipe)
@@ -219,18 +210,15 @@ class Recipe:
 
     def held(self, tell: Callable[[Any], None]) -> list[Any]:
         """Return the arrays of all anchors that this needs; `tell` is called with arrays when they are recomputed."""
-        found: list[Any] = []
-        stack, seen = [self], {self}
+        found = dict.fromkeys([self])
+        stack = [self]
         while stack:
-            recipe = stack.pop()
+            more = [s for s in stack.pop().sources if type(s) is Recipe and s not in found]
+            found.update(dict.fromkeys(more))
+            stack += more
+        for recipe in found:
             recipe.told = tell
-            for source in recipe.sources:
-                if type(source) is Anchor:
-                    found.append(source.array)
-                elif type(source) is Recipe and source not in seen:
-                    seen.add(source)
-                    stack.append(source)
-        return found
+        return [source.array for recipe in found for source in recipe.sources if type(source) is Anchor]
 
 
 class DroppedTensor:
@@ -337,3 +325,20 @@ def _let_go(touched: list[ref[Any]]) -> None:
             thing.waiting = None
         elif thing is not None:
             thing.waiting = []
+
+
+class RecordedArrays(WeakIdentityMap[RecordedArray]):
+    """The known values, by array; keeps no array alive."""
+
+    def find(self, tensor: Tensor) -> RecordedArray | None:
+        """Return the value of a tensor; None if it is not known, or was modified in place since."""
+        value = self.get(tensor._data)
+        fresh = value is not None and value.counter is tensor._counter and value.counter[0] == value.version
+        return value if fresh else None
+
+    def take(self, tensor: Tensor) -> RecordedArray:
+        """Return the value of an operand; a new one without a call if none is known."""
+        found = self.find(tensor)
+        if found is None:
+            found = self.set(tensor._data, RecordedArray(tensor._data, tensor._spec, tensor._counter))
+        return found

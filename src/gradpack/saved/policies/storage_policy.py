@@ -8,20 +8,16 @@ much smaller than its storage only the elements are packed.
 from __future__ import annotations
 
 from typing import Any
-from weakref import ref
+from weakref import WeakSet, WeakValueDictionary
 
 from ...core.tensor import Tensor
-from ..info import SavedInfo
-from ..memory_handles import DeviceMemory, Memory, RemoteMemory, described, memory_of
-from ..policy import Policy
-from ..select import Select
-from ..storage import dense
+from ..info import SavedInfo, described
+from ..policy import Policy, Select
+from ..storage import DeviceMemory, Memory, RemoteMemory, dense, memory_of, weakly
 from .background import JobQueue
-from .codec import CopyLimits, Stage
+from .codec import SIGNS, CopyLimits, Stage
 from .on_device import LIMITS, CopiesInFlight, PackedDeviceStorage
-from .packed_store import PackedStorage, PackedTensor, PackingPlan
-from .prefetch_order import PrefetchOrder
-from .signs import SIGNS
+from .packed_store import PackedStorage, PackedTensor, PackingPlan, PrefetchOrder
 from .transfers import Transfers
 
 SMALL = 4  # of a view of less than 1/4 of its storage only the elements are packed
@@ -43,8 +39,8 @@ class Stored(Policy):
     def __init__(self, *steps: Step) -> None:
         self.steps = steps
         self.name = " >> ".join(_shown(step) for step in steps) or "keep()"
-        self._known: dict[Any, ref[PackedStorage]] = {}  # by storage, version and stages
-        self._records: set[ref[PackedStorage]] = set()
+        self._known: WeakValueDictionary[Any, PackedStorage] = WeakValueDictionary()  # by storage, version and stages
+        self._records: WeakSet[PackedStorage] = WeakSet()
         windows = [stage.window for stage, _ in steps if stage.background is not None]
         self._workers = JobQueue(2, min(windows)) if windows else None
         self._order = PrefetchOrder(min(windows, default=0))
@@ -54,8 +50,7 @@ class Stored(Policy):
         self._flight: CopiesInFlight | None = None  # the copies from devices, once there are any
 
     def pack(self, tensor: Any, info: Any = None) -> Any:
-        if info is None:
-            info = described(tensor)
+        info = info or described(tensor)
         steps = self._steps_for(info)
         label = (info.node_name, info.slot)
         # Not for tensors of another library, whose label is unknown, or a guess from the last step.
@@ -75,13 +70,14 @@ class Stored(Policy):
         data, whole = memory.data, memory.whole
         start = memory.address(data)
         key: Any = (memory.key, memory.version, steps)
-        is_base = whole.dtype == data.dtype and whole.nbytes > 0 and _is_dense(whole)
+        is_dense = whole.flags.c_contiguous or whole.flags.f_contiguous
+        is_base = whole.dtype == data.dtype and whole.nbytes > 0 and bool(is_dense)
         record = self._find(key) if is_base else None
         if record is None and is_base and info.nbytes * SMALL >= whole.nbytes:
             if not steps:
                 return memory.tensor
             row = whole.shape[-1] if whole.ndim else 1
-            record = self._record(key, memory, whole, None, steps, True, info, row)
+            record = self._record(key, memory, whole, None, True, info, row)
         if record is None:
             key += (start, data.shape, data.strides, data.dtype)
             record = self._find(key)
@@ -89,7 +85,7 @@ class Stored(Policy):
             elements, layout, is_shared = memory.dense()
             if is_shared and not steps:
                 elements, is_shared = memory.copied(elements), False
-            record = self._record(key, memory, elements, layout, steps, is_shared, info)
+            record = self._record(key, memory, elements, layout, is_shared, info)
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         if record.layout is not None:
             return PackedTensor(record, None, memory.like)
@@ -104,34 +100,32 @@ class Stored(Policy):
                 return memory.tensor
             host = memory.fetch()
             row = host.shape[-1] if host.ndim else 1
-            record = self._record(key, memory, host, dense(host)[1], steps, False, info, row)
+            record = self._record(key, memory, host, dense(host)[1], False, info, row)
         info.policy, info.tier, info.packed_bytes = self.name, record.tier, record.nbytes
         return PackedTensor(record, None, memory.like)
 
     def _find(self, key: Any) -> PackedStorage | None:
-        found = self._known.get(key)
-        record = None if found is None else found()
+        record = self._known.get(key)
         return record if record is not None and record.alive() is not None and record.error is None else None
 
     def _record(
-        self,
-        key: Any,
-        memory: Memory,
-        array: Any,
-        layout: Any,
-        steps: tuple[Stage, ...],
-        is_shared: bool,
-        info: SavedInfo,
-        row: int = 1,
+        self, key: Any, memory: Memory, array: Any, layout: Any, is_shared: bool, info: SavedInfo, row: int = 1
     ) -> PackedStorage:
-        is_beside = any(
-            stage.background is not None and (memory.is_far or array.nbytes >= stage.background) for stage in steps
-        )
-        workers = self._workers if is_beside else None
+        steps: tuple[Stage, ...] = key[2]
+        least = min([stage.background for stage in steps if stage.background is not None], default=None)
+        workers = None if least is None or not (memory.is_far or array.nbytes >= least) else self._workers
         known = bool(info.op) and isinstance(memory.tensor, Tensor)
-        how = PackingPlan(steps, workers, self._order, row, known, (info.node_name, info.slot))
+        sign = info.node_name, info.slot
+        how = PackingPlan(steps, workers, self._order, row, known, sign, self._limits, self.transfers)
+        record = self._packed(memory, array, layout, is_shared, how)
+        self._known[key] = record
+        self._records.add(record)
+        return record
+
+    def _packed(self, memory: Memory, array: Any, layout: Any, is_shared: bool, how: PackingPlan) -> PackedStorage:
         if isinstance(memory, DeviceMemory):
-            return self._entered(key, self._record_of_device(memory, array, layout, is_shared, how))
+            return self._packed_of_device(memory, array, layout, is_shared, how)
+        workers = how.workers
         flat = array.reshape(-1, order="A")
         if workers is not None and is_shared and not memory.guards:
             flat = flat.copy()
@@ -139,15 +133,15 @@ class Stored(Policy):
         self._start(record, workers)
         if workers is not None and is_shared and memory.guards:  # in-place writes wait until it is packed
             memory.guard(record)
-        return self._entered(key, record)
+        return record
 
-    def _record_of_device(
+    def _packed_of_device(
         self, memory: DeviceMemory, array: Any, layout: Any, is_shared: bool, how: PackingPlan
     ) -> PackedStorage:
         if self._flight is None:
             self._order.on_device(self._limits.ahead)
             self._flight = CopiesInFlight(self._limits.window)
-        record = PackedDeviceStorage(memory, array, layout, is_shared, how, self._limits, self.transfers)
+        record = PackedDeviceStorage(memory, array, layout, is_shared, how)
         self._start(record, None if record.is_as_it_was else how.workers)
         self._flight.add(record)
         return record
@@ -156,41 +150,27 @@ class Stored(Policy):
         """Pack a record: in the background, or at once without workers."""
         if workers is None:
             record.encode()
-            return
-        weak = ref(record)
-
-        def work() -> None:
-            mine = weak()
-            if mine is not None:
-                mine.encode()
-
-        record.job = workers.add(work, record.size)
-
-    def _entered(self, key: Any, record: PackedStorage) -> PackedStorage:
-        table, records = self._known, self._records
-
-        def forget(dead: ref[PackedStorage]) -> None:
-            records.discard(dead)
-            if table.get(key) is dead:
-                del table[key]
-
-        table[key] = known = ref(record, forget)
-        records.add(known)
-        return record
+        else:
+            record.job = workers.add(weakly(record.encode), record.size)
 
     def unpack(self, packed: Any) -> Any:
         return packed.tensor() if type(packed) is PackedTensor else packed
 
     def _where(self, select: Select) -> Policy:
-        return _stored(*((stage, select if old is None else old & select) for stage, old in self.steps))
+        return Stored(*((stage, select if old is None else old & select) for stage, old in self.steps))
 
     def __rshift__(self, other: Policy) -> Policy:
-        return _stored(*self.steps, *other.steps) if isinstance(other, Stored) else Policy.__rshift__(self, other)
+        return Stored(*self.steps, *other.steps) if isinstance(other, Stored) else Policy.__rshift__(self, other)
 
     @property
     def packed_bytes(self) -> int:
         """The bytes in memory of all records of this policy."""
-        return sum(record.nbytes for found in list(self._records) if (record := found()) is not None)
+        return sum(record.nbytes for record in self._records)
+
+    @property
+    def bytes_on_disk(self) -> int:
+        """The bytes in use in the files of its stages."""
+        return sum(stage.bytes_on_disk for stage, _ in self.steps)
 
     def wait(self) -> None:
         """Wait until all records are packed. Errors are raised when they are unpacked."""
@@ -200,19 +180,9 @@ class Stored(Policy):
             self._flight.drain()
 
 
-def _stored(*steps: Step) -> Stored:
-    kind = next((stage.policy for stage, _ in reversed(steps) if stage.policy is not None), Stored)
-    made: Stored = kind(*steps)
-    return made
-
-
 def _shown(step: Step) -> str:
     stage, select = step
     return repr(stage) if select is None else f"{stage!r}.where({select})"
-
-
-def _is_dense(array: Any) -> bool:
-    return bool(array.flags.c_contiguous or array.flags.f_contiguous)
 
 
 def keep() -> Stored:

@@ -1,4 +1,8 @@
-"""`record`: list all tensors that autograd saves, with their size, node, place in the program and lifetime."""
+"""`record`: list all tensors that autograd saves, with their size, node, place in the program and lifetime.
+
+A recording can be read as JSON, as a trace for Perfetto and chrome://tracing, as an HTML page, and as tables for a
+terminal, which need rich: the extra `cli` installs it.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +19,8 @@ from ...core.tensor import Tensor
 from ..info import SavedInfo
 from ..meter import Recorder
 from ..policies.transfers import ALL, Transfers
-from .document import Totals, document
+from .document import Row, Totals, document, size
 from .recording_log import RecordingLog
-from .rows import Row
 
 
 class Record(Recorder):
@@ -74,14 +77,12 @@ class Record(Recorder):
     @property
     def rows(self) -> list[Row]:
         """One row for each saved tensor, in the order of saving."""
-        self._log.look()
-        return list(self._log.rows.values())
+        return list(self._log.look().rows.values())
 
     @property
     def curve(self) -> list[tuple[float, int]]:
         """The bytes of saved tensors in memory after each change: (seconds since the start, bytes)."""
-        self._log.look()
-        return self._log.timeline.curve()
+        return self._log.look().timeline.curve()
 
     @property
     def now(self) -> int:
@@ -89,16 +90,14 @@ class Record(Recorder):
 
         For tensors of a device, the bytes on that device.
         """
-        self._log.look()
-        return self._log.timeline.in_memory
+        return self._log.look().timeline.in_memory
 
     @property
     def tiers(self) -> dict[str, int]:
         """The bytes of saved tensors now in each place: "memory", "disk", and "cpu" for those offloaded to the host."""
-        self._log.look()
         found: dict[str, int] = {}
-        for (tier, _), size in self._log.timeline.now.items():
-            found[tier] = found.get(tier, 0) + size
+        for (tier, _), held in self._log.look().timeline.now.items():
+            found[tier] = found.get(tier, 0) + held
         return found
 
     @property
@@ -110,27 +109,24 @@ class Record(Recorder):
     @property
     def peak(self) -> int:
         """The maximum of the bytes of saved tensors in memory."""
-        self._log.look()
-        return self._log.timeline.peak
+        return self._log.look().timeline.peak
 
     @property
     def peak_at(self) -> float:
         """The time of the peak, in seconds since the start."""
-        self._log.look()
-        return self._log.timeline.peak_at
+        return self._log.look().timeline.peak_at
 
     @property
     def totals(self) -> Totals:
         """Counts and bytes, summed over all saves."""
-        self._log.look()
-        return self._log.totals
+        return self._log.look().totals
 
     def __repr__(self) -> str:
         return f"<{self.title}: {self.totals.saves} saves, peak {self.peak} bytes, now {self.now}>"
 
     def document(self) -> dict[str, Any]:
         """Return the whole recording as a dict that JSON can hold."""
-        from ..budgets.what_if import estimates
+        from .estimates import estimates
 
         rows, log = self.rows, self._log
         end = perf_counter() if self._entered or self._end is None else self._end
@@ -143,20 +139,14 @@ class Record(Recorder):
         Raises:
             ImportError: without rich, which the extra `cli` installs.
         """
-        from .tables import tables
-
         return tables(self.document(), top)
 
     def json(self) -> str:
         """Return the document as JSON text."""
-        from .traces import as_json
-
         return as_json(self.document())
 
     def trace(self) -> str:
         """Return a trace for Perfetto and chrome://tracing: counters, phases and the lifetime of each tensor."""
-        from .traces import as_trace
-
         return as_trace(self.document())
 
     def html(self, flame: Sequence[dict[str, Any]] | None = None) -> str:
@@ -215,3 +205,129 @@ def record(title: str = "saved tensors", limit: int = 20_000) -> Record:
         [('exp', 'out', 'output', 4000), ('sin', 'input', 'input', 4000)]
     """
     return Record(title, limit)
+
+
+def tables(document: dict[str, Any], top: int | None = 20) -> Any:
+    """Return an object for rich to print: a summary, the largest tensors at the peak, and estimates of other policies.
+
+    Args:
+        document: the result of `Record.document()`.
+        top: how many tensors to list; None for all.
+
+    Raises:
+        ImportError: without rich.
+    """
+    try:
+        from rich.console import Group
+        from rich.text import Text
+    except ImportError as error:
+        raise ImportError(f"a table of saved tensors needs rich: pip install 'gradpack[cli]' ({error})") from None
+    if not document["rows"]:
+        return Text(document["summary"])
+    return Group(Text(document["summary"]), _largest(document, top), _what_if(document))
+
+
+def _largest(document: dict[str, Any], top: int | None) -> Any:
+    from rich.table import Table
+    from rich.text import Text
+
+    at_peak = set(document["peak"]["rows"])
+    rows = [row for row in document["rows"] if row["id"] in at_peak]
+    rows.sort(key=lambda row: (-row["held"], row["id"]))
+    shown = rows[:top]
+    table = Table(title="Held at the peak", title_justify="left", caption_justify="left", expand=False)
+    for heading in _HEADINGS:
+        right = heading in _TO_THE_RIGHT
+        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "module", overflow="fold")
+    for row in shown:
+        table.add_row(*map(Text, _cells(row)))
+    left = rows[len(shown) :]
+    if left:
+        held = sum(row["held"] for row in left)
+        table.caption = Text(f"and {len(left):,} more, which hold {size(held)}")
+    return table
+
+
+_HEADINGS = "held bytes op.slot kind shape dtype module line shared policy packed pack+unpack".split()
+_TO_THE_RIGHT = ("held", "bytes", "shape", "shared", "packed", "pack+unpack")
+
+
+def _cells(row: dict[str, Any]) -> tuple[str, ...]:
+    packed = row["packed_bytes"]
+    times = [ms for ms in (row["pack_ms"], row["unpack_ms"]) if ms is not None]
+    return (
+        size(row["held"]) if row["held"] else "",
+        size(row["bytes"]),
+        f"{row['op']}.{row['slot']}",
+        row["kind"],
+        "×".join(map(str, row["shape"])) or "scalar",
+        row["dtype"],
+        row["module"],
+        f"{_name(row['file'])}:{row['line']}" if row["file"] else "",
+        str(row["shared"] or ""),
+        row["policy"] if row["tier"] == "memory" else f"{row['policy']} ({row['tier']})".strip(),
+        "" if packed is None else size(packed),
+        f"{sum(times):.2f} ms" if times else "",
+    )
+
+
+def _name(file: str) -> str:
+    return file.replace("\\", "/").rpartition("/")[2]
+
+
+def _what_if(document: dict[str, Any]) -> Any:
+    from rich.table import Table
+
+    held = document["peak"]["bytes"]
+    table = Table(title=f"The peak is {size(held)}. What if?", title_justify="left", expand=False)
+    for heading in ("all that can be", "peak", "of now", "time that it takes", "tensors"):
+        table.add_column(heading, justify="left" if heading == "all that can be" else "right")
+    for one in document["what_if"]:
+        part = f"{one['bytes'] / held:.0%}" if held else ""
+        table.add_row(one["policy"], size(one["bytes"]), part, f"{one['ms']:.2f} ms", str(one["rows"]))
+    return table
+
+
+def as_json(document: dict[str, Any]) -> str:
+    """Return the document as indented JSON text."""
+    import json
+
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"
+
+
+def as_trace(document: dict[str, Any]) -> str:
+    """Return Trace Event Format JSON: counters of the bytes held, spans, and the lifetime of every tensor.
+
+    Times are in microseconds. Counters are tracks `saved for backward, memory` and one for each other tier,
+    with one series for each kind. A tensor is an asynchronous event from its saving to its release.
+    """
+    import json
+
+    events: list[dict[str, Any]] = [
+        {"ph": "M", "pid": 1, "tid": 1, "name": "process_name", "args": {"name": document["title"]}},
+        {"ph": "M", "pid": 1, "tid": 1, "name": "thread_name", "args": {"name": "autograd"}},
+    ]
+    curve = document["curve"]
+    tiers: dict[str, list[dict[str, Any]]] = {}
+    for band in curve["bands"]:
+        tiers.setdefault(band["tier"], []).append(band)
+    for tier, bands in tiers.items():
+        for i, at in enumerate(curve["times"]):
+            args = {band["kind"]: band["bytes"][i] for band in bands}
+            events.append({"ph": "C", "pid": 1, "ts": at * 1e6, "name": f"saved for backward, {tier}", "args": args})
+    last = document["seconds"]
+    for span in document["spans"]:
+        end = last if span["end"] is None else span["end"]
+        events.append(
+            {"ph": "X", "pid": 1, "tid": 1, "ts": span["start"] * 1e6, "dur": (end - span["start"]) * 1e6}
+            | {"name": span["name"], "cat": "phase"}
+        )
+    for row in document["rows"]:
+        about = ("slot", "kind", "shape", "dtype", "bytes", "charged", "module", "file", "line", "policy", "tier")
+        name = f"{row['op']}.{row['slot']}"
+        common = {"pid": 1, "tid": 1, "cat": "saved tensor", "id": row["id"], "name": name}
+        end = last if row["released_at"] is None else row["released_at"]
+        events.append(common | {"ph": "b", "ts": row["saved_at"] * 1e6, "args": {key: row[key] for key in about}})
+        events.append(common | {"ph": "e", "ts": end * 1e6})
+    events.sort(key=lambda event: event.get("ts", -1.0))
+    return json.dumps({"displayTimeUnit": "ms", "traceEvents": events}, allow_nan=False)

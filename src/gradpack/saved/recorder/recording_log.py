@@ -16,12 +16,10 @@ from ...core.copy_on_write import CopyOnWrite
 from ...core.packed import Packed
 from ...core.tensor import Tensor
 from ..info import SavedInfo, storage_number
-from ..policies.provenance import OpResult, Provenance, cost
 from ..policy import Policy
 from ..storage import arrays_in
-from .document import Span, Totals
-from .rows import Row
-from .timeline import ASIDE, IN_MEMORY, TICK, Label, Timeline
+from .document import ASIDE, IN_MEMORY, TICK, Label, Row, Span, Timeline, Totals
+from .estimates import OpResult, Provenance, cost
 
 _EXEMPT = ("parameter", "buffer")  # not counted: the model keeps them alive anyway
 _COPIED = ("op", "slot", "kind", "strides", "storage_bytes", "module", "exact", "policy")  # fields of `SavedInfo`
@@ -108,13 +106,19 @@ class RecordingLog:
         totals = self.totals
         totals.saves += 1
         totals.saved_bytes += row.bytes
-        if packed is None or type(packed.handle) is CopyOnWrite or _is_left(info, tensor, packed.handle):
+        hooks = MODE.get().hooks
+        pack = None if hooks is None else hooks[0]
+        handle = None if packed is None else packed.handle
+        is_left = packed is None or type(handle) is CopyOnWrite
+        if isinstance(getattr(pack, "__self__", None), Policy) and not info.policy:  # a policy may leave it as it is
+            is_left = is_left or (isinstance(handle, Tensor) and handle._data is tensor._data)
+        if is_left:
             self._hold(row, ("storage", row.storage), row.storage_bytes, row.id)
         else:
             row.pack_ms = info.pack_seconds * 1e3
             totals.pack_ms += row.pack_ms
-            row.policy = row.policy or _name_of_hooks()
-            self._hold_packed(live, packed.handle)
+            row.policy = row.policy or getattr(pack, "__qualname__", type(pack).__name__)
+            self._hold_packed(live, handle)
         if row.charged:
             self._fresh.append(live)
         self._beyond += row.id >= self.limit
@@ -294,13 +298,14 @@ class RecordingLog:
                 self.forgotten += 1
         self._beyond = 0
 
-    def look(self) -> None:
-        """Process all notes, and update costs and times of all rows."""
+    def look(self) -> RecordingLog:
+        """Process all notes, update costs and times of all rows, and return the log."""
         with self.lock:
             self.settle()
             self._find_costs()
             for live in self._live.values():
                 _copy_times(live)
+        return self
 
     # --- time ---
 
@@ -356,17 +361,3 @@ def _copy_times(live: _LiveRow) -> None:
     row, info = live.row, live.info
     row.unpacks = info.unpacks
     row.unpack_ms = info.unpack_seconds * 1e3 if info.unpacks else None
-
-
-def _is_left(info: SavedInfo, tensor: Tensor, handle: Any) -> bool:
-    """Whether a policy has left the tensor as it is."""
-    hooks = MODE.get().hooks
-    mine = hooks is not None and isinstance(getattr(hooks[0], "__self__", None), Policy)
-    same = isinstance(handle, Tensor) and handle._data is tensor._data
-    return mine and not info.policy and same
-
-
-def _name_of_hooks() -> str:
-    hooks = MODE.get().hooks
-    pack: Any = "" if hooks is None else hooks[0]
-    return getattr(pack, "__qualname__", type(pack).__name__)

@@ -6,25 +6,61 @@ The rules are numbered in `checkpoint`.
 from __future__ import annotations
 
 import itertools
+import traceback
 import weakref
 from collections.abc import Callable
-from typing import Any
+from contextvars import ContextVar
+from typing import Any, NoReturn
 
 from ...autograd.graph import saved_tensors_hooks
 from ...backends import Spec
 from ...base.errors import saved_was_modified
-from ...base.modes import MODE, RUN, using
+from ...base.exits import Exit
+from ...base.modes import MODE, RUN, OpMode, using
 from ...core.saved import keep_tensor
 from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import batched, is_batched
 from ...declare.dispatch.tangents import alias_of, tangent_of
-from .parts import CheckpointError, GraphExecGroup
+from ...ops.aten import overload_of
 
 _TIP = (
     "\nTip: To see a more detailed error message, either pass `debug=True` to "
     "`torch.utils.checkpoint.checkpoint(...)` or wrap the code block with "
     "`with torch.utils.checkpoint.set_checkpoint_debug_enabled(True):` to enable checkpoint-debug mode globally.\n"
 )
+
+
+class CheckpointError(RuntimeError):
+    """Raised if recomputation saved other tensors than the original forward."""
+
+
+_group: ContextVar[Any] = ContextVar("gradpack checkpoint group", default=None)
+
+
+class GraphExecGroup:
+    """Backward passes in this block share one recomputation of each segment.
+
+    The passes must not need the same saved tensor.
+
+    Raises:
+        RuntimeError: if the block is inside of another of its kind.
+    """
+
+    def __enter__(self) -> GraphExecGroup:
+        if _group.get() is not None:
+            raise RuntimeError(f"GraphExecGroup contexts cannot be nested. Already inside group {_group.get()}")
+        try:
+            _group.set(self)
+        except BaseException:  # an interrupt
+            _group.set(None)
+            raise
+        return self
+
+    __exit__ = Exit(lambda self: None, lambda self, _: _group.set(None))
+
+    @classmethod
+    def _get_current_group(cls) -> GraphExecGroup | None:
+        return _group.get()
 
 
 def _metadata(x: Tensor) -> dict[str, Any]:
@@ -38,12 +74,8 @@ _next_serial = itertools.count(1)
 
 def _serial(run: Any) -> int:
     """Return the id of the current backward pass or group of passes; outside of one, a new id each time."""
-    if run is None:
-        return next(_next_serial)
-    found = _serials.get(run)
-    if found is None:
-        found = _serials[run] = next(_next_serial)
-    return found
+    new = next(_next_serial)
+    return new if run is None else _serials.setdefault(run, new)
 
 
 class _Stop(BaseException):
@@ -224,3 +256,104 @@ class Argument:
         for data in reversed(self._hidden):
             value = batched(value, data.level, data.source)
         return value
+
+
+# -- `checkpoint(..., debug=True)`: the operations of both runs are logged, and shown if the runs differ --
+
+
+class _Log(OpMode):
+    """Writes down each operation and where it was called."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._clear()
+
+    def __enter__(self) -> Any:
+        self._clear()
+        return super().__enter__()
+
+    def _clear(self) -> None:
+        self.lines: list[str] = []
+        self.places: list[list[str]] = []
+        self._numbers: dict[int, tuple[int, Any]] = {}  # with the objects, so that no other gets the same id
+
+    def _name(self, value: Any) -> str:
+        if isinstance(value, Tensor):
+            number, _ = self._numbers.setdefault(id(value), (len(self._numbers), value))
+            return f"${number}"
+        if isinstance(value, list | tuple):
+            return "[" + ", ".join(map(self._name, value)) + "]"
+        return repr(value)
+
+    def operation(self, op: Any, values: list[Any], run: Any) -> Any:
+        given = ", ".join(self._name(v) for v in values if v is not None)
+        outs, extras = run()
+        made = ", ".join(f"{self._name(o)}: {o.dtype.abbr}{list(o.shape)}" for o in outs)
+        self.lines.append(f"{made} = torch._ops.{overload_of(op, values)}({given})")
+        stack = reversed(traceback.extract_stack())
+        here = __file__.rpartition("/")[0].removesuffix("/utils/_checkpoint")
+        self.places.append(
+            [f"{f.filename}:{f.lineno}:{f.name}" for f in stack if f.filename[:1] != "<" and here not in f.filename]
+        )
+        return outs, extras
+
+    def traces(self, label: str) -> str:
+        text = ""
+        for i, (line, places) in enumerate(zip(self.lines, self.places, strict=True)):
+            text += f"{line}   ({i + 1} of {len(self.lines)} in {label})\n\n" + "".join(f"{p}\n" for p in places)
+            text += "\n\n"
+        return text
+
+
+_TEMPLATE = """\
+ An error happened while unpacking tensors; dumping logs of latest computation
+because you passed `debug=True` to `torch.utils.checkpoint.checkpoint()`.
+Scroll all the way down for guidance on how to navigate these logs.
+
+{bar}
+|        1. Stack traces of the operators that ran in the original forward     |
+{line}
+
+{forward_traces}
+{bar}
+|        2. Stack traces of the operators that ran during recomputation        |
+{line}
+
+{again_traces}
+{bar}
+|       3. Log of operators in the original forward and recomputation          |
+{line}
+
+Operations executed during the original forward:
+
+{forward}
+
+Operations executed during recomputation:
+
+{again}
+
+{line}
+ ERROR: Detected non-determinism while running activation checkpointing
+
+ Tensors saved in the original forward and in the recomputation differ. Find the
+ first operation above where the two logs differ: its stack trace says where it
+ was called.
+"""
+
+
+def debug_contexts() -> tuple[Callable[[], tuple[Any, Any]], Callable[[CheckpointError], NoReturn]]:
+    """A `context_fn` that logs both runs, and what raises an error with the logs in it."""
+    first, second = _Log(), _Log()
+
+    def explain(error: CheckpointError) -> NoReturn:
+        text = _TEMPLATE.format(
+            bar="+" + "~" * 78 + "+",
+            line="+" + "-" * 78 + "+",
+            forward_traces=first.traces("original"),
+            again_traces=second.traces("recompute"),
+            forward="\n".join(first.lines),
+            again="\n".join(second.lines),
+        )
+        raise CheckpointError(text) from error
+
+    return lambda: (first, second), explain

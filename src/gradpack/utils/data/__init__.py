@@ -1,40 +1,9 @@
 """Datasets, orders in which they are read, and batches: `torch.utils.data`, in one process."""
 
-from __future__ import annotations
+from .dataloader import *
+from .dataset import *
+from .distributed import *
+from .sampler import *
 
-from ._utils.collate import default_collate, default_convert
-from .dataloader import DataLoader, get_worker_info
-from .dataset import (
-    ChainDataset,
-    ConcatDataset,
-    Dataset,
-    IterableDataset,
-    StackDataset,
-    Subset,
-    TensorDataset,
-    random_split,
-)
-from .distributed import DistributedSampler
-from .sampler import BatchSampler, RandomSampler, Sampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
-
-__all__ = [
-    "BatchSampler",
-    "ChainDataset",
-    "ConcatDataset",
-    "DataLoader",
-    "Dataset",
-    "DistributedSampler",
-    "IterableDataset",
-    "RandomSampler",
-    "Sampler",
-    "SequentialSampler",
-    "StackDataset",
-    "Subset",
-    "SubsetRandomSampler",
-    "TensorDataset",
-    "WeightedRandomSampler",
-    "default_collate",
-    "default_convert",
-    "get_worker_info",
-    "random_split",
-]
+# A type checker takes all that is imported for public, as long as it sees no list.
+globals()["__all__"] = sorted(n for n, found in globals().items() if n[0] != "_" and callable(found))

@@ -10,7 +10,7 @@ from typing import Any, Generic, TypeVar
 from ...ops.random.generator import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
-from .dataset import IterableDataset
+from .dataset import IterableDataset, examples_of
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 T_co = TypeVar("T_co", covariant=True)
@@ -47,13 +47,6 @@ class DataLoader(Generic[T_co]):
         tensor([0, 1]) tensor([ 0, 10])
         tensor([2]) tensor([20])
     """
-
-    dataset: Any
-    sampler: Any
-    batch_sampler: Any
-    batch_size: int | None
-    drop_last: bool
-    collate_fn: Callable[[Any], Any]
 
     def __init__(
         self,
@@ -95,22 +88,21 @@ class DataLoader(Generic[T_co]):
             batch_size = None
         elif batch_size is None and drop_last:
             raise ValueError("batch_size=None option disables auto-batching and is mutually exclusive with drop_last")
-        if sampler is None:
-            if self._iterable:
-                sampler = _Nones()
-            else:
-                sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
+        if sampler is None and self._iterable:
+            sampler = _Nones()
+        elif sampler is None:
+            sampler = RandomSampler(dataset, generator=generator) if shuffle else SequentialSampler(dataset)
         if batch_size is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         if collate_fn is None:
             collate_fn = default_convert if batch_sampler is None else default_collate
-        vars(self).update(
-            dataset=dataset, batch_size=batch_size, sampler=sampler, batch_sampler=batch_sampler,
-            num_workers=num_workers, collate_fn=collate_fn, pin_memory=pin_memory, drop_last=drop_last,
-            timeout=timeout, worker_init_fn=worker_init_fn, multiprocessing_context=multiprocessing_context,
-            generator=generator, prefetch_factor=2 if num_workers and prefetch_factor is None else prefetch_factor,
-            persistent_workers=persistent_workers, pin_memory_device=pin_memory_device, in_order=in_order,
-        )  # fmt: skip
+        self.dataset, self.sampler, self.batch_sampler = dataset, sampler, batch_sampler
+        self.batch_size, self.drop_last, self.collate_fn = batch_size, drop_last, collate_fn
+        self.generator, self.timeout, self.in_order = generator, timeout, in_order
+        self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
+        self.num_workers, self.persistent_workers = num_workers, persistent_workers
+        self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
+        self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
         self._length: int | None = None  # the length that an iterable dataset reported
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -136,24 +128,19 @@ class DataLoader(Generic[T_co]):
 
 
 def _check_workers(workers: int, timeout: float, prefetch: int | None, persistent: bool, context: Any) -> None:
-    if workers < 0:
-        raise ValueError("num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.")
-    if timeout < 0:
-        raise ValueError("timeout option should be non-negative")
-    if workers == 0 and prefetch is not None:
-        raise ValueError(
-            "prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable "
-            "multiprocessing, otherwise set prefetch_factor to None."
-        )
-    if prefetch is not None and prefetch < 0:
-        raise ValueError("prefetch_factor option should be non-negative")
-    if persistent and workers == 0:
-        raise ValueError("persistent_workers option needs num_workers > 0")
-    if context is not None and workers == 0:
-        raise ValueError(
-            "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
-            f"num_workers={workers}"
-        )
+    refused = {
+        "num_workers option should be non-negative; use num_workers=0 to disable multiprocessing.": workers < 0,
+        "timeout option should be non-negative": timeout < 0,
+        "prefetch_factor option could only be specified in multiprocessing. let num_workers > 0 to enable "
+        "multiprocessing, otherwise set prefetch_factor to None.": workers == 0 and prefetch is not None,
+        "prefetch_factor option should be non-negative": prefetch is not None and prefetch < 0,
+        "persistent_workers option needs num_workers > 0": persistent and workers == 0,
+        "multiprocessing_context can only be used with multi-process loading (num_workers > 0), but got "
+        f"num_workers={workers}": context is not None and workers == 0,
+    }
+    for message, is_refused in refused.items():
+        if is_refused:
+            raise ValueError(message)
     global _told
     if workers and not _told:
         _told = True
@@ -187,28 +174,22 @@ class _Batches(Iterator[Any]):
         return len(self._loader)
 
     def __next__(self) -> Any:
-        batch = self._next_of_iterable() if self._loader._iterable else self._next_of_map()
-        return self._loader.collate_fn(batch)
-
-    def _next_of_map(self) -> Any:
-        loader, dataset = self._loader, self._loader.dataset
+        loader = self._loader
+        if loader._iterable:
+            return loader.collate_fn(self._next_of_iterable())
         wanted = next(self._indices)
-        if loader.batch_sampler is None:
-            return dataset[wanted]
-        if callable(getattr(dataset, "__getitems__", None)):
-            return dataset.__getitems__(wanted)
-        return [dataset[i] for i in wanted]
+        found = loader.dataset[wanted] if loader.batch_sampler is None else examples_of(loader.dataset, wanted)
+        return loader.collate_fn(found)
 
     def _next_of_iterable(self) -> Any:
         loader = self._loader
         if loader.batch_size is None:
             found = next(self._examples)
-            self._given += 1
         else:
             found = list(islice(self._examples, loader.batch_size))
             if not found or (loader.drop_last and len(found) < loader.batch_size):
                 raise StopIteration
-            self._given += 1
+        self._given += 1
         if loader._length is not None and self._given > loader._length:
             warnings.warn(
                 f"Length of IterableDataset {loader.dataset} was reported to be {loader._length} (when accessing "

@@ -114,7 +114,7 @@ class StackDataset(Dataset[Any]):
 
     def __getitems__(self, indices: Sequence[Any]) -> list[Any]:
         named = isinstance(self.datasets, dict)
-        columns = [_items(d, indices) for d in (self.datasets.values() if named else self.datasets)]
+        columns = [_column(d, indices) for d in (self.datasets.values() if named else self.datasets)]
         rows = zip(*columns, strict=True)
         return [dict(zip(self.datasets, row, strict=True)) for row in rows] if named else list(rows)
 
@@ -122,11 +122,15 @@ class StackDataset(Dataset[Any]):
         return self._length
 
 
-def _items(dataset: Any, indices: Sequence[Any]) -> list[Any]:
-    """The examples of these indices, in one call where the dataset offers it."""
-    if not callable(getattr(dataset, "__getitems__", None)):
-        return [dataset[i] for i in indices]
-    found: list[Any] = dataset.__getitems__(indices)
+def examples_of(dataset: Any, indices: Sequence[Any]) -> Any:
+    """Return the examples of these indices, read in one call where the dataset offers it."""
+    if callable(getattr(dataset, "__getitems__", None)):
+        return dataset.__getitems__(indices)
+    return [dataset[i] for i in indices]
+
+
+def _column(dataset: Any, indices: Sequence[Any]) -> Any:
+    found = examples_of(dataset, indices)
     if len(found) != len(indices):
         raise ValueError(f"Nested dataset's output size mismatch. Expected {len(indices)}, got {len(found)}")
     return found
@@ -218,11 +222,8 @@ class Subset(Dataset[T_co]):
     def __getitems__(self, indices: Sequence[int]) -> list[Any]:
         if type(self).__getitem__ is not Subset.__getitem__:  # a subclass that reads in its own way
             return [self[i] for i in indices]
-        wanted = [self.indices[i] for i in indices]
-        if callable(getattr(self.dataset, "__getitems__", None)):
-            found: list[Any] = self.dataset.__getitems__(wanted)
-            return found
-        return [self.dataset[i] for i in wanted]
+        found: list[Any] = examples_of(self.dataset, [self.indices[i] for i in indices])
+        return found
 
     def __len__(self) -> int:
         return len(self.indices)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .loop import loop
-from .sums import place, squares_about, sum_about, sum_and_product, sum_of
+from .sums import moments_of, place, squares_about, sum_about, sum_and_product, sum_of
 
 
 @loop
@@ -82,11 +82,7 @@ def group_norm(x: Any, groups: int, weight: Any, bias: Any, eps: float, out: Any
     flat, made, each = x.reshape(-1), out.reshape(-1), channels // groups
     for i in range(batch * groups):
         start = i * each * places
-        centre = x.dtype.type(sum_of(flat, start, each * places) / (each * places))
-        spread = squares_about(flat, start, each * places, centre) / (each * places)
-        if centre * centre > spread:
-            rest = sum_about(flat, start, each * places, centre) / (each * places)
-            centre, spread = x.dtype.type(centre + rest), max(spread - rest * rest, 0.0)
+        centre, spread = moments_of(flat, start, each * places)
         scale = x.dtype.type(1 / np.sqrt(spread + eps))
         mean[i], rstd[i] = centre, scale
         for c in range(each):

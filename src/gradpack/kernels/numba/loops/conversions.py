@@ -1,6 +1,7 @@
-"""Between float32 and the bits of 16-bit numbers, float16 and bfloat16: loops of integer arithmetic.
+"""Between float32 and fewer bits: float16 and bfloat16, and whole numbers for the columns of blocks, which are groups.
 
-Rounding is to the nearest number, to the even one of two that are equally near; what becomes NaN is quiet.
+Numbers of 16 bits are made by integer arithmetic. Rounding is to the nearest number, to the even one of two that are
+equally near; what becomes NaN is quiet.
 """
 
 from __future__ import annotations
@@ -62,3 +63,38 @@ def from_float16(x: Any, out: Any) -> None:
         below = bits_of_float(np.float32(size) * np.float32(2.0**-24))
         made = below if size < _i(0x400) else quiet
         out[i] = float_of_bits(made | ((bits << _i(16)) & _SIGN))
+
+
+@loop
+def extremes(block: Any, least: Any, largest: Any) -> None:
+    """The least and the largest of each column; not finite for a column in which there is an inf or a NaN."""
+    count, width = block.shape
+    strange = np.zeros(width, np.float32)
+    for j in range(width):
+        least[j] = largest[j] = block[0, j]
+    for i in range(count):
+        for j in range(width):
+            x = block[i, j]
+            least[j] = x if x < least[j] else least[j]
+            largest[j] = x if x > largest[j] else largest[j]
+            strange[j] += x - x
+    for j in range(width):
+        largest[j] += strange[j]
+
+
+@loop
+def whole_numbers(block: Any, least: Any, per_step: Any, noise: Any, codes: Any) -> None:
+    """`(x - least) * per_step + noise`, cut off, as bytes."""
+    count, width = block.shape
+    for i in range(count):
+        for j in range(width):
+            codes[i, j] = np.uint8(np.int32((block[i, j] - least[j]) * per_step[j] + noise[i, j]))
+
+
+@loop
+def numbers(codes: Any, least: Any, step: Any, noise: Any, out: Any) -> None:
+    """`least + step * (code - noise)`."""
+    count, width = out.shape
+    for i in range(count):
+        for j in range(width):
+            out[i, j] = least[j] + step[j] * (np.float32(codes[i, j]) - noise[i, j])

@@ -12,23 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from . import tiles
 from .loop import loop
-from .tiles import (
-    ALONE,
-    DOT_ROWS,
-    DOT_TAPS,
-    LANES,
-    OVER,
-    PLACES,
-    ROWS,
-    dots_alone,
-    dots_of_rows,
-    move_over,
-    weighted_alone,
-    weighted_rows,
-)
-
-__all__ = ["ALONE", "DOT_ROWS", "DOT_TAPS", "LANES", "OVER", "PLACES", "ROWS", "lay", "put", "weigh", "weigh_back"]
 
 _PORTION = 1 << 11  # places whose products are added up, for all taps, before the next: they stay in the cache
 
@@ -66,15 +51,15 @@ def lay(x: Any, steps: Any, before: Any, size: Any, lines: Any) -> None:
                             start = (((n * channels + c) * d0 + u0) * d1 + u1) * d2 + first
                             for k in range(low):
                                 target[place + k] = zero
-                            if s2 == 1 and start + high - low + OVER <= source.size:
-                                move_over(source, start, target, place + low, high - low, nothing)
+                            if s2 == 1 and start + high - low + tiles.OVER <= source.size:
+                                tiles.move_over(source, start, target, place + low, high - low, nothing)
                             else:
                                 for k in range(high - low):
                                     target[place + low + k] = source[start + k * s2]
                             for k in range(place + high, place + n2):
                                 target[k] = zero
                         place += n2
-            for k in range(place, min(place + OVER, target.size)):
+            for k in range(place, min(place + tiles.OVER, target.size)):
                 target[k] = zero
 
 
@@ -102,8 +87,8 @@ def put(made: Any, bias: Any, size: Any, first: Any, steps: Any, out: Any) -> No
                     start = c * made.shape[1] + ((n * n0 + i) * n1 + j) * n2
                     image = (n * channels + c) * d0 + first[0] + i * s0
                     to = (image * d1 + first[1] + j * s1) * d2 + first[2]
-                    if whole and to + wide + OVER <= target.size and start + wide + OVER <= source.size:
-                        move_over(source, start, target, to, wide, plus)
+                    if whole and to + wide + tiles.OVER <= target.size and start + wide + tiles.OVER <= source.size:
+                        tiles.move_over(source, start, target, to, wide, plus)
                     else:
                         for k in range(wide):
                             target[to + k * s2] = source[start + k] + plus
@@ -127,14 +112,14 @@ def weigh(lines: Any, taps: Any, weights: Any, places: int, alone: bool, made: A
             factors = weights[g, b]
             if alone:
                 to = (g * made.shape[1] + b) * step
-                for start in range(0, places, ALONE):
-                    weighted_alone(line, start, taps, factors, 0, flat, to + start, step)
+                for start in range(0, places, tiles.ALONE):
+                    tiles.weighted_alone(line, start, taps, factors, 0, flat, to + start, step)
         if not alone:
             every = weights[g].reshape(-1)
-            for start in range(0, places, PLACES):
+            for start in range(0, places, tiles.PLACES):
                 for b in range(blocks):
-                    to = (g * made.shape[1] + b * ROWS) * step + start
-                    weighted_rows(line, start, taps, every, b * depth, flat, to, step)
+                    to = (g * made.shape[1] + b * tiles.ROWS) * step + start
+                    tiles.weighted_rows(line, start, taps, every, b * depth, flat, to, step)
 
 
 @loop
@@ -143,7 +128,7 @@ def weigh_back(given: Any, lines: Any, taps: Any, places: int, total: Any) -> No
 
     Args:
         given: (groups, rows, places), a multiple of LANES of them.
-        lines: (groups, elements), from which taps count, a multiple of DOT_TAPS.
+        lines: (groups, elements), from which taps count, a multiple of tiles.DOT_TAPS.
     """
     groups, rows, step = given.shape
     width = total.shape[2]
@@ -152,9 +137,11 @@ def weigh_back(given: Any, lines: Any, taps: Any, places: int, total: Any) -> No
         for low in range(0, places, _PORTION):
             high = min(low + _PORTION, places)
             seen = line[low:]
-            for t in range(0, taps.size, DOT_TAPS):
+            for t in range(0, taps.size, tiles.DOT_TAPS):
                 if rows == 1:
-                    dots_alone(y, low, step, seen, taps, t, high - low, out, t, width)
+                    tiles.dots_alone(y, low, step, seen, taps, t, high - low, out, t, width)
                 else:
-                    for r in range(0, rows, DOT_ROWS):
-                        dots_of_rows(y, r * step + low, step, seen, taps, t, high - low, out, r * width + t, width)
+                    for r in range(0, rows, tiles.DOT_ROWS):
+                        tiles.dots_of_rows(
+                            y, r * step + low, step, seen, taps, t, high - low, out, r * width + t, width
+                        )

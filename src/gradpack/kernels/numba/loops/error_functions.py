@@ -100,60 +100,6 @@ def gelu_gradient(g: Any, x: Any, out: Any) -> None:
         out[i] = g[i] * (_probability(v, e) + v * (e * _INV_SQRT_TWO_PI))
 
 
-@loop
-def gelu_curvature(x: Any, out: Any) -> None:
-    """(2 - x^2) exp(-x^2 / 2) / sqrt(2 pi)."""
-    for i in range(x.size):
-        square = x[i] * x[i]
-        out[i] = (_f(2.0) - square) * (exp_of_negative(_f(-0.5) * square) * _INV_SQRT_TWO_PI)
-
-
-# u(x) = _ROOT (x + _CUBIC x^3) is what the formula with tanh takes for the argument
-_ROOT, _CUBIC = _f(0.7978845608028654), _f(0.044715)
-
-
-@inlined
-def _decay(x: Any, square: Any) -> Any:
-    """e = exp(-2 |u|): with it (1 + tanh(u)) / 2 is 1 / (1 + e) or e / (1 + e), and nothing cancels."""
-    return exp_of_negative(abs(x) * (square * (_f(-2.0) * _ROOT * _CUBIC) - _f(2.0) * _ROOT))
-
-
-@loop
-def gelu_by_tanh(x: Any, out: Any) -> None:
-    """x p with p = (1 + tanh(u(x))) / 2."""
-    for i in range(x.size):
-        v = x[i]
-        e = _decay(v, v * v)
-        out[i] = v * ((e if v < _f(0.0) else _f(1.0)) / (_f(1.0) + e))
-
-
-@loop
-def gelu_gradient_by_tanh(g: Any, x: Any, out: Any) -> None:
-    """g (p + 2 x p (1 - p) u'(x))."""
-    for i in range(x.size):
-        v = x[i]
-        square = v * v
-        e = _decay(v, square)
-        r = _f(1.0) / (_f(1.0) + e)
-        p = e * r if v < _f(0.0) else r
-        slope = _f(2.0) * _ROOT + square * (_f(6.0) * _ROOT * _CUBIC)
-        out[i] = g[i] * (p + v * (e * r * r * slope))
-
-
-@loop
-def gelu_curvature_by_tanh(x: Any, out: Any) -> None:
-    """4 p (1 - p) (u' + x (u'' / 2 - t u'^2)) with t = tanh(u(x)) = 2 p - 1."""
-    for i in range(x.size):
-        v = x[i]
-        square = v * v
-        e = _decay(v, square)
-        r = _f(1.0) / (_f(1.0) + e)
-        t = with_sign((_f(1.0) - e) * r, v)
-        first = _ROOT + square * (_f(3.0) * _ROOT * _CUBIC)
-        half_second = v * (_f(3.0) * _ROOT * _CUBIC)
-        out[i] = (_f(4.0) * e * r * r) * (first + v * (half_second - t * first * first))
-
-
 _CENTRAL = _f(0.9966)  # |x|, up to which w = -log(1 - x^2) is below 5
 
 

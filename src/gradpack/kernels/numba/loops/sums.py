@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .loop import summing
+from .loop import loop, summing
 
 BLOCK = 1024  # numbers that are added up in their own dtype, a few dozen at a time
 place: Any = np.uint64
@@ -54,6 +54,17 @@ def sum_about(x: Any, start: int, count: int, centre: Any) -> float:
             part += x[place(start + first) + place(j)] - centre
         whole += part
     return whole
+
+
+@loop
+def moments_of(x: Any, start: int, count: int) -> tuple[Any, Any]:
+    """The mean of `x[start:start + count]`, in its dtype, and the (biased) variance."""
+    centre = x.dtype.type(sum_of(x, start, count) / count)
+    spread = squares_about(x, start, count, centre) / count
+    if centre * centre > spread:
+        rest = sum_about(x, start, count, centre) / count
+        centre, spread = x.dtype.type(centre + rest), max(spread - rest * rest, 0.0)
+    return centre, spread
 
 
 @summing

@@ -110,18 +110,9 @@ def _weighted(rows: int, vectors: int) -> Any:
 def _dots(rows: int, taps: int) -> Any:
     @intrinsic  # type: ignore[untyped-decorator]
     def dots(
-        context: Any,
-        y: Any,
-        start: Any,
-        step: Any,
-        x: Any,
-        places: Any,
-        first: Any,
-        count: Any,
-        out: Any,
-        to: Any,
+        context: Any, y: Any, start: Any, step: Any, x: Any, places: Any, first: Any, count: Any, out: Any, to: Any,
         width: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         """`out[to + r * width + t] += sum of y[start + r * step + i] * x[places[first + t] + i]` over `count` i."""
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:

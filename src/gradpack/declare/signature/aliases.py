@@ -1,0 +1,83 @@
+"""Other ways to give arguments: `axis` for `dim`, and deprecated orders (`x.add_(2, y)` for `x.add_(y, alpha=2)`).
+
+`axis` is NumPy's name, which torch accepts in functions whose arguments its C++ parser reads. A required `dim` has no
+default. It, and the required parameters after it, then default to `MISSING`, so that `gather(input, index=index,
+axis=0)` is a call, and `gather(input)` is told what it lacks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ...base.callers import warn_once
+from ...base.spelling import Sentinel
+from ...core.tensor import Tensor
+from ..op import Op
+
+# These take `dim` alone: torch's are Python functions, or name `axis` differently.
+TAKE_DIM = frozenset("norm split unique unique_consecutive".split())
+
+MISSING = Sentinel("<missing>")  # the default of an argument that has to be given
+
+
+def lacking(params: Iterable[str], defaults: Mapping[str, Any]) -> list[str]:
+    """Return the required parameters from `dim` on."""
+    names = list(params)
+    return [p for p in names[names.index("dim") :] if p not in defaults]
+
+
+def check_text(required: list[str]) -> str:
+    """Return the expression that is true if `axis` was given, or a required argument is missing."""
+    return " or ".join(["axis is not None", *(f"{p} is _missing" for p in required)])
+
+
+def dim_of(op: str, axis: Any, dim: Any, default: Any, rest: Mapping[str, Any]) -> Any:
+    """Return the dimension of a call, given as `dim` or as `axis`.
+
+    Args:
+        default: what `dim` is if it is not given.
+        rest: other required arguments by name.
+
+    Raises:
+        TypeError: if both are given, or a required argument is missing.
+    """
+    if axis is not None and dim is not default:
+        raise TypeError(f"{op}() got both 'dim' and 'axis', which are two names of one argument")
+    found = dim if axis is None else axis
+    gone = [name for name, value in {**rest, "dim": found}.items() if value is MISSING]
+    if gone:
+        words = "argument" if len(gone) == 1 else "arguments"
+        raise TypeError(f"{op}() missing {len(gone)} required positional {words}: {', '.join(map(repr, gone))}")
+    return found
+
+
+# For tensors (t) and numbers (n) in this order: what each is given as; "" by position.
+_ALPHA: dict[str, tuple[str, ...]] = {"tnt": ("", "alpha", ""), "tnn": ("", "alpha", "")}
+_VALUE: dict[str, tuple[str, ...]] = {"tntt": ("", "value", "", "")}
+_BETA: dict[str, tuple[str, ...]] = {
+    "tntt": ("", "beta", "", ""),
+    "tnntt": ("", "beta", "alpha", "", ""),
+    "nttt": ("beta", "", "", ""),
+    "ntntt": ("beta", "", "alpha", "", ""),
+}
+_ORDERS = {"alpha": _ALPHA, "value": _VALUE, "beta": _BETA}
+
+
+def in_former_order(op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...], out: Any = None) -> Any:
+    """Call with the arguments in today's order. Warns once in a process, as torch does.
+
+    Raises:
+        TypeError: if the arguments match no known order.
+    """
+    assert op.legacy is not None
+    roles = _ORDERS[op.legacy].get("".join("t" if isinstance(v, Tensor) else "n" for v in values))
+    if roles is None:
+        positional = len(op.params) - op.keyword_only
+        raise TypeError(f"{name}() takes {positional} positional arguments but {len(values)} were given")
+    named = " and ".join(role for role in roles if role)
+    warn_once("former", f"This overload of {name} is deprecated: give {named} by name, after the tensors")
+    named_values = {role: value for role, value in zip(roles, values, strict=True) if role}
+    if out is not None:
+        named_values["out"] = out
+    return function(*(value for role, value in zip(roles, values, strict=True) if not role), **named_values)

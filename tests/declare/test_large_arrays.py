@@ -1,0 +1,103 @@
+"""Large arrays, without compiled loops: the same elements to the last bit as small ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradpack as torch
+from gradpack.declare.generate.fusion import alike
+from gradpack.kernels.dispatch import LARGE
+from gradpack.nn import functional as F
+
+SIZE = 2 * LARGE + 77
+SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 3.0, -3.0, 1.0, -1.0, 0.5, -0.5, 1e-40, -1e-40, 88.0, -104.0, 700.0]
+
+OPERATIONS = [
+    torch.sigmoid, F.silu, F.elu, F.selu, F.celu, F.softplus, F.leaky_relu, F.hardtanh, F.hardswish, F.hardsigmoid,
+    F.logsigmoid, F.softsign, F.tanhshrink, F.hardshrink, F.softshrink, torch.frac, torch.log1p, torch.atan, torch.erf,
+    torch.rsqrt, torch.reciprocal, lambda x: torch.threshold(x, 0.5, 2.0), lambda x: F.leaky_relu(x, 1.5),
+]  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def without_compiled_loops():
+    """What those give may differ in the last bit: see `test_fusion`."""
+    with torch.backends.compiled.flags(enabled=False):
+        yield
+
+
+def arrays(dtype, size=SIZE):
+    x = np.random.default_rng(0).normal(size=size).astype(dtype) * 3
+    x[: len(SPECIAL)] = SPECIAL
+    x[-len(SPECIAL) :] = SPECIAL
+    return x, np.random.default_rng(1).normal(size=size).astype(dtype)
+
+
+def results(operation, x, g):
+    leaf = torch.tensor(x, requires_grad=True)
+    out = operation(leaf)
+    (gradient,) = torch.autograd.grad(out, leaf, torch.tensor(g))
+    return out.detach().numpy(), gradient.numpy()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_large_arrays_give_what_small_ones_give(operation, dtype):
+    x, g = arrays(dtype)
+    whole = results(operation, x, g)
+    step = LARGE // 2
+    parts = [results(operation, x[i : i + step], g[i : i + step]) for i in range(0, SIZE, step)]
+    for found, expected in zip(whole, map(np.concatenate, zip(*parts, strict=True)), strict=True):
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
+
+
+def test_arrays_that_are_not_dense_are_taken_whole():
+    x, g = arrays(np.float32, 2 * SIZE)
+    expected = results(F.silu, x[::2].copy(), g[::2].copy())
+    leaf = torch.tensor(x, requires_grad=True)
+    out = F.silu(leaf[::2])
+    (gradient,) = torch.autograd.grad(out, leaf, torch.tensor(g)[::2])
+    np.testing.assert_array_equal(out.detach().numpy(), expected[0])
+    np.testing.assert_array_equal(gradient.numpy()[::2], expected[1])
+
+
+def test_inputs_of_different_shapes_are_taken_whole():
+    x, row = torch.randn(300, 200, requires_grad=True), torch.randn(200, requires_grad=True)
+    torch.logaddexp(x, row).sum().backward()
+    slope = 1 / (np.exp((row - x).detach().numpy()) + 1)
+    np.testing.assert_allclose(x.grad.numpy(), slope, rtol=1e-5)
+    np.testing.assert_allclose(row.grad.numpy(), (1 - slope).sum(0), rtol=1e-4)
+
+
+def test_arguments_of_a_loop_are_alike():
+    a, b = np.zeros(4, np.float32), np.zeros(4, np.float64)
+    assert alike((a, 2.0, None, a > 0, a)) == "fss?f"
+    assert alike((a, b)) == alike((a, a[:3])) == alike((a, a[::2])) == alike((a, np.arange(4))) == ""
+    assert alike((a, np.float64(2))) == ""  # which would make float64 of it
+
+
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("sub_", lambda x, y: (y, {"alpha": 0.5})),
+        ("lerp_", lambda x, y: (y, 0.25)),
+        ("lerp_", lambda x, y: (y, 0.75)),
+        ("addcmul_", lambda x, y: (x, x)),
+        ("lerp_", lambda x, y: (y, x)),
+        ("sigmoid_", lambda x, y: ()),
+        ("logit_", lambda x, y: (0.25,)),
+    ],
+)
+def test_the_first_operand_may_take_the_result(name, given):
+    """Where it is read after that, too."""
+    x, y = arrays(np.float32)
+    results = []
+    for method in (name, name[:-1]):
+        a, b = torch.tensor(x), torch.tensor(y)
+        args = given(a, b)
+        more = args[-1] if args and isinstance(args[-1], dict) else {}
+        results.append(getattr(a, method)(*args[: len(args) - bool(more)], **more).numpy())
+    np.testing.assert_array_equal(*results)
