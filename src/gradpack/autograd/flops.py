@@ -50,11 +50,9 @@ def _convolution(shapes: list[Any], values: list[Any]) -> int:
     stride, padding, dilation, transposed = values[3:7]
     if transposed:
         return 2 * prod(input) * prod(weight[1:])
-    places = [
-        (n + 2 * p - d * (k - 1) - 1) // s + 1
-        for n, k, s, p, d in zip(input[2:], weight[2:], stride, padding, dilation, strict=True)
-    ]
-    return 2 * input[0] * prod(places) * prod(weight)
+    dims = zip(input[2:], weight[2:], stride, padding, dilation, strict=True)
+    places = prod((n + 2 * p - d * (k - 1) - 1) // s + 1 for n, k, s, p, d in dims)
+    return 2 * input[0] * places * prod(weight)
 
 
 def _elementwise(shapes: list[Any], values: list[Any]) -> int:

@@ -259,11 +259,8 @@ def _forward(func: Func, inputs: Any, vectorize: bool) -> Any:
     sizes = [x.numel() for x in inputs]
     result = []
     for columns, shape in zip(found, shapes, strict=True):
-        row = [
-            part.permute(*range(1, part.ndim), 0).reshape((*shape, *x._shape))
-            for part, x in zip(columns.split(sizes), inputs, strict=True)
-        ]
-        result.append(row)
+        parts = zip(columns.split(sizes), inputs, strict=True)
+        result.append([part.permute(*range(1, part.ndim), 0).reshape((*shape, *x._shape)) for part, x in parts])
     return as_given_twice(result, out_is_tuple, is_tuple)  # lists, as in torch
 
 

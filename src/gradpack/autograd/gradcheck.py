@@ -18,17 +18,21 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 Func = Callable[..., Any]
 
-_ONE_OF = "Expected at least one of {} or {} to be True"
-_NEEDS = "Setting {}=True requires {} to be True"
-
 
 class GradcheckError(RuntimeError):
     """Raised by `gradcheck` and `gradgradcheck` where derivatives are wrong."""
 
 
-def _require(condition: bool, message: str) -> None:
-    if not condition:
-        raise AssertionError(message)
+def _one_of(**flags: bool) -> None:
+    if not any(flags.values()):
+        raise AssertionError("Expected at least one of {} or {} to be True".format(*flags))
+
+
+def _needs(**flags: bool) -> None:
+    """Raise AssertionError if the first flag is set, and the second is not."""
+    first, second = flags
+    if flags[first] and not flags[second]:
+        raise AssertionError(f"Setting {first}=True requires {second} to be True")
 
 
 def gradcheck(
@@ -89,12 +93,9 @@ def gradcheck(
     from .gradchecks.jacobian_checks import Comparison, check_scaled, check_undefined, check_undefined_forward
     from .gradchecks.numerical import as_tuple, differentiable_outputs
 
-    _require(check_forward_ad or check_backward_ad, _ONE_OF.format("check_forward_ad", "check_backward_ad"))
-    _require(check_backward_ad or not check_batched_grad, _NEEDS.format("check_batched_grad", "check_backward_ad"))
-    _require(
-        check_forward_ad or not check_batched_forward_grad,
-        _NEEDS.format("check_batched_forward_grad", "check_forward_ad"),
-    )
+    _one_of(check_forward_ad=check_forward_ad, check_backward_ad=check_backward_ad)
+    _needs(check_batched_grad=check_batched_grad, check_backward_ad=check_backward_ad)
+    _needs(check_batched_forward_grad=check_batched_forward_grad, check_forward_ad=check_forward_ad)
     given = as_tuple(inputs)
     try:
         func, given = _dense(func, given, bool(masked))
@@ -228,11 +229,9 @@ def gradgradcheck(
     """
     from .gradchecks.numerical import as_tuple, differentiable_outputs
 
-    _require(check_fwd_over_rev or check_rev_over_rev, _ONE_OF.format("check_fwd_over_rev", "check_rev_over_rev"))
-    _require(
-        check_rev_over_rev or not check_undefined_grad, _NEEDS.format("check_undefined_grad", "check_rev_over_rev")
-    )
-    _require(check_rev_over_rev or not check_batched_grad, _NEEDS.format("check_batched_grad", "check_rev_over_rev"))
+    _one_of(check_fwd_over_rev=check_fwd_over_rev, check_rev_over_rev=check_rev_over_rev)
+    _needs(check_undefined_grad=check_undefined_grad, check_rev_over_rev=check_rev_over_rev)
+    _needs(check_batched_grad=check_batched_grad, check_rev_over_rev=check_rev_over_rev)
     given = as_tuple(inputs)
     seeds = as_tuple(grad_outputs)
     if grad_outputs is None:
@@ -246,9 +245,8 @@ def gradgradcheck(
             if not arguments[i].requires_grad:
                 arguments[i] = arguments[i].requires_grad_()
         outputs = differentiable_outputs(func(*arguments))
-        found = grad(
-            outputs, [arguments[i] for i in places], args[len(args) - count :], create_graph=True, allow_unused=True
-        )
+        sources, given = [arguments[i] for i in places], args[len(args) - count :]
+        found = grad(outputs, sources, given, create_graph=True, allow_unused=True)
         return tuple(g for g in found if g is not None)
 
     return gradcheck(

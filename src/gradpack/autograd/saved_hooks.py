@@ -144,9 +144,8 @@ def _pack_to_cpu(tensor: Tensor, beside: bool = False) -> Any:
     data, backend = tensor._data, tensor._spec.backend
     strides = getattr(data, "strides", None)
     if strides is not None and 0 in strides:
-        index = tuple(
-            slice(0, 1) if s == 0 and n > 1 else slice(None) for s, n in zip(strides, data.shape, strict=True)
-        )
+        dims = zip(strides, data.shape, strict=True)
+        index = tuple(slice(0, 1) if step == 0 and n > 1 else slice(None) for step, n in dims)
         kept = tensor.detach()
         kept._data = data[index]
         kept._shape = tuple(kept._data.shape)

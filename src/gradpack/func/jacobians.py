@@ -73,9 +73,8 @@ def jacrev(
             [p.reshape((*out._shape, *x._shape)) for p, out in zip(r.split(sizes), leaves, strict=True)]
             for r, x in zip(columns, flat, strict=True)
         ]
-        result = tree_unflatten(
-            [tree_unflatten([row[i] for row in rows_by_input], in_form) for i in range(len(leaves))], form
-        )
+        rows_by_output = [[row[i] for row in rows_by_input] for i in range(len(leaves))]
+        result = tree_unflatten([tree_unflatten(row, in_form) for row in rows_by_output], form)
         return (result, made[2]) if has_aux else result
 
     return wrapped
@@ -121,10 +120,8 @@ def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomnes
         found = mapped(push, units(flat), randomness, alike=True, inner=False)
         rows = []
         for columns, shape in zip(found, about["shapes"], strict=True):
-            row = [
-                part.movedim(0, -1).reshape((*shape, *x._shape))
-                for part, x in zip(columns.split(sizes), flat, strict=True)
-            ]
+            parts = zip(columns.split(sizes), flat, strict=True)
+            row = [part.movedim(0, -1).reshape((*shape, *x._shape)) for part, x in parts]
             rows.append(tree_unflatten(row, in_form))
         result = tree_unflatten(rows, about["form"])
         return (result, about["aux"]) if has_aux else result

@@ -214,9 +214,8 @@ def jvp_of(func: Function, primals: Any, tangents: Any, argnums: Any, strict: bo
 
     def call(values: list[Any]) -> tuple[Any, Any]:
         inner = tree_unflatten(values, form)
-        output, aux = without_aux(
-            func(*(inner if argnums is None else replaced(primals, argnums, inner))), has_aux, _JVP
-        )
+        args = inner if argnums is None else replaced(primals, argnums, inner)
+        output, aux = without_aux(func(*args), has_aux, _JVP)
         check_nested_outputs(tree_flatten(output)[0], _JVP)
         return output, _tensors(aux) if has_aux else None
 

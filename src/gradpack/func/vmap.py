@@ -200,9 +200,8 @@ def _results(func: Any, result: Any, out_dims: Any, level: VmapLevel, arguments:
     places = _places(func, result, out_dims, form)
     untouched = {(id(g), d): v for g, v, d in arguments if d is not None}
     made = [untouched.get((id(v), d)) for v, d in zip(leaves, places, strict=True)]
-    return tree_unflatten(
-        [_out(func, v, d, level) if m is None else m for m, v, d in zip(made, leaves, places, strict=True)], form
-    )
+    triples = zip(made, leaves, places, strict=True)
+    return tree_unflatten([_out(func, v, d, level) if m is None else m for m, v, d in triples], form)
 
 
 def _places(func: Any, result: Any, out_dims: Any, form: TreeSpec) -> list[Any]:

@@ -69,9 +69,8 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
                 return call(cls, args, kwargs, with_setup)
         kind = _in_transforms(cls)
     needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
-    edges: tuple[Node | None, ...] = tuple(
-        [None if type(a._edge) is NoGradEdge else a._edge for a in args if isinstance(a, Tensor)]
-    )
+    tensors = [a for a in args if isinstance(a, Tensor)]
+    edges: tuple[Node | None, ...] = tuple([None if type(t._edge) is NoGradEdge else t._edge for t in tensors])
     seq = next_seq()
     ctx = start(kind, edges, seq)
     ctx.needs_input_grad = needs
@@ -179,10 +178,8 @@ def _results(
     if node is not None:
         node._arguments = [(a._shape, a._spec) if isinstance(a, Tensor) else None for a in args]
         silent = () if ctx.__dict__.get("_materialize_non_diff_grads", True) else constant
-        node._results = [
-            (r._shape, r._spec) if isinstance(r, Tensor) and id(t) not in silent else None
-            for r, t in zip(results, given, strict=True)
-        ]
+        shown = [isinstance(t, Tensor) and id(t) not in silent for t in given]
+        node._results = [(r._shape, r._spec) if s else None for r, s in zip(results, shown, strict=True)]
         if ctx is not node:
             ctx._arguments, ctx._results = node._arguments, node._results
     return results

@@ -147,12 +147,8 @@ class BackwardCFunction(Node, FunctionCtx):
         from ...core.hooks import NodeExtras
 
         extras: Any = self.extras
-        if (
-            self.edges is edges
-            and self.seq is seq
-            and (extras is None or type(extras) is NodeExtras)
-            and _OWN.isdisjoint(self.__dict__)
-        ):
+        same = self.edges is edges and self.seq is seq and (extras is None or type(extras) is NodeExtras)
+        if same and _OWN.isdisjoint(self.__dict__):
             return self
         node: BackwardCFunction = start(type(self), edges, seq)
         node._apart, self._home = self, weakref.ref(node)

@@ -51,9 +51,8 @@ def call_mapped(
     flat, form = tree_flatten(args)
     dims = [v._data.place if level.has(v) else None for v in flat]
     with outside():
-        values = tree_unflatten(
-            [v._data.value.movedim(0, d) if d else level.unwrap(v) for v, d in zip(flat, dims, strict=True)], form
-        )
+        whole = [v._data.value.movedim(0, d) if d else level.unwrap(v) for v, d in zip(flat, dims, strict=True)]
+        values = tree_unflatten(whole, form)
         result = cls.vmap(VmapInfo(level.size, level.randomness), tree_unflatten(dims, form), *values, **kwargs)
         start = (
             "Expected the vmap staticmethod to have two returns, an output and out_dims with pytree structure "
@@ -72,10 +71,8 @@ def call_mapped(
                 f"out_dims={out_dims} to be compatible with the structure of `output`. out_dims has structure "
                 f"{tree_flatten(out_dims)[1]} but output has structure {out_form}. {_SEE}"
             )
-        moved = [
-            v.movedim(d, 0) if isinstance(v, Tensor) and d not in (None, 0) else v
-            for v, d in zip(leaves, places, strict=True)
-        ]
+        pairs = zip(leaves, places, strict=True)
+        moved = [v.movedim(d, 0) if isinstance(v, Tensor) and d else v for v, d in pairs]
     made = [v if d is None else level.wrap(v) for v, d in zip(moved, places, strict=True)]
     return tree_unflatten(made, out_form)
 

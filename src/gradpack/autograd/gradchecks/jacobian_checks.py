@@ -304,12 +304,10 @@ def check_undefined_forward(func: Func, inputs: Sequence[Any]) -> None:
             duals[i] = forward_ad.make_dual(x, direction(real(x)).to(x.dtype))
         for i in places:
             x = inputs[i].detach()
-            with_zeros = [*duals[:i], forward_ad.make_dual(x, zeros_like(x)), *duals[i + 1 :]]
-            without = [*duals[:i], inputs[i].detach(), *duals[i + 1 :]]
-            found = [
-                [forward_ad.unpack_dual(o).tangent for o in as_tuple(func(*given)) if isinstance(o, Tensor)]
-                for given in (with_zeros, without)
-            ]
+            found = []
+            for value in (forward_ad.make_dual(x, zeros_like(x)), inputs[i].detach()):
+                outputs = as_tuple(func(*duals[:i], value, *duals[i + 1 :]))
+                found.append([forward_ad.unpack_dual(o).tangent for o in outputs if isinstance(o, Tensor)])
             for nr, (expected, got) in enumerate(zip(*found, strict=True)):
                 if expected is not None and got is not None and not allclose(expected, got):
                     raise GradcheckError(

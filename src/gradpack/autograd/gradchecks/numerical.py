@@ -118,10 +118,8 @@ def backward_jacobians(output: Tensor, sources: list[Tensor], component: Compone
         found = grad(value, sources, seed, retain_graph=True, allow_unused=True)
         for column, x, g in zip(columns, sources, found, strict=True):
             column.append(zeros_like(x) if g is None else g.to_dense())
-    return [
-        stack([g.reshape(-1) for g in column]).t() if column else _empty(x.numel(), 0, x)
-        for column, x in zip(columns, sources, strict=True)
-    ]
+    pairs = zip(columns, sources, strict=True)
+    return [stack([g.reshape(-1) for g in c]).t() if c else _empty(x.numel(), 0, x) for c, x in pairs]
 
 
 def forward_directions(function: Callable[..., Any], inputs: Sequence[Any], nr: int, direction: Tensor) -> list[Tensor]:

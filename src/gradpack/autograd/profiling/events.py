@@ -67,12 +67,12 @@ def _as_text(name: str) -> Any:
     return property(lambda self: format_time(getattr(self, name)))
 
 
-def _former(name: str, now: str) -> Any:
-    """A deprecated name of an attribute."""
+def _former(name: str, now: str, held: str = "") -> Any:
+    """A deprecated name of an attribute, or of what another one holds."""
 
     def read(event: Any) -> Any:
         warn(f"`{name}` is deprecated. Use `{now}` instead.", FutureWarning, stacklevel=2)
-        return getattr(event, now)
+        return getattr(event, held or now)
 
     return property(read)
 
@@ -212,12 +212,7 @@ class FunctionEvent(_EventData, FormattedTimesMixin):
     cuda_time_total = _former("cuda_time_total", "device_time_total")
     self_cuda_time_total = _former("self_cuda_time_total", "self_device_time_total")
     self_cuda_memory_usage = _former("self_cuda_memory_usage", "self_device_memory_usage")
-
-    @property
-    def metadata_json(self) -> str | None:
-        """Deprecated: the metadata as text."""
-        warn("`metadata_json` is deprecated. Use `event_metadata` instead.", FutureWarning, stacklevel=2)
-        return self._metadata_json
+    metadata_json = _former("metadata_json", "event_metadata", "_metadata_json")
 
     @property
     def key(self) -> str:

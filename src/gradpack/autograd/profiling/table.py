@@ -142,7 +142,5 @@ def flops_columns(events: Sequence[Any]) -> list[Column]:
 def lines(columns: list[Column], cells: Iterable[Any]) -> list[str]:
     """The lines of a row of the table: several, if a cell is a list."""
     rows = zip_longest(*(cell if isinstance(cell, list) else [cell] for cell in cells), fillvalue="")
-    return [
-        "".join(f"{cell!s:{side}{width}}{GAP}" for cell, (_, side, width, _) in zip(row, columns, strict=True))
-        for row in rows
-    ]
+    forms = [f"{{!s:{side}{width}}}{GAP}" for _, side, width, _ in columns]
+    return ["".join(form.format(cell) for form, cell in zip(forms, row, strict=True)) for row in rows]
