@@ -1,6 +1,6 @@
 """`torch.masked`: reductions and normalizations that leave out what a mask does not hold for."""
 
-from .declare.signature.wrapper import open_doors as _open_doors
+from .declare.signature.wrapper import wrap_module as _wrap_module
 from .ops.reduce.masked_moments import log_softmax, mean, median, norm, normalize, softmax, softmin, std, var
 from .ops.reduce.masked_reductions import amax, amin, argmax, argmin, cumprod, cumsum, logaddexp, logsumexp, prod, sum
 
@@ -26,4 +26,4 @@ __all__ = [
     "var",
 ]
 
-_open_doors(globals(), __all__, options="")
+_wrap_module(globals(), __all__, options="")

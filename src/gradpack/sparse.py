@@ -7,7 +7,7 @@ from typing import Any
 
 from .base.exits import Exit as _Exit
 from .base.exits import inside as _inside
-from .declare.signature.wrapper import open_doors as _open_doors
+from .declare.signature.wrapper import wrap_module as _wrap_module
 from .ops.sparse.bodies import CHECKING as _CHECKING
 from .ops.sparse.products import addmm, log_softmax, mm, sampled_addmm, softmax, sum
 
@@ -63,4 +63,4 @@ class check_sparse_tensor_invariants:  # noqa: N801 - torch's name
         return _inside(lambda: type(self)(self.state), function)
 
 
-_open_doors(globals(), __all__, options="")
+_wrap_module(globals(), __all__, options="")

@@ -43,7 +43,7 @@ def expected_saves(case: Case, needing: tuple[int, ...]) -> list[str]:
         what = op.saves(n)
         if what == "input":
             found += [n] * case.params.count(n)
-        elif what in ("result", "extra"):
+        elif what in ("result", "residual"):
             found.append(n)
     return found
 
@@ -178,7 +178,7 @@ def twice(case: Case) -> None:
         grad(*request, allow_unused=True)
     except RuntimeError as error:
         assert "backward through the graph a second time" in str(error), f"{case}: {error}"
-        assert any(case.op.saves(n) in ("input", "result", "extra") for n in reads), (
+        assert any(case.op.saves(n) in ("input", "result", "residual") for n in reads), (
             f"{case}: nothing was saved: {error}"
         )
     else:

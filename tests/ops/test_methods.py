@@ -87,7 +87,7 @@ def test_an_unknown_operation_is_a_key_error():
 
 
 def test_threads_that_ask_at_once():
-    """Modules that load, texts that are compiled and doors that open at the first call, all by eight threads."""
+    """Modules that load, texts that are compiled and functions made at the first call, all by eight threads."""
     code = (
         "import gradpack as t, sys, threading\n"
         "sys.setswitchinterval(1e-6)\n"

@@ -9,7 +9,7 @@ from typing import Any
 
 _INSIDE = dirname(dirname(__file__))
 # The prefixes of the file names of generated code.
-COMPILED = ("<op ", "<in-place op ", "<complex op ", "<watched op ", "<profiled op ", "<door of ")
+COMPILED = ("<op ", "<in-place op ", "<complex op ", "<watched op ", "<profiled op ", "<public form of ")
 _USERS = tuple(join(_INSIDE, *names) for names in (("examples",), ("testing", "hooks")))  # like user programs
 
 _ours: dict[str, bool] = {}  # file -> is it part of the library?

@@ -137,14 +137,14 @@ def _names_of(op: Op) -> dict[str, Any]:
 
     names: dict[str, Any] = {
         "_refresh": refresh if op.inputs else skip_refresh,
-        "_light": op.light,
+        "_light": op.save_as,
         "_forward": NUMPY.bind(op.forward),
         "_public": op.public,
         "_into": lambda out, values: watched(op, op.name, lambda *given: into(op, out, given), values),
         "_in_former_order": lambda values, out: in_former_order(op, op.name, op.public, values, out),
         "_spelled": partial(_spelled, op),
         "_result_type": getattr(op.public, "result_type", None),
-        "_joint": None if op.joint is None else NUMPY.bind(op.joint),
+        "_joint": None if op.joint_vjp is None else NUMPY.bind(op.joint_vjp),
     }
     names.update({f"_vjp_{p}": NUMPY.bind(f) for p, f in op.formulas.items()})
     names.update({f"_default_{p}": v for p, v in op.defaults.items()})

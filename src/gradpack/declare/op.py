@@ -62,7 +62,7 @@ class Options:
     Attributes:
         autocast: what autocast casts operands to: "lower" (its dtype), "float32" or "widest" (of the operands).
         axis: takes `axis` for `dim`, which is NumPy's name.
-        blame: raises the right error for shapes that the body refused.
+        shape_error: raises the right error for shapes that the body refused.
         blocks: False if the body of an elementwise operation is not made a compiled loop for large arrays. Or a
             function that takes these in its place: it is given the body, and what that takes.
         broadcasts: inputs may be broadcast, so that gradients must be summed back to their shapes.
@@ -76,20 +76,20 @@ class Options:
         dtypes: what it takes: letters of "bifc" for bool, integer, floating and complex; "F": floating but not 16 bits.
         edges: by torch's name of the node, its inputs as torch has them, where we have others: numbers are none there,
             and some come in another order.
-        extra: names of results that only formulas see.
+        residuals: names of results that only formulas see.
         flat: the gradient depends on `input` in steps only, and under `create_graph` a node that gives zeros joins it
             to that: its name, or True for the one that torch usually has.
         holomorphic: False if complex gradients are not those of a holomorphic function.
-        inputs: the differentiable inputs, where `joint` gives their gradients.
+        inputs: the differentiable inputs, where `joint_vjp` gives their gradients.
         int64: the body gives the right result on arrays of int64 as they are; "bool": and on those of bool.
-        joint: one formula for all inputs of a fused operation: gets `needs`, a bool for each, and returns a tuple.
-            Inputs that `meaning` does not take (a bias) have a formula of their own beside it.
+        joint_vjp: one formula for all inputs of a fused operation: gets `needs`, a bool for each, and returns a tuple.
+            Inputs that `decomposition` does not take (a bias) have a formula of their own beside it.
         jvp: the tangent rule where the kind does not give it.
         legacy: which older order of arguments is taken, and warned of: "alpha", "value" or "beta".
-        light: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
+        save_as: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
         lists: those inputs that are sequences of tensors.
         many: the body returns a tuple of results, however many.
-        meaning: the composition of other operations that a fused operation stands for: what is differentiated twice.
+        decomposition: the composition of other operations that a fused one stands for: what is differentiated twice.
         name: torch's name, where it is not that of the body.
         node: torch's name of the node, where it is not made from `name`.
         numbers: two Python numbers make a tensor.
@@ -109,17 +109,17 @@ class Options:
             several names of nodes, "" standing for all others. None: the node shows what formulas read.
         scalars: those inputs for which a Python number will do (given as True: all, False: none).
         sparse: takes or gives sparse tensors: no compiled code, which knows dense ones only.
-        structural: moves elements and computes nothing: any dtype as it is.
+        data_movement: moves elements and computes nothing: any dtype as it is.
         ufunc: computes what the body does if all keyword-only parameters have their defaults; takes `out=`, as NumPy's
             ufuncs do. In-place forms call it.
-        uniform: inputs must have one dtype: none is promoted. Or the sentence that is said to others.
+        same_dtype: inputs must have one dtype: none is promoted. Or the sentence that is said to others.
         view: True if the result shares the storage of the first input, "maybe" if it may.
         warns: False if NumPy has nothing to warn of, such as a division by zero.
     """
 
     autocast: str | None = None
     axis: bool = False
-    blame: Callable[..., None] | None = None
+    shape_error: Callable[..., None] | None = None
     blocks: bool | Callable[..., Any] | None = None
     broadcasts: bool | None = None
     check: Callable[..., None] | None = None
@@ -130,18 +130,18 @@ class Options:
     draws: str | None = None
     dtypes: str = "bifc"
     edges: dict[str, str] = {}  # noqa: RUF012 - an option is not written to
-    extra: tuple[str, ...] = ()
+    residuals: tuple[str, ...] = ()
     flat: bool | str = False
     holomorphic: bool = True
     inputs: tuple[str, ...] = ()
     int64: bool | str = False
-    joint: Callable[..., Any] | None = None
+    joint_vjp: Callable[..., Any] | None = None
     jvp: Callable[..., Any] | None = None
     legacy: str | None = None
-    light: Callable[[Any], Any] | None = None
+    save_as: Callable[[Any], Any] | None = None
     lists: tuple[str, ...] = ()
     many: bool = False
-    meaning: Callable[..., Any] | None = None
+    decomposition: Callable[..., Any] | None = None
     name: str | None = None
     node: str | None = None
     numbers: bool = False
@@ -155,9 +155,9 @@ class Options:
     saved_as: str | dict[str, str] | None = None
     scalars: bool | tuple[str, ...] | None = None
     sparse: bool = False
-    structural: bool = False
+    data_movement: bool = False
     ufunc: Callable[..., Any] | None = None
-    uniform: bool | str = False
+    same_dtype: bool | str = False
     view: bool | str = False
     warns: bool = True
 
@@ -217,13 +217,13 @@ class Op(Options):
         )
         self.defaults.update(function.__kwdefaults__ or {})
         self.returns = bool(self.results) or self.many
-        if self.joint is None:
+        if self.joint_vjp is None:
             self.inputs = tuple(formulas)
             self.reads = {p: _params_of(f)[1:] for p, f in formulas.items()}
-        elif self.meaning is None:
+        elif self.decomposition is None:
             raise TypeError(f"{self.name}: a joint formula needs the composition that the operation means")
         else:
-            self.reads = dict.fromkeys(self.inputs, tuple(n for n in _params_of(self.joint)[1:] if n != "needs"))
+            self.reads = dict.fromkeys(self.inputs, tuple(n for n in _params_of(self.joint_vjp)[1:] if n != "needs"))
         self.saved = frozenset(n for names in self.reads.values() for n in names)
         self._check_formulas()
         self.arrays = tuple(
@@ -247,7 +247,7 @@ class Op(Options):
 
     def _check_formulas(self) -> None:
         """Raise if a formula is given for no parameter, or names what the operation does not have."""
-        known = {*self.params, *(p + m for p in self.params for m in _META), "out", *self.extra, *self.results}
+        known = {*self.params, *(p + m for p in self.params for m in _META), "out", *self.residuals, *self.results}
         for p, names in self.reads.items():
             if p not in self.params:
                 raise TypeError(f"{self.name}: a formula is given for {p!r}, which is not a parameter of it")
@@ -265,14 +265,14 @@ class Op(Options):
         return self.node_class, self.interpreted_class
 
     def saves(self, name: str) -> str:
-        """Return what a formula's parameter saves: "meta", "input", "extra", "result" or "constant"."""
+        """Return what a formula's parameter saves: "meta", "input", "residual", "result" or "constant"."""
         if name in self.arrays:
             return "input"
         if name in self.params:
             return "constant"
         if name == "out" or name in self.results:
             return "result"
-        return "extra" if name in self.extra else "meta"
+        return "residual" if name in self.residuals else "meta"
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Return the values of all parameters in order, with defaults."""

@@ -48,6 +48,7 @@ def _declared(kind: str) -> Callable[..., Callable[[Function], Any]]:
         *, method: bool = False, inplace: bool = False, export: bool = False, **keywords: Any
     ) -> Callable[[Function], Any]:
         def decorate(body: Function) -> Any:
+            keywords.update({_FORMER[old]: keywords.pop(old) for old in _FORMER.keys() & keywords})
             name = keywords.get("name") or body.__name__
             _check_name(kind, name)
             _check_formulas(kind, name, keywords)
@@ -75,6 +76,13 @@ def _declared(kind: str) -> Callable[..., Callable[[Function], Any]]:
     opened.__name__ = opened.__qualname__ = kind
     opened.__doc__ = _DOC.format(means=_KINDS[kind])
     return opened
+
+
+# Options by the names that they had.
+_FORMER = {
+    "meaning": "decomposition", "joint": "joint_vjp", "extra": "residuals", "blame": "shape_error", "light": "save_as",
+    "structural": "data_movement", "uniform": "same_dtype",
+}  # fmt: skip
 
 
 def _check_formulas(kind: str, name: str, keywords: dict[str, Any]) -> None:

@@ -124,12 +124,12 @@ _CATEGORIES = {"b": "bool", "i": "integral", "f": "floating", "F": "floating but
 def _jvp(op: Op) -> str:
     if not op.inputs or op.jvp is not None:
         return "declared" if op.inputs else ""
-    return "by its meaning" if op.meaning is not None else "derived" if op.kind == "general" else "by its kind"
+    return "by its meaning" if op.decomposition is not None else "derived" if op.kind == "general" else "by its kind"
 
 
 def _formulas(op: Op) -> dict[str, str]:
-    if op.joint is not None:
-        return dict.fromkeys(op.inputs, _name_of(op.joint))
+    if op.joint_vjp is not None:
+        return dict.fromkeys(op.inputs, _name_of(op.joint_vjp))
     tree = _definition(op.forward)
     found = {}
     for decorator in [] if tree is None else tree.decorator_list:
@@ -155,7 +155,7 @@ def _parts(function: FunctionType) -> frozenset[str]:
         if item in seen:
             continue
         seen.add(item)
-        item = getattr(item, "inside", item)  # behind the door that users call
+        item = getattr(item, "inside", item)  # behind the form that users call
         op = getattr(item, "op", None)
         if isinstance(op, Op):
             found.add(op.name)

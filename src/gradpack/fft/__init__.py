@@ -1,6 +1,6 @@
 """`torch.fft`: discrete Fourier transforms."""
 
-from ..declare.signature.wrapper import open_doors as _open_doors
+from ..declare.signature.wrapper import wrap_module as _wrap_module
 from ..ops.fft.fourier import fft as fft
 from ..ops.fft.fourier import hfft as hfft
 from ..ops.fft.fourier import ifft as ifft
@@ -26,4 +26,4 @@ from ..ops.fft.fourier_many import rfftn as rfftn
 
 # A type checker takes all that is imported for public, as long as it sees no list.
 globals()["__all__"] = _exported = sorted(n for n in globals() if n[0] != "_")
-_open_doors(globals(), _exported, "fft_")
+_wrap_module(globals(), _exported, "fft_")

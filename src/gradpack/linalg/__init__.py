@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base.errors import LinAlgError
-from ..declare.signature.wrapper import open_doors as _open_doors
+from ..declare.signature.wrapper import wrap_module as _wrap_module
 from ..ops.linalg.factor import linalg_cholesky as cholesky
 from ..ops.linalg.factor import linalg_cholesky_ex as cholesky_ex
 from ..ops.linalg.factor import linalg_qr as qr
@@ -84,4 +84,4 @@ __all__ = [
     "vector_norm",
 ]
 
-_open_doors(globals(), __all__, "linalg_")
+_wrap_module(globals(), __all__, "linalg_")

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..declare.generate.profiling import noted as _noted
-from ..declare.signature.wrapper import open_doors as _open_doors
+from ..declare.signature.wrapper import wrap_module as _wrap_module
 from ..ops.nn.embedding import embedding as _embedding
 from ..ops.nn.embedding import one_hot_of_few as _one_hot_of_few
 from ..ops.pointwise.division import div as _div
@@ -94,7 +94,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
 _adopt(globals(), _functional.__name__)
 _names = sorted(n for n, found in globals().items() if n[0] != "_" and callable(found) and not isinstance(found, type))
 globals()["__all__"] = _names  # as in `_functional`
-_open_doors(
+_wrap_module(
     globals(),
     [n for n in _names if not n.endswith(("softmax", "softmin"))],  # these attribute the warning to their caller
     options="training align_corners log_target log_input ceil_mode count_include_pad sparse scale_grad_by_freq "

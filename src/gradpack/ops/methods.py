@@ -24,7 +24,7 @@ from ..core.properties import TensorBase
 from ..core.tensor import Tensor
 from ..declare.inplace.forms import add_method, inplace_of, inplace_operator_of, operator_of, reflected_of
 from ..declare.op import PUBLIC, REGISTRY
-from ..declare.signature.wrapper import door
+from ..declare.signature.wrapper import public_form
 from .lazy_names import LAZY
 
 EXPORTED = PUBLIC
@@ -113,7 +113,7 @@ def _attach(module: ModuleType) -> set[str]:
     """Attach the names that a module provides; returns those of the methods."""
     given: set[str] = set()
     for name in _words(module, "FUNCTIONS"):
-        EXPORTED[name] = value = door(getattr(module, name), name, "gradpack")
+        EXPORTED[name] = value = public_form(getattr(module, name), name, "gradpack")
         if isinstance(value, FunctionType):  # what pickles of functions name
             value.__module__ = "gradpack"
     for name in _words(module, "METHODS"):
@@ -140,7 +140,7 @@ def _add(given: set[str], name: str, function: Any) -> None:
     if type(vars(TensorBase).get(name)) is Later:
         delattr(TensorBase, name)
     label = name if getattr(function, "__name__", "").startswith("_method_") else ""
-    add_method(name, door(function, f"Tensor.{name}", "gradpack", label))
+    add_method(name, public_form(function, f"Tensor.{name}", "gradpack", label))
     given.add(name)
 
 

@@ -174,7 +174,7 @@ class SavedInfo(BriefInfo):
             return "index"
         if self.slot in _STATS:
             return "stat"
-        if self._what in ("extra", "result"):
+        if self._what in ("residual", "result"):
             return "output"
         return "input" if tensor._edge is not None or root._edge is not None else "constant"
 

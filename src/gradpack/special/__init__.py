@@ -1,6 +1,6 @@
 """`torch.special`: special functions. Most need SciPy (the extra `special`)."""
 
-from ..declare.signature.wrapper import open_doors as _open_doors
+from ..declare.signature.wrapper import wrap_module as _wrap_module
 from ..ops.pointwise.exponential import erf as erf
 from ..ops.pointwise.exponential import erfc as erfc
 from ..ops.pointwise.exponential import erfinv as erfinv
@@ -63,4 +63,4 @@ gammaln, multigammaln = _lgamma, _mvlgamma
 psi = digamma
 # A type checker takes all that is imported for public, as long as it sees no list.
 globals()["__all__"] = _exported = sorted(n for n in globals() if n[0] != "_")
-_open_doors(globals(), _exported, "special_")
+_wrap_module(globals(), _exported, "special_")

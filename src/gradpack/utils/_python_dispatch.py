@@ -51,7 +51,7 @@ class TorchDispatchMode(OpMode):
             outs, extras = call.results if call.results is not None else (None, None)
             found = list(result) if isinstance(result, tuple | list) else [result]
             if outs is None or [id(t) for t in found] != [id(t) for t in outs]:
-                if outs is None and op.extra:
+                if outs is None and op.residuals:
                     outs, extras = run()
                 extras = extras or []
                 outs = [t.detach() if isinstance(t, Tensor) else t for t in found]

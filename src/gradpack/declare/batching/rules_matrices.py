@@ -130,7 +130,7 @@ def triple(c: Call) -> Any:
 
 def by_meaning(c: Call) -> Any:
     """A fused operation as the composition that it stands for, in which every part has a rule."""
-    meaning: Any = MEANINGS.get(c.op.name) or c.op.meaning
+    meaning: Any = MEANINGS.get(c.op.name) or c.op.decomposition
     level = c.level
     values = [batched(v, level) if f is True else v for v, f in zip(c.values, c.flags, strict=True)]
     outer = MODE.get()

@@ -41,9 +41,9 @@ def explain(op: Op, values: list[Any], error: Exception) -> Exception:
         return dim_out_of_range(axis, ndim)
     if isinstance(error, ValueError):
         shapes = [v._shape for v in values if isinstance(v, Tensor)]
-        if op.blame is not None:
+        if op.shape_error is not None:
             try:
-                op.blame(*shapes)
+                op.shape_error(*shapes)
             except Exception as better:
                 return better
         if "broadcast" in str(error) and len(shapes) >= 2:

@@ -134,7 +134,7 @@ def plan_of(op: Op, layout: OpLayout, key: tuple[Any, ...], values: Any) -> Dtyp
 def _plan(op: Op, layout: OpLayout, values: Any) -> DtypePlan:
     tensors = [t for v in values for t in (v if isinstance(v, list | tuple) else (v,)) if isinstance(t, Tensor)]
     spec = _spec_of(op, tensors)
-    if op.uniform:
+    if op.same_dtype:
         check_uniform(op, values, layout.position)
     result, compute = dtypes_of(op, values, layout.position, tensors)
     first = rounded_to(op, result, compute)
@@ -188,7 +188,7 @@ def _needs_cast(op: Op, value: Any, cast: dtype | None, first: dtype | None) -> 
     own = value._spec.dtype
     if own is complex32 and op.promote and not op.view:
         return True
-    if cast is None or (op.structural and len(op.promote) == 1 and not op.lists):
+    if cast is None or (op.data_movement and len(op.promote) == 1 and not op.lists):
         return False
     return own is not cast or (first is not None and own is not first)
 

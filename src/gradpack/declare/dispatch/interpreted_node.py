@@ -42,15 +42,15 @@ class InterpretedNode(OpNode):
         values = {n: self._array(n) for n in needed(op, sources)}
         if self.compute is not None and self.low:
             g = cast_all(backend, g, self.compute)
-        conjugate = op.holomorphic and not op.structural and is_complex_array(g, backend)
+        conjugate = op.holomorphic and not op.data_movement and is_complex_array(g, backend)
         given = conj_array(g, backend) if conjugate else g
         if isinstance(given, PartialGrads):
             given = tuple(given)
         gradients: list[Any] = []
-        if op.joint is not None:
+        if op.joint_vjp is not None:
             needs = tuple(is_wanted(sources[p]) for p in op.inputs)
-            gradients = list(backend.bind(op.joint)(given, **values, needs=needs))
-        for p in op.inputs if op.joint is None else ():
+            gradients = list(backend.bind(op.joint_vjp)(given, **values, needs=needs))
+        for p in op.inputs if op.joint_vjp is None else ():
             if not is_wanted(sources[p]):
                 gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
                 continue
@@ -68,7 +68,7 @@ class InterpretedNode(OpNode):
         value: Any
         if what in ("meta", "constant"):
             return saved
-        if what in ("result", "extra"):
+        if what in ("result", "residual"):
             value = unpack_result(self, name)
         elif isinstance(saved, SavedList):
             value = [getattr(v, "_data", v) for v in self._list(name, saved, None)]

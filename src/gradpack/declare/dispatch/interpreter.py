@@ -149,10 +149,10 @@ def _compute(
             unhush(token)
         break
     make = _array_of_numpy if numpy else _array_of
-    if not (op.returns or op.extra or mode.inference):
+    if not (op.returns or op.residuals or mode.inference):
         return [make(op, plan, result, True)], ()
-    parts = list(result) if op.returns or op.extra else [result]
-    count = len(parts) - len(op.extra)
+    parts = list(result) if op.returns or op.residuals else [result]
+    count = len(parts) - len(op.residuals)
     known = count if op.differentiable is None else op.differentiable  # how many have the dtype of the plan
     outs = [make(op, plan, part, nr < known) for nr, part in enumerate(parts[:count])]
     if mode.inference:

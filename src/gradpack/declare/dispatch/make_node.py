@@ -59,7 +59,7 @@ def record(
     node.edges, node.seq, node.extras = tuple(edges), next_seq(), None
     node.fit = fit
     node.compute = compute
-    node.low = outs[0]._spec.dtype.low and not (op.structural or op.view)
+    node.low = outs[0]._spec.dtype.low and not (op.data_movement or op.view)
     node.backend = spec.backend
     differentiable = len(outs) if op.differentiable is None else op.differentiable
     node.outputs = differentiable
@@ -127,7 +127,7 @@ def _save(
         setattr(node, name + "_c", out._counter)
         setattr(node, name + "_v", out._counter[0])
     else:
-        data, counter = node.backend.ensure(extras[op.extra.index(name)]), [0]
+        data, counter = node.backend.ensure(extras[op.residuals.index(name)]), [0]
         label, packs = (op.node_name, name), mode.hooks is not None or mode.mutation is not None
         kept = pack_array(mode, data, counter, label, node) if packs else data
         if mode.recorder is not None:
@@ -171,8 +171,8 @@ def _saved_tensor(op: Op, name: str, value: Tensor, mode: Mode, node: Any) -> An
     label = (op.node_name, name)
     if mode.hooks is not None or mode.mutation is not None:
         kept = pack_input(mode, value, label, node)
-    elif op.light is not None and name == op.inputs[0]:
-        kept = op.light(value)
+    elif op.save_as is not None and name == op.inputs[0]:
+        kept = op.save_as(value)
     if mode.recorder is not None:
         _held(node, notify_recorder(mode, op.name, label, value, None if kept is value else kept, node))
     return kept

@@ -38,7 +38,7 @@ class OpNode(Node):
     def backward_graph(self, g: Any, keep: bool) -> list[Any]:
         """Backward under `create_graph`: return one gradient per edge, each a differentiable Tensor."""
         op = self.op
-        if op.meaning is not None:
+        if op.decomposition is not None:
             mode = MODE.get()
             if mode.grad:
                 gradients = self._by_meaning(g)
@@ -105,8 +105,8 @@ class OpNode(Node):
         what = op.saves(name)
         if what in ("meta", "constant"):
             return getattr(self, name)
-        if what in ("result", "extra"):
-            if what == "extra":
+        if what in ("result", "residual"):
+            if what == "residual":
                 return wrap(unpack_result(self, name))
             edge: Any = self
             if self.extras is not None and self.extras.outer is not None:  # the result is part of a base
@@ -148,7 +148,7 @@ class OpNode(Node):
     def _formulas(self, g: Any) -> list[Any]:
         op, sources = self.op, self._sources()
         values = {n: self._value(n, sources) for n in needed(op, sources)}
-        conjugate = op.holomorphic and not op.structural and is_complex(g)
+        conjugate = op.holomorphic and not op.data_movement and is_complex(g)
         given = conj(g) if conjugate else g
         if isinstance(given, PartialGrads):
             given = tuple(given)
@@ -175,7 +175,7 @@ class OpNode(Node):
     def _by_meaning(self, g: Any) -> list[Any]:
         """Return the gradients of a fused operation by differentiating its decomposition, for double backward."""
         op, sources = self.op, self._sources()
-        meaning: Any = op.meaning
+        meaning: Any = op.decomposition
         code = meaning.__code__
         names = code.co_varnames[: code.co_argcount]
         values = {n: self._value(n, sources) for n in names}
@@ -207,7 +207,7 @@ class OpNode(Node):
 
         op = self.op
         for name in needed(op, None):
-            if op.saves(name) in ("input", "result", "extra"):
+            if op.saves(name) in ("input", "result", "residual"):
                 setattr(self, name, freed(getattr(self, name, None)) if may_stay(op, name) else FREED)
 
     @property

@@ -44,7 +44,7 @@ def dtypes_of(
     refuse_rare(op, common)
     if op.result == "float" and common.category < FLOATING:
         common = dtypes.get_default_dtype()
-    as_it_is = op.view or (op.structural and common is not complex32)  # NumPy can only move complex32 elements
+    as_it_is = op.view or (op.data_movement and common is not complex32)  # NumPy can only move complex32 elements
     compute = common if as_it_is else dtypes.computed_in(common)
     if op.result == "bool":
         return dtypes.bool_, common if op.rounds and common.category == FLOATING else compute
@@ -64,8 +64,8 @@ def dtypes_of(
 def check_uniform(op: Op, values: list[Any], index: dict[str, int]) -> None:
     found = {p: v._spec.dtype for p in op.inputs if isinstance(v := values[index[p]], Tensor)}
     if len(set(found.values())) > 1:
-        if isinstance(op.uniform, str):
-            raise RuntimeError(op.uniform.format(*map(scalar_type, found.values())))
+        if isinstance(op.same_dtype, str):
+            raise RuntimeError(op.same_dtype.format(*map(scalar_type, found.values())))
         given = ", ".join(f"{p} {d.name}" for p, d in found.items())
         first, second = list(dict.fromkeys(found.values()))[:2]
         raise RuntimeError(

@@ -86,7 +86,7 @@ def push(
         _complete(op, known, outs, extras, names)
         result = op.jvp(*[wanted[n] if n in wanted else known[n] for n in names])
         return list(result) if isinstance(result, tuple) else [result]
-    if op.kind == "bilinear" or (op.kind == "elementwise" and op.meaning is None):
+    if op.kind == "bilinear" or (op.kind == "elementwise" and op.decomposition is None):
         return [_sum_of_terms(op, tangents, known, outs, extras)]
     if op.kind == "linear":
         for p in op.inputs:
@@ -96,8 +96,8 @@ def push(
             known[p] = value
         result = op.call(tuple(map(known.__getitem__, op.params)))
         return list(result) if isinstance(result, tuple) else [result]
-    if op.meaning is not None:
-        names = op.meaning.__code__.co_varnames[: op.meaning.__code__.co_argcount]
+    if op.decomposition is not None:
+        names = op.decomposition.__code__.co_varnames[: op.decomposition.__code__.co_argcount]
         if all(p in names for p in tangents):
             _complete(op, known, outs, extras, names)
             return [_through_meaning(op, {n: _dual(known[n], tangents.get(n)) for n in names})]
@@ -112,8 +112,8 @@ def _complete(op: Op, known: dict[str, Any], outs: list[Tensor], extras: Sequenc
         what = op.saves(n)
         if what == "result":  # a saved result must not be dual: backward would propagate its tangent again
             known[n] = alias_of(outs[0 if n == "out" else op.results.index(n)])
-        elif what == "extra":
-            known[n] = extras[op.extra.index(n)]
+        elif what == "residual":
+            known[n] = extras[op.residuals.index(n)]
         elif n.endswith("_shape"):
             value = known[n.removesuffix("_shape")]
             known[n] = [v._shape for v in value] if isinstance(value, list | tuple) else getattr(value, "_shape", ())
@@ -172,7 +172,7 @@ def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
     outer = MODE.get()
     try:
         MODE.set(outer.replace(dual=1))
-        out = op.meaning(**values)  # type: ignore[misc]
+        out = op.decomposition(**values)  # type: ignore[misc]
     finally:
         MODE.set(outer)
     return tangent_of(out)

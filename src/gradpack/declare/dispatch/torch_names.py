@@ -74,7 +74,7 @@ def freeing(op: Op, names: list[str]) -> list[str]:
             readers = [p for p in op.inputs if n in op.reads[p]]
             test = " or ".join(f"{p}_edge is not None" for p in readers)
             found.append(f"{'' if len(readers) == len(op.inputs) else f'if {test}: '}_self.{n} = _freed(_self.{n})")
-        elif op.saves(n) in ("input", "result", "extra"):
+        elif op.saves(n) in ("input", "result", "residual"):
             found.append(f"_self.{n} = _FREED")
     return found or ["pass"]
 

@@ -47,7 +47,7 @@ def has_complex_form(op: Op) -> bool:
     return (
         "c" in op.dtypes
         and op.result in ("same", "float", "sum")
-        and not (op.returns or op.lists or op.view or op.sparse or op.structural or op.joint is not None)
+        and not (op.returns or op.lists or op.view or op.sparse or op.data_movement or op.joint_vjp is not None)
     )
 
 
@@ -83,8 +83,8 @@ def _arrays(op: Op) -> dict[str, str]:
 
 def _one(op: Op, form: Form, inlined: Inlined) -> str:
     """Return the text of an operation with one result."""
-    made = "_data" + "".join(f", {n}_" for n in op.extra)
-    quiet = op.warns and not op.structural and op.result != "bool" and not op.lists
+    made = "_data" + "".join(f", {n}_" for n in op.residuals)
+    quiet = op.warns and not op.data_movement and op.result != "bool" and not op.lists
     compute = (HUSHED if quiet else LOUD).format(made=made, call=_call(op, inlined), leave=form.leave(op))
     if form.complex:
         compute += "    if _data.dtype is not _spec.native: _data = _data.astype(_spec.native)\n"

@@ -230,7 +230,7 @@ def _fused(function: Function, bound: Function, expression: ast.expr | None) -> 
 
 def has_large_body(op: Op, expression: ast.expr | None) -> bool:
     """Return whether the body of an operation, of this expression if it is one, may be a loop for large arrays."""
-    if op.kind != "elementwise" or op.returns or op.extra or op.blocks is False:
+    if op.kind != "elementwise" or op.returns or op.residuals or op.blocks is False:
         return False
     return callable(op.blocks) or (
         "generator" not in op.params and (expression is None or _has_several_steps(expression, op.arrays))
@@ -239,7 +239,12 @@ def has_large_body(op: Op, expression: ast.expr | None) -> bool:
 
 def has_large_formula(op: Op, name: str, expression: ast.expr | None) -> bool:
     """Return whether the formula for an input may be a loop for large arrays."""
-    if op.kind != "elementwise" or op.returns or op.joint is not None or any(op.saves(n) == "meta" for n in op.saved):
+    if (
+        op.kind != "elementwise"
+        or op.returns
+        or op.joint_vjp is not None
+        or any(op.saves(n) == "meta" for n in op.saved)
+    ):
         return False
     return expression is None or _has_several_steps(expression, op.formulas[name].__code__.co_varnames)
 

@@ -99,7 +99,7 @@ def write_text(op: Op, form: Form) -> str | None:
 def _is_usual(op: Op) -> bool:
     """Return whether the operation is elementwise, with one result, and its first parameter is what is written to."""
     tensors = tensors_of(op)
-    if op.kind != "elementwise" or op.returns or op.lists or op.extra or op.keyword_only > 1:
+    if op.kind != "elementwise" or op.returns or op.lists or op.residuals or op.keyword_only > 1:
         return False
     if not tensors or tensors[0] != op.params[0] or op.result not in _RESULTS:
         return False

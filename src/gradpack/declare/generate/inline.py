@@ -73,7 +73,7 @@ class Inlined:
     def _with_constants(self, what: str, tree: ast.expr, function: Callable[..., Any]) -> ast.expr:
         """The expression, its numbers as arrays where everything is of one dtype, float32 or float64."""
         op = self.op
-        if op.structural or op.result not in ("same", "float") or op.int64:
+        if op.data_movement or op.result not in ("same", "float") or op.int64:
             return tree
         arrays = {p for p in (*op.inputs, *op.promote) if p not in op.scalars and p not in op.lists}
         arrays = {p for p in arrays if op.defaults.get(p, 0) is not None}

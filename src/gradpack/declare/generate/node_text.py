@@ -58,8 +58,8 @@ def is_list(op: Op) -> bool:
         op.lists == op.inputs
         and len(op.lists) == 1
         and not op.returns
-        and not op.extra
-        and op.joint is None
+        and not op.residuals
+        and op.joint_vjp is None
         and not op.view
         and op.result == "same"
         and all(op.saves(n) in ("meta", "constant") for n in reads(op))
@@ -71,10 +71,10 @@ def is_many(op: Op) -> bool:
     return (
         op.returns
         and not op.lists
-        and not op.extra
+        and not op.residuals
         and len(op.inputs) == 1
         and op.promote == op.inputs
-        and op.joint is None
+        and op.joint_vjp is None
         and op.view in (False, True)
         and bool(op.view) is not bool(op.results)
     )
@@ -113,7 +113,7 @@ def _slots(op: Op) -> list[str]:
         slots.append(n)
         if what == "input":
             slots.append(n + "_v")
-        elif what in ("result", "extra"):
+        elif what in ("result", "residual"):
             slots += [n + "_c", n + "_v"]
     return slots
 
@@ -123,14 +123,14 @@ def _load(op: Op, n: str) -> str:
     what = op.saves(n)
     if what == "input":
         return LOAD_INPUT.format(n=n)
-    if what in ("result", "extra"):
+    if what in ("result", "residual"):
         return LOAD_RESULT.format(n=n)
     return f"{n} = _self.{n}\n"
 
 
 def _gradients(op: Op, inlined: Inlined) -> tuple[str, str]:
     """Return the statements that load what several formulas read, and those that compute each gradient."""
-    if op.joint is not None:
+    if op.joint_vjp is not None:
         load = f"{''.join(f'{p}_edge, ' for p in op.inputs)} = _self.edges\n" + "".join(_load(op, n) for n in reads(op))
         needs = "".join(f"{p}_edge is not None, " for p in op.inputs)
         args = ", ".join(f"{n}={n}" for n in reads(op))

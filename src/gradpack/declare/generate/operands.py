@@ -94,7 +94,7 @@ def _tensor(op: Op, form: Form, p: str, first: bool) -> str:
 
 def _wraps(op: Op) -> str:
     """Integers of few bits wrap around and those beside a float become one; int64 beside an int stays as it is."""
-    if op.result == "bool" or op.structural:
+    if op.result == "bool" or op.data_movement:
         return " or not _spec.plain and (_kind is float or _spec is not _INT64)"
     return ""
 
@@ -115,11 +115,11 @@ def _of_other_arrays(op: Op) -> str:
         return "True"
     if op.result == "bool" and (op.check is not None or "c" not in op.dtypes):
         return "not _spec.plain and _spec is not _INT64"
-    if op.structural or op.result == "bool":
+    if op.data_movement or op.result == "bool":
         if op.view:
             return "not _spec.numpy"
         # of bool, int makes int
-        first = [f"{op.scalars[0]}_s is None"] if op.structural and len(op.scalars) > 1 else []
+        first = [f"{op.scalars[0]}_s is None"] if op.data_movement and len(op.scalars) > 1 else []
         return " or ".join(["not _spec.whole", *first])
     if not op.int64:
         return "not _spec.plain"

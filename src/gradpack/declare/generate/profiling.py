@@ -187,9 +187,9 @@ def noted(function: _F, name: str | None = None) -> _F:
         if not mode.leaves_fast_path:
             return function(*args, **kwargs)
         if mode.functions:
-            from ..signature.wrapper import of_users
+            from ..signature.wrapper import form_of_users
 
-            return through_functions(of_users(call), called, (*args, *kwargs.values()), args, kwargs)
+            return through_functions(form_of_users(call), called, (*args, *kwargs.values()), args, kwargs)
         if mode.profiler is None:
             return function(*args, **kwargs)
         return watched(None, called, partial(function, **kwargs), args)

@@ -93,7 +93,7 @@ def _input(op: Op, n: str, test: str) -> tuple[str, str]:
             f"{test}_node.{n} = {n} if {n}_s is None else {pack.partition(' = ')[2]}",
         )
     if n in op.inputs and op.defaults.get(n, 0) is not None:
-        if op.light is not None and n == op.inputs[0]:
+        if op.save_as is not None and n == op.inputs[0]:
             keep = f"_node.{n} = {n} if {n}_.size < {LARGE} else _light({n}); _node.{n}_v = {n}._counter[0]"
         return test + keep, test + pack
     # may be an array, or None
@@ -106,7 +106,7 @@ def _result(op: Op, n: str, test: str, what: str) -> tuple[str, str]:
     """Return the statement that saves a result or an extra value, and that which packs it."""
     label = (op.node_name, n)
     keep = "{test}_node.{n} = {data}; _node.{n}_c = {counter}; _node.{n}_v = {version}"
-    if what == "extra":
+    if what == "residual":
         data, counter = f"{n}_", "[0]"
     else:
         data, counter = (f"{n}_", f"{n}_out._counter") if op.returns else ("_data", "_out._counter")

@@ -1,7 +1,7 @@
-"""The public wrapper ("door") of a composite function: users call it, operations call the function inside.
+"""The public form of a composite function: users call it, operations call the function inside.
 
 An operation that is declared knows what it takes, and says so (`declare.dispatch.interpreter`). A function that is
-composed of several is Python: given None it would tell of an attribute that None does not have. Its door has the same
+composed of several is Python: given None it would tell of an attribute that None does not have. Its public form has its
 signature, and its own code as text that is made at the first call, like that of operations:
 
     def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
@@ -28,7 +28,7 @@ from ..op import compiled_at_first_call
 from .aliases import MISSING, TAKE_DIM, check_text, dim_of, lacking
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
 
-_DOORS: dict[Any, FunctionType] = {}
+_FORMS: dict[Any, FunctionType] = {}
 
 # Functions that return their argument unchanged, a tensor or not.
 _GIVE_BACK = frozenset("conj positive real resolve_conj resolve_neg".split())
@@ -61,20 +61,20 @@ _TEST = """\
 """
 
 
-def open_doors(names: dict[str, Any], exported: Iterable[str], prefix: str = "", options: str | None = None) -> None:
-    """Wrap the exported functions of a module in doors, at the end of the module.
+def wrap_module(names: dict[str, Any], exported: Iterable[str], prefix: str = "", options: str | None = None) -> None:
+    """Wrap the exported functions of a module in public forms, at the end of the module.
 
     Args:
         names: its globals.
         prefix: the prefix of function names in error messages.
-        options: see `door`.
+        options: see `public_form`.
     """
     for name in exported:
         if type(names[name]) is FunctionType:
-            names[name] = door(names[name], name, names["__name__"], prefix + name, options)
+            names[name] = public_form(names[name], name, names["__name__"], prefix + name, options)
 
 
-def door(function: Any, name: str, module: str, label: str = "", options: str | None = None) -> Any:
+def public_form(function: Any, name: str, module: str, label: str = "", options: str | None = None) -> Any:
     """Return the public wrapper of a function; the function itself if it is not plain, wrapped or declared already.
 
     Args:
@@ -84,7 +84,7 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
     """
     if type(function) is not FunctionType or hasattr(function, "op") or hasattr(function, "outside"):
         return function
-    found = _DOORS.get(function)
+    found = _FORMS.get(function)
     if found is not None:
         return found
     names: dict[str, Any] = {"__name__": "gradpack.ops"}
@@ -96,17 +96,17 @@ def door(function: Any, name: str, module: str, label: str = "", options: str | 
     made.__doc__ = function.__doc__
     made.__wrapped__ = made.inside = function
     made.outside = True
-    _DOORS[function] = made
+    _FORMS[function] = made
     return made
 
 
-def of_users(function: Any) -> Any:
-    """Return the public wrapper ("door") of a function, or the function itself if it has none."""
-    return _DOORS.get(function, function)
+def form_of_users(function: Any) -> Any:
+    """Return the public form of a function, or the function itself if it has none."""
+    return _FORMS.get(function, function)
 
 
 def _install(made: Any, function: Any, label: str, options: str | None) -> None:
-    """Write, compile and install the text of a door."""
+    """Write, compile and install the text of a public form."""
     inside = getattr(function, "inside", function)  # of what a profiler is told of: that is asked for here
     shown = signature(function).parameters
     own = signature(inside, follow_wrapped=False).parameters
@@ -154,7 +154,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     by_position = [usual.get(n) for n in _taken_by_position(shown)]
     names["_unusual"] = lambda args: _unusual(args, by_position)
     names["_unusual_named"] = lambda named: any(n in usual and type(v) not in usual[n] for n, v in named.items())
-    filename = f"<door of {label}>"
+    filename = f"<public form of {label}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), names)
     call = names.pop("_call")

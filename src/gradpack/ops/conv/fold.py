@@ -183,7 +183,7 @@ def fold(
 
 @linear(
     input=lambda g, factor: _shuffled_back(g, factor),
-    structural=True,
+    data_movement=True,
     node="PixelShuffleBackward0",
     saved_as="upscale_factor=factor",
 )
@@ -199,7 +199,7 @@ def _shuffled(input: Array, factor: int) -> Any:
 
 @linear(
     input=lambda g, factor: _shuffled(g, factor),
-    structural=True,
+    data_movement=True,
     node="PixelUnshuffleBackward0",
     saved_as="downscale_factor=factor",
 )
@@ -270,7 +270,7 @@ def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
 
 @linear(
     input=lambda g, groups: _channels_shuffled(g, g.shape[1] // groups if g.shape[1] else 1),
-    structural=True,
+    data_movement=True,
     node="NativeChannelShuffleBackward0",
 )
 def _channels_shuffled(input: Array, groups: int) -> Any:

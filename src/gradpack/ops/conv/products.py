@@ -107,7 +107,7 @@ def _tangent(
     ),
     bias=lambda g: over_places(g),
     jvp=_tangent,
-    uniform=True,
+    same_dtype=True,
     dtypes="ifc",
     name="convolution",
     saved_as="bias_sym_sizes_opt=bias.channels dilation groups input=input padding stride transposed weight",

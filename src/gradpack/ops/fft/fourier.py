@@ -139,7 +139,7 @@ def _doubled(input: Array, dim: int = -1, size: int = 1) -> Any:
 
 @linear(
     input=lambda g, input_shape, dim: resized(g, dim, tuple(input_shape[d] for d in dim)),
-    structural=True,
+    data_movement=True,
     node="ConstantPadNdBackward0",
     name="_fft_resized",
 )

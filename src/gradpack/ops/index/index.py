@@ -34,7 +34,9 @@ INPLACE = "index_put_"
 # -- basic indices: views --
 
 
-_basic = partial(linear, input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, structural=True)
+_basic = partial(
+    linear, input=lambda g, input_shape, place: _embed(g, input_shape, place), view=True, data_movement=True
+)
 
 
 def _at(input: Array, place: Any = ()) -> Any:
@@ -64,7 +66,7 @@ def _alias(input: Array) -> Any:
     return input[...]
 
 
-@linear(input=lambda g, place: _slice(g, place), structural=True, name="slice_backward")
+@linear(input=lambda g, place: _slice(g, place), data_movement=True, name="slice_backward")
 def _embed(input: Array, shape: Any = (), place: Any = ()) -> Any:
     """Zeros of `shape` with `input` at `place`."""
     out = np.zeros(shape, dtype=input.dtype)
@@ -72,7 +74,7 @@ def _embed(input: Array, shape: Any = (), place: Any = ()) -> Any:
     return out
 
 
-@nondifferentiable(structural=True, promote=("input",), cost="cheap")
+@nondifferentiable(data_movement=True, promote=("input",), cost="cheap")
 def zeros_as(input: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` in the dtype of `input`."""
     return np.zeros(tuple(shape), dtype=input.dtype)
@@ -134,7 +136,7 @@ def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
 
 @linear(
     input=lambda g, input_shape, index, start: _add_into(g, index, input_shape, start),
-    structural=True,
+    data_movement=True,
     name="index_along",
     node="IndexBackward0",
     saved_as="indices=index.indices self_sym_sizes=input.shape",
@@ -151,7 +153,7 @@ def _index_along(input: Array, index: Array, start: int = 0) -> Any:
         raise _bad_index(input.shape, [None] * start + [index], error) from None
 
 
-@linear(input=lambda g, index, start: _index_along(g, index, start), structural=True, name="index_along_backward")
+@linear(input=lambda g, index, start: _index_along(g, index, start), data_movement=True, name="index_along_backward")
 def _add_into(input: Array, index: Array, shape: Any = (), start: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `_index_along` reads."""
     merged = shape
@@ -163,7 +165,7 @@ def _add_into(input: Array, index: Array, shape: Any = (), start: int = 0) -> An
 
 @linear(
     input=lambda g, input_shape, first, second: _add_pairs(g, first, second, input_shape),
-    structural=True,
+    data_movement=True,
     name="index_pair",
     node="IndexBackward0",
     saved_as="indices=pair.indices self_sym_sizes=input.shape",
@@ -176,7 +178,7 @@ def _index_pair(input: Array, first: Array, second: Array) -> Any:
         raise _bad_index(input.shape, [first, second], error) from None
 
 
-@linear(input=lambda g, first, second: _index_pair(g, first, second), structural=True, name="index_pair_backward")
+@linear(input=lambda g, first, second: _index_pair(g, first, second), data_movement=True, name="index_pair_backward")
 def _add_pairs(input: Array, first: Array, second: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index_pair` reads."""
     rows = counted_from_front(first, shape[0]) * shape[1] + counted_from_front(second, shape[1])
@@ -186,7 +188,7 @@ def _add_pairs(input: Array, first: Array, second: Array, shape: Any = ()) -> An
 
 @linear(
     input=lambda g, input_shape, indices: _add_at(g, indices, input_shape),
-    structural=True,
+    data_movement=True,
     name="index",
     saved_as="indices self_sym_sizes=input.shape",
 )
@@ -200,7 +202,7 @@ def _index(input: Array, indices: Array) -> Any:
     return np.ascontiguousarray(out) if hasattr(np, "ascontiguousarray") else out
 
 
-@linear(input=lambda g, indices: _index(g, indices), structural=True, name="index_backward")
+@linear(input=lambda g, indices: _index(g, indices), data_movement=True, name="index_backward")
 def _add_at(input: Array, indices: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with `input` added where `_index` reads."""
     places = np.reshape(places_of(_arrays_only(indices), shape), (-1,))
@@ -217,7 +219,7 @@ def _index_put(input: Array, indices: Array, values: Array, accumulate: bool = F
     return _put(np.asarray(input, copy=True), indices, values, accumulate)
 
 
-@linear(input=lambda g, indices: _index_zero(g, indices), structural=True, name="index_put_backward")
+@linear(input=lambda g, indices: _index_zero(g, indices), data_movement=True, name="index_put_backward")
 def _index_zero(input: Array, indices: Array) -> Any:
     """`input` with zeros at `indices`."""
     return _put(np.asarray(input, copy=True), indices, np.zeros((), dtype=input.dtype), False)

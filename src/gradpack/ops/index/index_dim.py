@@ -48,7 +48,7 @@ def _vector(
 
 @linear(
     input=lambda g, input_shape, dim, index: _index_select_backward(g, index, input_shape, dim),
-    structural=True,
+    data_movement=True,
     axis=True,
     overlap="apart",
 )
@@ -75,7 +75,7 @@ def index_select(input: Array, dim: int, index: Array) -> Any:
     return input.take(as_intp(index), d) if is_numpy(input) else np.take(input, index, axis=d)
 
 
-@linear(input=lambda g, index, dim: index_select(g, dim, index), structural=True, name="index_select_backward")
+@linear(input=lambda g, index, dim: index_select(g, dim, index), data_movement=True, name="index_select_backward")
 def _index_select_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `index_select` reads."""
     d, index = _vector("index_select", shape, dim, index)
@@ -129,7 +129,7 @@ def _taken(g: Any, dim: int, index: Any, alpha: Any, shape: Any) -> Any:
     return g if tuple(g.shape) == tuple(shape) else late.reshape(g, shape)
 
 
-@linear(input=lambda g, alpha: _scaled(g, alpha), structural=True, name="index_add_scale", refuses="unsigned")
+@linear(input=lambda g, alpha: _scaled(g, alpha), data_movement=True, name="index_add_scale", refuses="unsigned")
 def _scaled(input: Array, alpha: Any = 1) -> Any:
     """`input * alpha` in the dtype of `input`."""
     return _times(widened(input), alpha, input.dtype)
@@ -284,7 +284,7 @@ def _method_index_copy_(self: Tensor, dim: int, index: Tensor, source: Tensor) -
 
 @linear(
     input=lambda g, input_shape, index: late.reshape(late._add_into(g, index, (prod(input_shape),), 0), input_shape),
-    structural=True,
+    data_movement=True,
     refuses="unsigned complex32",
     overlap="apart",
 )

@@ -78,7 +78,7 @@ def _masked_fill_tensor(input: Array, mask: Array, value: Array) -> Any:
     return _masked_fill(input, mask, value)
 
 
-@linear(input=lambda g, mask: _kept(g, mask), structural=True, name="masked_keep")
+@linear(input=lambda g, mask: _kept(g, mask), data_movement=True, name="masked_keep")
 def _kept(input: Array, mask: Array) -> Any:
     """`input` with zeros where `mask` does not hold."""
     return np.where(mask, input, np.zeros((), dtype=input.dtype))
@@ -135,7 +135,7 @@ def _method_masked_fill_(self: Tensor, mask: Tensor, value: Any) -> Tensor:
 
 @linear(
     input=lambda g, mask, input_shape: _fit(_spread(g, mask, _joint(mask, input_shape)), input_shape),
-    structural=True,
+    data_movement=True,
     refuses="unsigned",
     cost="dear",
     overlap="apart",
@@ -162,7 +162,7 @@ def _joint(mask: Any, shape: Any) -> tuple[int, ...]:
     return np.broadcast_shapes(tuple(mask.shape), tuple(shape))
 
 
-@linear(input=lambda g, mask: masked_select(g, mask), structural=True, name="masked_select_backward")
+@linear(input=lambda g, mask: masked_select(g, mask), data_movement=True, name="masked_select_backward")
 def _spread(input: Array, mask: Array, shape: Any = ()) -> Any:
     """Zeros of `shape` with the elements of `input` one after the other where `mask` holds."""
     out = np.zeros(tuple(shape), dtype=input.dtype)
@@ -209,7 +209,7 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Any:
 
 @linear(
     input=lambda g, input_shape: late._slice(late.reshape(g, (prod(g.shape),)), (slice(0, input_shape[0]),)),
-    structural=True,
+    data_movement=True,
     name="masked_scatter_backward",
 )
 def _front(input: Array, shape: Any = ()) -> Any:
@@ -274,7 +274,7 @@ def argwhere(input: Tensor) -> Tensor:
 
 # -- copies with a view overwritten --
 
-_scattered = partial(linear, promote=("input",), structural=True)
+_scattered = partial(linear, promote=("input",), data_movement=True)
 
 
 @_scattered(

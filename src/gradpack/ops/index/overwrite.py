@@ -117,7 +117,7 @@ def _filled(input: Array, value: Array) -> Any:
 @general(
     input=lambda g: late.zeros_like(g),
     jvp=lambda input_t: late.zeros_like(input_t),
-    structural=True,
+    data_movement=True,
     node="FillBackward2",
 )
 def _filled_number(input: Array, value: Array) -> Any:
@@ -125,7 +125,7 @@ def _filled_number(input: Array, value: Array) -> Any:
     return np.full(input.shape, value, input.dtype)
 
 
-@linear(input=lambda g: late.zeros_like(g), structural=True, node="ZeroBackward0")
+@linear(input=lambda g: late.zeros_like(g), data_movement=True, node="ZeroBackward0")
 def _zeroed(input: Array) -> Any:
     """Zeros in the shape and dtype of `input`."""
     return np.zeros(input.shape, input.dtype)
@@ -173,7 +173,7 @@ def _method_zero_(self: Tensor) -> Tensor:
     input=lambda g, index, accumulate: g if accumulate else _put_zero(g, index),
     source=lambda g, index, source_shape: late.reshape(late.take(g, index), source_shape),
     promote=("input",),
-    structural=True,
+    data_movement=True,
     name="put",
     refuses="unsigned complex32",
 )
@@ -182,7 +182,7 @@ def _put(input: Array, index: Array, source: Array, accumulate: bool = False) ->
     return _put_into(np.array(input), index, source, accumulate)
 
 
-@linear(input=lambda g, index: _put_zero(g, index), structural=True, name="put_backward")
+@linear(input=lambda g, index: _put_zero(g, index), data_movement=True, name="put_backward")
 def _put_zero(input: Array, index: Array) -> Any:
     """`input` with zeros written at flat indices."""
     return _put_into(np.array(input), index, np.zeros(index.shape, dtype=input.dtype), False)

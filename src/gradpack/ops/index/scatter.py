@@ -90,7 +90,7 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
 
 @linear(
     input=lambda g, input_shape, dim, index, sparse_grad: _spread(g, index, input_shape, dim, sparse_grad),
-    structural=True,
+    data_movement=True,
     refuses="unsigned",
     axis=True,
     overlap="apart",
@@ -145,7 +145,7 @@ def _spread(g: Any, index: Any, shape: Any, dim: int, sparse: bool) -> Any:
     return _gather_backward(g, index, shape, dim)
 
 
-@linear(input=lambda g, index, dim: gather(g, dim, index), structural=True, name="gather_backward")
+@linear(input=lambda g, index, dim: gather(g, dim, index), data_movement=True, name="gather_backward")
 def _gather_backward(input: Array, index: Array, shape: Any = (), dim: int = 0) -> Any:
     """Zeros of `shape` with `input` added where `gather` reads."""
     values = widened(input)

@@ -64,7 +64,7 @@ def _per_place(g: Any, dim: int, index: Any, mean: bool, include_self: bool, kep
     return g if include_self or not kept else late._scatter_value(g, dim, index, 0)
 
 
-@nondifferentiable(structural=True, promote=("input",), name="scatter_hits")
+@nondifferentiable(data_movement=True, promote=("input",), name="scatter_hits")
 def _hits(input: Array, dim: int, index: Array, include_self: bool = True) -> Any:
     """How many elements are reduced on each place of `input`, in its dtype; at least 1."""
     ones = np.ones(index.shape, dtype=np.int64)

@@ -28,9 +28,9 @@ from ...declare.op import Op
 from ...declare.signature.arguments import python_number
 
 # The kind of operations that give `input` with some of its elements replaced, or added to.
-write_op = partial(linear, promote=("input",), structural=True, refuses="unsigned")
+write_op = partial(linear, promote=("input",), data_movement=True, refuses="unsigned")
 # That of operations that write one number.
-number_op = partial(general, structural=True, refuses="unsigned")
+number_op = partial(general, data_movement=True, refuses="unsigned")
 
 
 def write_part(

@@ -21,7 +21,7 @@ INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
 _added = partial(
     general,
     input=lambda g, input_shape, beta: sum_to_size(g if beta == 1 else g * beta, input_shape),
-    uniform=True,
+    same_dtype=True,
     dtypes="ifc",
     refuses="unsigned complex32",
     legacy="beta",
@@ -86,7 +86,7 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1
 @_added(
     vec1=lambda g, vec2, alpha: matmul(g, vec2) * alpha,
     vec2=lambda g, vec1, alpha: matmul(vec1, g) * alpha,
-    uniform=False,
+    same_dtype=False,
     dtypes="bifc",
     saved_as="alpha beta vec1 vec2",
 )

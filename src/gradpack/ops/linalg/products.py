@@ -62,12 +62,12 @@ def _overload(node: Any) -> str:
     other=lambda g, input, other_shape: (
         input.mT @ g if len(other_shape) > 1 and len(input.shape) > 1 else _right(g, input, other_shape)
     ),
-    uniform=True,
+    same_dtype=True,
     dtypes="ifc",
-    blame=_blame_matmul,
+    shape_error=_blame_matmul,
     node="MmBackward0",
     overloads=_overload,
-    light=light,
+    save_as=light,
     autocast="lower",
     refuses="unsigned complex32",
     saved_as={
@@ -128,7 +128,7 @@ _product = partial(bilinear, broadcasts=False, dtypes="ifc", refuses="unsigned c
 @_product(
     input=lambda g, mat2: g @ mat2.mT,
     mat2=lambda g, input: input.mT @ g,
-    uniform=True,
+    same_dtype=True,
     autocast="lower",
     refuses="unsigned",
     saved_as=(
@@ -151,7 +151,11 @@ def mm(input: Array, mat2: Array) -> Any:
 
 
 @_product(
-    input=lambda g, mat2: g @ mat2.mT, mat2=lambda g, input: input.mT @ g, uniform=True, light=light, autocast="lower"
+    input=lambda g, mat2: g @ mat2.mT,
+    mat2=lambda g, input: input.mT @ g,
+    same_dtype=True,
+    save_as=light,
+    autocast="lower",
 )
 def bmm(input: Array, mat2: Array) -> Any:
     """Products of two batches of matrices.
@@ -174,7 +178,7 @@ def bmm(input: Array, mat2: Array) -> Any:
 @_product(
     input=lambda g, vec: late.unsqueeze(g, -1) * vec,
     vec=lambda g, input: late.squeeze(matmul(input.mT, late.unsqueeze(g, -1)), -1),
-    uniform=True,
+    same_dtype=True,
 )
 def mv(input: Array, vec: Array) -> Any:
     """Product of a matrix and a vector.
@@ -193,7 +197,7 @@ def mv(input: Array, vec: Array) -> Any:
 @_product(
     input=lambda g, tensor: g * tensor,
     tensor=lambda g, input: g * input,
-    uniform="dot : expected both vectors to have same dtype, but found {} and {}",
+    same_dtype="dot : expected both vectors to have same dtype, but found {} and {}",
 )
 def dot(input: Array, tensor: Array) -> Any:
     """Sum of the products of two vectors (no conjugate).
@@ -343,7 +347,7 @@ def _each(a: Any, b: Any) -> Any:
 @bilinear(
     input=lambda g, other: product_each(g, other.mT),
     other=lambda g, input: product_each(input.mT, g),
-    uniform=True,
+    same_dtype=True,
     broadcasts=False,
     node="BmmBackward0",
 )
@@ -357,7 +361,7 @@ def product_each(input: Array, other: Array) -> Any:
     weight=lambda g, input: product_each(g.mT, input),
     bias=lambda g: late._sum_dim(g, 1),
     jvp=lambda input, weight, input_t, weight_t, bias_t: _tangent(input, weight, input_t, weight_t, bias_t),
-    uniform=True,
+    same_dtype=True,
     broadcasts=False,
     node="AddmmBackward0",
 )

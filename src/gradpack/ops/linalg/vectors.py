@@ -28,7 +28,7 @@ METHODS = "cross"
 @bilinear(
     input=lambda g, other, dim: linalg_cross(other, g, dim),
     other=lambda g, input, dim: linalg_cross(g, input, dim),
-    uniform=True,
+    same_dtype=True,
     dtypes="ifc",
     name="linalg_cross",
     refuses="unsigned complex32",

@@ -36,13 +36,13 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
     bias=lambda g, bias_shape: (
         _over_rows(g) if len(g.shape) > 1 and g.shape[-1:] == bias_shape else late.sum_to_size(g, bias_shape)
     ),
-    uniform=True,
+    same_dtype=True,
     dtypes="ifc",
-    blame=_blame_linear,
+    shape_error=_blame_linear,
     node="AddmmBackward0",
     overloads=lambda node: "AddmmBackward0" if hasattr(node, "bias_shape") else "MmBackward0",
     edges={"AddmmBackward0": "bias input weight", "MmBackward0": "input weight"},
-    light=light,
+    save_as=light,
     autocast="lower",
     refuses="unsigned",
     overlap="read_first",
@@ -108,7 +108,7 @@ def _over_rows(input: Array) -> Any:
     input2=lambda g, input1, weight: einsum_product("bo,oij,bi->bj", g, weight, input1),
     weight=lambda g, input1, input2: einsum_product("bo,bi,bj->oij", g, input1, input2),
     bias=lambda g, bias_shape: late.sum_to_size(g, bias_shape),
-    uniform=True,
+    same_dtype=True,
     dtypes="ifc",
     refuses="unsigned",
 )

@@ -178,9 +178,9 @@ def _attention_meaning(
 
 @general(
     inputs=("query", "key", "value", "attn_mask"),
-    joint=_attention_gradients,
-    meaning=_attention_meaning,
-    extra=("lse", "kept"),
+    joint_vjp=_attention_gradients,
+    decomposition=_attention_meaning,
+    residuals=("lse", "kept"),
     promote=("query", "key", "value"),
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     dtypes="f",

@@ -133,12 +133,12 @@ def normalized_channels(x: Any, mean: Any, scale: Any, bias: Any) -> Any:
 
 @general(
     inputs=("input", "weight", "bias"),
-    joint=_gradients,
-    meaning=_meaning,
+    joint_vjp=_gradients,
+    decomposition=_meaning,
     bias=lambda g: over_places(g),
     node="NativeBatchNormBackward0",
     dtypes="f",
-    uniform=True,
+    same_dtype=True,
     promote=("input", "weight", "bias"),
     cost="cheap",
     saved_as="eps input=input result1=mean result2=rstd training weight",

@@ -127,10 +127,10 @@ def _meaning(log_probs: Any, labels: Any, skips: Any, times: Any, lengths: Any, 
 
 @general(
     inputs=("log_probs", "mass"),
-    joint=_gradients,
-    meaning=_meaning,
+    joint_vjp=_gradients,
+    decomposition=_meaning,
     mass=lambda g: g,
-    extra=("alpha", "loss"),
+    residuals=("alpha", "loss"),
     promote=("log_probs", "mass"),
     node="CtcLossBackward0",
     dtypes="f",

@@ -61,7 +61,7 @@ def _check_floating(op: Any, values: Any, common: Any) -> None:
 
 @linear(
     input=lambda g, mask, input_shape, p: _apply_mask(g, mask, input_shape, p),
-    extra=("mask",),
+    residuals=("mask",),
     check=_check_floating,
     jvp=lambda input_t, mask, input_shape, p: _apply_mask(input_t, mask, input_shape, p),
     node="MulBackward0",

@@ -28,7 +28,7 @@ FUNCTIONS = ""
     weight=lambda g, indices, weight_shape, padding_idx, scale_grad_by_freq: embedding_dense_backward(
         g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
     ),
-    structural=True,
+    data_movement=True,
     node="EmbeddingBackward0",
     saved_as="indices padding_idx scale_grad_by_freq sparse=:False weight_sym_argsize_0=weight.shape[0]",
 )
@@ -107,7 +107,7 @@ def _pick_rows(input: Array, indices: Array, padding_idx: int = -1, scale_grad_b
     weight=lambda g, indices, weight_shape, padding_idx, scale_grad_by_freq: embedding_sparse_backward(
         g, indices, weight_shape[0], padding_idx, scale_grad_by_freq
     ),
-    structural=True,
+    data_movement=True,
     node="EmbeddingBackward0",
 )
 def _embedding_sparse(weight: Array, indices: Array, padding_idx: int = -1, scale_grad_by_freq: bool = False) -> Any:

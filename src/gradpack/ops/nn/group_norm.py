@@ -90,13 +90,13 @@ def normalized_groups(x: Any, groups: int, weight: Any, bias: Any, eps: float) -
 
 @general(
     inputs=("input", "weight", "bias"),
-    joint=_gradients,
-    meaning=_meaning,
+    joint_vjp=_gradients,
+    decomposition=_meaning,
     bias=lambda g: over_places(g),
-    extra=("mean", "rstd"),
+    residuals=("mean", "rstd"),
     node="NativeGroupNormBackward0",
     dtypes="f",
-    uniform=True,
+    same_dtype=True,
     cost="cheap",
     saved_as="eps group=groups input=input result1=mean result2=rstd weight",
 )

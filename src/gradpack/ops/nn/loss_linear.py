@@ -57,8 +57,8 @@ def _meaning(input: Any, linear_weight: Any, linear_bias: Any, target: Any, each
 
 @general(
     inputs=("input", "linear_weight", "linear_bias"),
-    joint=_gradients,
-    meaning=_meaning,
+    joint_vjp=_gradients,
+    decomposition=_meaning,
     node="LinearCrossEntropyBackward0",
     dtypes="f",
 )

@@ -79,13 +79,13 @@ def _shaped(array: Any, shape: Any) -> Any:
 
 @general(
     inputs=("input", "weight", "bias"),
-    joint=_layer_norm_gradients,
-    meaning=_layer_norm_meaning,
+    joint_vjp=_layer_norm_gradients,
+    decomposition=_layer_norm_meaning,
     bias=lambda g, bias_shape: late.sum_to_size(g, bias_shape),
-    extra=("mean", "rstd"),
+    residuals=("mean", "rstd"),
     node="NativeLayerNormBackward0",
     dtypes="f",
-    uniform=True,
+    same_dtype=True,
     cost="cheap",
     saved_as="input normalized_shape result1=mean result2=rstd weight",
 )

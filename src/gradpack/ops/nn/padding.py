@@ -34,7 +34,7 @@ def _pairs(pad: Any, ndim: int) -> list[tuple[int, int]]:
 @general(
     input=lambda g, pad: _constant_pad(g, tuple(-p for p in pad), 0),
     jvp=lambda input_t, pad: _constant_pad(input_t, pad, 0),
-    structural=True,
+    data_movement=True,
     name="constant_pad_nd",
     cost="cheap",
 )

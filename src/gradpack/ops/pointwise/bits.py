@@ -28,7 +28,7 @@ BINARY_OPERATORS = "and:bitwise_and or:bitwise_or xor:bitwise_xor lshift:bitwise
 _BOTH = ("input", "other")
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True, cost="cheap")
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", data_movement=True, cost="cheap")
 def bitwise_and(input: Array, other: Array) -> Any:
     """The bits that both have; for bool, `logical_and`.
 
@@ -44,7 +44,7 @@ def bitwise_and(input: Array, other: Array) -> Any:
     return np.bitwise_and(input, other)
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True, cost="cheap")
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", data_movement=True, cost="cheap")
 def bitwise_or(input: Array, other: Array) -> Any:
     """The bits that one of the two has; for bool, `logical_or`.
 
@@ -57,7 +57,7 @@ def bitwise_or(input: Array, other: Array) -> Any:
     return np.bitwise_or(input, other)
 
 
-@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", structural=True, cost="cheap")
+@nondifferentiable(promote=_BOTH, scalars=True, dtypes="bi", data_movement=True, cost="cheap")
 def bitwise_xor(input: Array, other: Array) -> Any:
     """The bits in which the two differ; for bool, `logical_xor`.
 
@@ -70,7 +70,7 @@ def bitwise_xor(input: Array, other: Array) -> Any:
     return np.bitwise_xor(input, other)
 
 
-@nondifferentiable(promote=("input",), dtypes="bi", structural=True, refuses="unsigned", cost="cheap")
+@nondifferentiable(promote=("input",), dtypes="bi", data_movement=True, refuses="unsigned", cost="cheap")
 def bitwise_not(input: Array) -> Any:
     """Bitwise complement; for bool, `logical_not`.
 
@@ -176,7 +176,7 @@ def ldexp(input: Array, other: Array) -> Any:
     input=lambda g, input, other: late.where(late.eq(input, other), zeros_for(g), g),
     other=lambda g: zeros_for(g),
     dtypes="f",
-    structural=True,
+    data_movement=True,
     scalars=False,
 )
 def nextafter(input: Array, other: Array) -> Any:

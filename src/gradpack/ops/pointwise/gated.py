@@ -123,7 +123,7 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
 @general(
     input=lambda g, noise: g * noise,
     jvp=lambda input_t, noise: _scaled(input_t, noise),
-    extra=("noise",),
+    residuals=("noise",),
     node="RreluWithNoiseBackward0",
     dtypes="f",
     name="rrelu",

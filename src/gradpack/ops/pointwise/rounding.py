@@ -237,7 +237,7 @@ def signbit(input: Array) -> Any:
     input=lambda g: no_gradient("heaviside"),
     values=lambda g: no_gradient("heaviside"),
     scalars=False,
-    uniform="heaviside is not yet implemented for tensors with different dtypes.",
+    same_dtype="heaviside is not yet implemented for tensors with different dtypes.",
     dtypes="bif",
     node="NotImplemented",
     refuses="unsigned",

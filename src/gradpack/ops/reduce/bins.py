@@ -102,7 +102,7 @@ def _bin_of(values: Any, edges: Any, uniform: bool, exact: bool = False) -> Any:
     return np.where((values >= first) & (values <= last), place, -1)
 
 
-@nondifferentiable(promote=("input",), dtypes="f", structural=True)
+@nondifferentiable(promote=("input",), dtypes="f", data_movement=True)
 def histc(input: Array, bins: int = 100, min: float = 0, max: float = 0) -> Any:
     """How many elements fall into each of some bins of equal width; those outside of all count nowhere.
 

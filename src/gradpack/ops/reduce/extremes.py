@@ -170,7 +170,7 @@ def _from_two(g_min: Any, g_max: Any, input: Any, min: Any, max: Any, dim: Any, 
 # -- along a dimension, with indices --
 
 
-@linear(input=lambda g, indices, dim, keepdim: picked(g, indices, dim, keepdim), structural=True)
+@linear(input=lambda g, indices, dim, keepdim: picked(g, indices, dim, keepdim), data_movement=True)
 def place_along(input: Array, indices: Array, shape: Sizes, dim: int = -1, keepdim: bool = True) -> Any:
     """Zeros of `shape` with `input` written at `indices` along a dimension; the indices must be distinct."""
     place = axis(dim, len(shape))

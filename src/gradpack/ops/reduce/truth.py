@@ -23,7 +23,7 @@ _and: Any = np.logical_and.reduce
 _or: Any = np.logical_or.reduce
 
 
-@nondifferentiable(result="bool", structural=True, name="any", promote=("input",), contiguous=True)
+@nondifferentiable(result="bool", data_movement=True, name="any", promote=("input",), contiguous=True)
 def _any(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Whether any element is not zero."""
     if dim is not None and not hasattr(dim, "__index__") and not len(dim):
@@ -34,7 +34,7 @@ def _any(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     return np.any(input, axis=over, keepdims=keepdim)
 
 
-@nondifferentiable(result="bool", structural=True, name="all", promote=("input",), contiguous=True)
+@nondifferentiable(result="bool", data_movement=True, name="all", promote=("input",), contiguous=True)
 def _all(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """Whether all elements are not zero."""
     if dim is not None and not hasattr(dim, "__index__") and not len(dim):
@@ -123,7 +123,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 
 
 @nondifferentiable(
-    promote=("input",), dtypes="bif", result=None, structural=True, name="hash_tensor", refuses="unsigned"
+    promote=("input",), dtypes="bif", result=None, data_movement=True, name="hash_tensor", refuses="unsigned"
 )
 def _hash(input: Array, dim: Any = (), keepdim: bool = False) -> Any:
     """The bits of all elements, or of those along dimensions, combined by exclusive or."""

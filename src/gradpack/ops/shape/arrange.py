@@ -25,7 +25,7 @@ FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
 METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
 
 
-@linear(input=lambda g, dims: flip(g, dims), structural=True)
+@linear(input=lambda g, dims: flip(g, dims), data_movement=True)
 def flip(input: Array, dims: Dim) -> Any:
     """Reverse the order along dimensions.
 
@@ -76,7 +76,7 @@ def flipud(input: Tensor) -> Tensor:
 
 @linear(
     input=lambda g, shifts, dims: roll(g, _negated(shifts), dims),
-    structural=True,
+    data_movement=True,
     contiguous=True,
     saved_as="dims=(dims) shifts=(shifts)",
 )
@@ -136,7 +136,7 @@ def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
     return flip(late.transpose(input, a, b), (b,)) if k == 3 else late.clone(input)
 
 
-@linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), structural=True, contiguous=True)
+@linear(input=lambda g, input_shape, repeats: _fold(g, input_shape, repeats), data_movement=True, contiguous=True)
 def repeat(input: Array, repeats: Sizes) -> Any:
     """Repeat along each dimension.
 
@@ -239,7 +239,7 @@ def repeat_interleave(
     return index_select(input, d, beside(as_int64(np.repeat(np.arange(size), as_intp(array))), input))
 
 
-@linear(input=lambda g: g, node="CloneBackward0", structural=True)
+@linear(input=lambda g: g, node="CloneBackward0", data_movement=True)
 def _written_out(input: Array) -> Any:
     """`clone` for tensors expanded along their last dimension: a copy in memory, made in a few long steps."""
     if not is_numpy(input) or not input.ndim or not 1 < input.shape[-1] < 16 or input.strides[-1]:

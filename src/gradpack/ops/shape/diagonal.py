@@ -25,7 +25,7 @@ FUNCTIONS = "tril triu tril_indices triu_indices diag diagonal diag_embed diagfl
 METHODS = "tril triu diag diagonal diag_embed diagflat"
 INPLACE = "tril_ triu_"
 
-_triangular = partial(linear, structural=True, contiguous=True, refuses="unsigned", overlap="read_first")
+_triangular = partial(linear, data_movement=True, contiguous=True, refuses="unsigned", overlap="read_first")
 
 
 def _check_matrix(op: str, input: Any, diagonal: Any) -> None:
@@ -182,7 +182,9 @@ def _two_dims(dim1: int, dim2: int, ndim: int) -> tuple[int, int]:
     return a, b
 
 
-@linear(input=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), structural=True, name="diagonal_backward")
+@linear(
+    input=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), data_movement=True, name="diagonal_backward"
+)
 def _diagonal_backward(input: Array, shape: Any = (), offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """Zeros of `shape` with `input` on a diagonal."""
     out = np.zeros(tuple(shape), dtype=input.dtype)
@@ -194,7 +196,7 @@ def _diagonal_backward(input: Array, shape: Any = (), offset: int = 0, dim1: int
     return out
 
 
-@linear(input=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), structural=True)
+@linear(input=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2), data_movement=True)
 def diag_embed(input: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices with the last dimension of `input` on a diagonal, zeros elsewhere.
 

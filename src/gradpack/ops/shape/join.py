@@ -24,7 +24,7 @@ FUNCTIONS = (
     "dstack column_stack"
 )
 
-_joining = partial(linear, lists=("tensors",), structural=True)
+_joining = partial(linear, lists=("tensors",), data_movement=True)
 
 # -- joining --
 

@@ -24,7 +24,7 @@ METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view view_as
 
 
 # The kind of operations that give a view of their input.
-view_op = partial(linear, view=True, structural=True)
+view_op = partial(linear, view=True, data_movement=True)
 
 
 def wrap_dim(dim: Any, ndim: int) -> int:
@@ -100,7 +100,7 @@ def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
     return shape
 
 
-@linear(input=lambda g, input_shape: reshape(g, input_shape), view="maybe", structural=True, node="ViewBackward0")
+@linear(input=lambda g, input_shape: reshape(g, input_shape), view="maybe", data_movement=True, node="ViewBackward0")
 def reshape(input: Array, shape: Sizes) -> Any:
     """The same elements in another shape; one size may be -1. A view where the strides allow.
 
@@ -329,7 +329,7 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     return reshape(input, (*input._shape[:d], *inner, *input._shape[d + 1 :]))
 
 
-@linear(input=lambda g: g, structural=True)
+@linear(input=lambda g: g, data_movement=True)
 def clone(input: Array, *, memory_format: Setting = None) -> Any:
     """A copy with its own storage; differentiable.
 

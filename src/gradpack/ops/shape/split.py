@@ -117,14 +117,16 @@ def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
     return tuple(parts)
 
 
-@linear(input=_joined_evenly, many=True, structural=True, name="unsafe_split")
+@linear(input=_joined_evenly, many=True, data_movement=True, name="unsafe_split")
 def _unsafe_split(input: Array, split_size: int, dim: int = 0) -> Any:
     """`_split` whose parts are not recorded as views by autograd."""
     return _cut(input, _even(input.shape, split_size, dim), dim)
 
 
 @linear(
-    input=lambda g, input_shape, split_sizes, dim: _joined(g, input_shape, split_sizes, dim), many=True, structural=True
+    input=lambda g, input_shape, split_sizes, dim: _joined(g, input_shape, split_sizes, dim),
+    many=True,
+    data_movement=True,
 )
 def unsafe_split_with_sizes(input: Array, split_sizes: Sizes, dim: int = 0) -> Any:
     """`split_with_sizes` whose parts may be modified in-place: autograd does not record them as views.

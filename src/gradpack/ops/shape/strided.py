@@ -122,13 +122,13 @@ def _tangent(input_t: Any, input: Any, where: tuple[Any, ...]) -> Any:
     return _part_taken(input_t, at)
 
 
-@linear(input=lambda g, at: _part_spread(g, at), structural=True, node="AsStridedBackward0")
+@linear(input=lambda g, at: _part_spread(g, at), data_movement=True, node="AsStridedBackward0")
 def _part_taken(input: Array, at: Setting) -> Any:
     """The part of a tensor at the position that `at` describes, that of a view in its base."""
     return at.take(input)
 
 
-@linear(input=lambda g, at: _part_taken(g, at), structural=True, node="AsStridedBackward1")
+@linear(input=lambda g, at: _part_taken(g, at), data_movement=True, node="AsStridedBackward1")
 def _part_spread(input: Array, at: Setting) -> Any:
     """Zeros in the shape of the base, with `input` at the position of a view: the adjoint of `_part_taken`."""
     return at.spread(input)
@@ -147,7 +147,7 @@ def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     return self if is_laid_out(self._data, memory_format) else _contiguous(self, memory_format)
 
 
-@linear(input=lambda g: g, structural=True, node="CloneBackward0")
+@linear(input=lambda g: g, data_movement=True, node="CloneBackward0")
 def _contiguous(input: Array, memory_format: Setting = None) -> Any:
     """A row-major copy, or one in another memory format."""
     return np.array(input, order="C") if memory_format is None else laid_out(input, memory_format)
@@ -179,7 +179,7 @@ def unfold(input: Array, dimension: int, size: int, step: int) -> Any:
 
 @linear(
     input=lambda g, dimension, size, step: unfold(g, dimension, size, step),
-    structural=True,
+    data_movement=True,
     node="UnfoldBackwardBackward0",
 )
 def _unfold_backward(input: Array, shape: Sizes, dimension: int, size: int, step: int) -> Any:

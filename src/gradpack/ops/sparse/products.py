@@ -25,7 +25,7 @@ METHODS = "smm sspaddmm"
 # -- products --
 
 
-_product = partial(of_sparse, bilinear, uniform=True, broadcasts=False, scalars=False)
+_product = partial(of_sparse, bilinear, same_dtype=True, broadcasts=False, scalars=False)
 
 
 @_product(

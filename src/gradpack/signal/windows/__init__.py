@@ -1,6 +1,6 @@
 """`torch.signal.windows`: weights of a stretch of signal that fall off towards its ends."""
 
-from ...declare.signature.wrapper import open_doors as _open_doors
+from ...declare.signature.wrapper import wrap_module as _wrap_module
 from ...ops.fft.windows import bartlett as bartlett
 from ...ops.fft.windows import blackman as blackman
 from ...ops.fft.windows import cosine as cosine
@@ -15,4 +15,4 @@ from ...ops.fft.windows import nuttall as nuttall
 
 # A type checker takes all that is imported for public, as long as it sees no list.
 globals()["__all__"] = _exported = sorted(n for n in globals() if n[0] != "_")
-_open_doors(globals(), _exported, options="")
+_wrap_module(globals(), _exported, options="")

@@ -1,4 +1,4 @@
-"""The doors of functions that are composed of others: what they look like, and what they let through."""
+"""The public forms of functions that are composed of others: what they look like, and what they let through."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 import gradpack as torch
 import gradpack.nn.functional as F
 from gradpack.declare.signature.arguments import kind_of
-from gradpack.declare.signature.wrapper import door
+from gradpack.declare.signature.wrapper import public_form
 
 
 def with_all_kinds(input: object, *rest: int, upper: bool = False, alpha: float = 1.0, **more: object) -> object:
@@ -18,7 +18,7 @@ def with_all_kinds(input: object, *rest: int, upper: bool = False, alpha: float 
 
 
 def test_arguments_arrive_as_they_were_given() -> None:
-    call = door(with_all_kinds, "with_all_kinds", __name__)
+    call = public_form(with_all_kinds, "with_all_kinds", __name__)
     assert call(1, 2, 3, alpha=2, x=5) == (1, (2, 3), False, 2, {"x": 5})
     assert call(1, upper=True) == (1, (), True, 1.0, {})
     with pytest.raises(TypeError, match=r"with_all_kinds.*missing 1 required positional argument: 'input'"):
@@ -27,15 +27,15 @@ def test_arguments_arrive_as_they_were_given() -> None:
         call(1, upper=1)
 
 
-def test_a_door_shows_the_signature_and_the_text_of_what_is_inside() -> None:
+def test_a_public_form_shows_the_signature_and_the_text_of_what_is_inside() -> None:
     assert list(inspect.signature(torch.cumsum).parameters) == ["input", "dim", "dtype", "out"]
     assert "def cumsum(" in inspect.getsource(torch.cumsum)
     assert torch.cumsum.__doc__ and torch.cumsum.__doc__ == torch.cumsum.inside.__doc__
 
 
-def test_there_is_one_door_for_a_function() -> None:
+def test_there_is_one_public_form_of_a_function() -> None:
     assert torch.cumsum is torch.Tensor.cumsum
-    assert door(torch.cumsum, "cumsum", "gradpack") is torch.cumsum
+    assert public_form(torch.cumsum, "cumsum", "gradpack") is torch.cumsum
     assert pickle.loads(pickle.dumps(torch.cumsum)) is torch.cumsum
     assert pickle.loads(pickle.dumps(F.max_pool2d)) is F.max_pool2d
 
@@ -57,6 +57,6 @@ def test_failures_within_name_the_function_and_its_shapes() -> None:
     broken.__globals__["__name__"], name = "gradpack.ops.broken", __name__
     try:
         with pytest.raises(TypeError, match=r"broken\(\) does not take what it was given \(shapes: input \[2, 3\]\)"):
-            door(broken, "broken", "gradpack")(torch.ones(2, 3))
+            public_form(broken, "broken", "gradpack")(torch.ones(2, 3))
     finally:
         broken.__globals__["__name__"] = name
