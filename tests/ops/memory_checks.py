@@ -78,7 +78,7 @@ def _results_share(case: Case, tensors: list[Tensor], results: list[Tensor]) -> 
 def _replays(case: Case, out: Tensor) -> None:
     """Taken again from its base, a view is the same view."""
     view: Any = out._view
-    again = view.again(view.parent)
+    again = view.replayed(view.parent)
     assert same(again._data, out._data) and again._data.strides == out._data.strides, f"{case}: replayed, another view"
     assert again._data.size == 0 or np.shares_memory(again._data, out._data), f"{case}: replayed, not the same memory"
 

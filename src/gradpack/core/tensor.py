@@ -55,7 +55,7 @@ class View:
         self.parent, self.replay, self.args, self.meta = parent, replay, args, meta
         self.version = 0 if type(parent._counter) is InferenceCounter else parent._counter[0]
 
-    def again(self, source: Tensor) -> Tensor:
+    def replayed(self, source: Tensor) -> Tensor:
         return self.replay(source, *self.args)
 
 

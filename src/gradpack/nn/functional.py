@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.tensor import Tensor
-from ..declare.generate.profiling import noted as _noted
+from ..declare.generate.profiling import profiled as _noted
 from ..declare.signature.wrapper import wrap_module as _wrap_module
 from ..ops.nn.embedding import embedding as _embedding
 from ..ops.nn.embedding import one_hot_of_few as _one_hot_of_few

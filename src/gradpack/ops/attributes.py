@@ -13,7 +13,7 @@ from ..base.memory_formats import memory_format
 from ..core.legacy_constructors import legacy
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor
-from ..declare.generate.profiling import noted
+from ..declare.generate.profiling import profiled
 from .shape.memory_formats import is_laid_out
 
 FUNCTIONS = (
@@ -311,7 +311,7 @@ def is_same_size(input: Tensor, other: Tensor) -> bool:
     return input.is_same_size(other)
 
 
-@noted
+@profiled
 def is_nonzero(input: Tensor) -> bool:
     """Whether a tensor of one element is not zero.
 

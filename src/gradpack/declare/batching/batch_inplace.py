@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from .level import VmapLevel
 
 
-def may_turn(level: VmapLevel) -> bool:
+def may_batch(level: VmapLevel) -> bool:
     """Return whether examples of a level may have equal values and differ in their tangents only."""
     return level.alike or any(t.pushes and t.number > level.number for t in TRANSFORMS.get())
 
 
-def turn(target: Tensor, level: VmapLevel, name: str) -> bool:
+def batch_inplace(target: Tensor, level: VmapLevel, name: str) -> bool:
     """Batch a tensor in place at this level, with its base and all views of the base.
 
     Returns:
@@ -51,7 +51,7 @@ def turn(target: Tensor, level: VmapLevel, name: str) -> bool:
     for tensor in reversed(family):
         if tensor is not base:
             view: Any = tensor._view
-            _become(tensor, view.again(view.parent), level)
+            _become(tensor, view.replayed(view.parent), level)
     return True
 
 
@@ -72,7 +72,7 @@ def _spread(value: Tensor, levels: tuple[VmapLevel, ...]) -> Tensor:
     """Return a copy expanded by the innermost level, and by outer levels whose examples differ in tangents only."""
     level, outer = levels[-1], levels[:-1]
     with using(levels=outer):
-        if outer and may_turn(outer[-1]) and not outer[-1].has(value):
+        if outer and may_batch(outer[-1]) and not outer[-1].has(value):
             value = _spread(value, outer)
         return with_same(batched(REGISTRY["clone"].public(expanded(value, level.size)), level), [True])
 
@@ -81,7 +81,7 @@ def _become(tensor: Tensor, other: Tensor, level: VmapLevel) -> None:
     """Replace data and history of `tensor` by those of `other`, and record the former ones in the level."""
     before = alias(tensor._data, tensor._spec, tensor._shape)
     before._counter, before._edge, before._view = tensor._counter, tensor._edge, tensor._view
-    level.turned = [*level.turned, (ref(tensor), before)]
+    level.batched_inplace = [*level.batched_inplace, (ref(tensor), before)]
     _take(tensor, other)
 
 
@@ -90,9 +90,9 @@ def _take(tensor: Tensor, other: Tensor) -> None:
     tensor._edge, tensor._view = other._edge, other._view
 
 
-def turn_back(level: VmapLevel) -> None:
-    """Undo `turn` for all tensors of the level; the values of the first example are copied into the bases."""
-    records, level.turned = list(level.turned), ()
+def unbatch(level: VmapLevel) -> None:
+    """Undo `batch_inplace` for all tensors of the level; the values of the first example are copied into the bases."""
+    records, level.batched_inplace = list(level.batched_inplace), ()
     records = [(place, before) for place, before in records if place() is not None]  # freed views hold bases
     levels = MODE.get().levels
     outer = levels[: levels.index(level)] if level in levels else levels

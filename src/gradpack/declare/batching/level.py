@@ -8,7 +8,7 @@ from typing import Any
 from ...base.modes import MODE, depth
 from ...core.tensor import Tensor
 from .batch_dispatch import process
-from .batch_inplace import turn_back
+from .batch_inplace import unbatch
 from .batch_tensor import BatchedData, all_examples, batched, entered
 
 _RANDOM = (
@@ -28,16 +28,16 @@ class VmapLevel:
         alike: whether its examples differ in their tangents only, as the columns of a Jacobian do.
         inner: whether it is that of `is_grads_batched` and `vectorize`, which users see nothing of: a `Function` needs
             no rule for it.
-        turned: which tensors have been given the examples of the level, and what they were: see `batch_inplace`.
+        batched_inplace: the tensors that were given the examples of the level, and what they were: see `batch_inplace`.
     """
 
-    __slots__ = ("__weakref__", "alike", "inner", "number", "randomness", "size", "turned")
+    __slots__ = ("__weakref__", "alike", "batched_inplace", "inner", "number", "randomness", "size")
 
-    turned: list[Any] | tuple[()]
+    batched_inplace: list[Any] | tuple[()]
 
     def __init__(self, size: int, randomness: str = "error", alike: bool = False, inner: bool = False) -> None:
         self.size, self.randomness, self.alike, self.number = size, randomness, alike, depth() + 1
-        self.inner, self.turned = inner, ()
+        self.inner, self.batched_inplace = inner, ()
 
     def refused_random(self) -> RuntimeError:
         """Return the error for a random operation under `randomness="error"`."""
@@ -51,8 +51,8 @@ class VmapLevel:
 
     def close(self) -> None:
         """Restore tensors that were batched in place; called after the results have been unwrapped."""
-        if self.turned:
-            turn_back(self)
+        if self.batched_inplace:
+            unbatch(self)
 
     def wrap(self, value: Any) -> Any:
         return batched(value, self) if isinstance(value, Tensor) else value

@@ -26,7 +26,7 @@ def tangent_of(value: Any) -> Tensor | None:
             try:
                 MODE.set(without_dual(outer))
                 for step in chain_of(value):
-                    found = step.again(found)
+                    found = step.replayed(found)
             finally:
                 MODE.set(outer)
             value._tangents = found

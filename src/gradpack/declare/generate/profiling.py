@@ -172,7 +172,7 @@ def watched(op: Any, name: str, call: Callable[..., Any], values: tuple[Any, ...
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
-def noted(function: _F, name: str | None = None) -> _F:
+def profiled(function: _F, name: str | None = None) -> _F:
     """Decorate a function that is not an operation (it creates tensors, or calls several) so that profilers record it.
 
     Args:

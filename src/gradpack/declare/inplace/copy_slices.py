@@ -75,7 +75,7 @@ def _remake(tensor: Tensor, base: Tensor) -> Node | None:
         if isinstance(at, list):
             again = base
             for step in at:
-                again = step.again(again)
+                again = step.replayed(again)
             return again._edge
     finally:
         MODE.set(outer)

@@ -135,12 +135,12 @@ def _is_followed(value: Any) -> bool:
 
 
 def _turned(target: Tensor, level: Any, name: str) -> bool:
-    from ..batching.batch_inplace import may_turn, turn
+    from ..batching.batch_inplace import batch_inplace, may_batch
 
-    if not may_turn(level):
+    if not may_batch(level):
         return False
     check_writable(target, name)
-    return turn(target, level, name)
+    return batch_inplace(target, level, name)
 
 
 def _kept_tangent(target: Tensor) -> Tensor | None:

@@ -17,7 +17,7 @@ from ...base.dtypes import COMPLEX, as_dtype, dtype
 from ...base.errors import scalar_type
 from ...base.info import number_for
 from ...core.tensor import Tensor, alias, wrap
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from . import numbers
 from .making import finish, usual
 
@@ -27,7 +27,7 @@ _dtype = dtype  # for functions with a parameter of this name
 FUNCTIONS = "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel"
 
 
-@partial(noted, name="lift_fresh")
+@partial(profiled, name="lift_fresh")
 def tensor(
     data: Any, *, dtype: dtype | None = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
 ) -> Tensor:
@@ -89,7 +89,7 @@ def tensor(
     return finish(numbers.converted(array, d), requires_grad, device)
 
 
-@partial(noted, name="lift_fresh")
+@partial(profiled, name="lift_fresh")
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
     """`data` as a tensor, sharing its memory and history where possible.
 
@@ -119,7 +119,7 @@ def _on_cuda(data: Any) -> Any:
     return backend.library.asarray(data)
 
 
-@partial(noted, name="lift_fresh")
+@partial(profiled, name="lift_fresh")
 def asarray(
     obj: Any,
     *,
@@ -195,7 +195,7 @@ def _sharing(obj: Any, d: dtype | None) -> Tensor | None:
     return frombuffer(obj, dtype=d or dtypes.get_default_dtype())
 
 
-@partial(noted, name="lift_fresh")
+@partial(profiled, name="lift_fresh")
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array.
 
@@ -233,7 +233,7 @@ def from_numpy(ndarray: Any) -> Tensor:
     return wrap(ndarray)
 
 
-@noted
+@profiled
 def scalar_tensor(
     s: Any,
     *,

@@ -14,7 +14,7 @@ from ...base.dtypes import dtype
 from ...base.info import number_for
 from ...base.layouts import sparse_coo
 from ...core.tensor import Tensor, alias
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ...declare.signature.arguments import python_number
 from ..shape.memory_formats import in_format
 from .making import _native, dtype_for, made_in, on_device, result, shape_of, uninitialized, usual, with_parameters_of
@@ -62,7 +62,7 @@ def _of_size(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable[[C
             made = made_in(_native(name, dtype, device), lambda native: make(shape, native))
             return result(name, out, made, requires_grad, device)
 
-        return noted(with_parameters_of(array, of_size))
+        return profiled(with_parameters_of(array, of_size))
 
     return declare
 
@@ -94,7 +94,7 @@ def ones(shape: Any, native: Any) -> Any:
     return np.ones(shape, native)
 
 
-@noted
+@profiled
 def empty(
     *sizes: Any,
     size: Any = None,
@@ -128,7 +128,7 @@ def empty(
     return result("empty", out, made, requires_grad, device)
 
 
-@noted
+@profiled
 def empty_strided(
     size: Any,
     stride: Any,
@@ -159,7 +159,7 @@ def empty_strided(
     return result("empty_strided", None, strided, requires_grad, device)
 
 
-@noted
+@profiled
 def full(
     size: Any,
     fill_value: Any,
@@ -194,7 +194,7 @@ def full(
     return result("full", out, made, requires_grad, device)
 
 
-@noted
+@profiled
 def eye(
     n: int,
     m: int | None = None,

@@ -17,7 +17,7 @@ from ...base.info import number_for
 from ...base.modes import MODE
 from ...core.tensor import Tensor, alias
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ..pointwise.blockwise import is_numpy
 from ..shape.memory_formats import in_format, like
 from .making import finish, made_in, settled, shape_of, uninitialized, with_parameters_of
@@ -86,7 +86,7 @@ def _in_form_of(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable
             made = array(input._data, spec.native, backend.xp)
             return finish(in_format(made, memory_format), requires_grad, device)
 
-        function = noted(with_parameters_of(array, in_form_of, given=3))
+        function = profiled(with_parameters_of(array, in_form_of, given=3))
         return function
 
     return declare
@@ -134,7 +134,7 @@ def empty_like(data: Any, native: Any, xp: Any) -> Any:
     return settled(made) if is_numpy(made) else made
 
 
-@noted
+@profiled
 def full_like(
     input: Tensor,
     fill_value: Any,
@@ -208,12 +208,12 @@ def _new_filled(name: str) -> Any:
     return method
 
 
-_method_new_zeros = noted(_new_filled("zeros"), "new_zeros")
-_method_new_ones = noted(_new_filled("ones"), "new_ones")
-_method_new_empty = noted(_new_filled("empty"), "new_empty")
+_method_new_zeros = profiled(_new_filled("zeros"), "new_zeros")
+_method_new_ones = profiled(_new_filled("ones"), "new_ones")
+_method_new_empty = profiled(_new_filled("empty"), "new_empty")
 
 
-@partial(noted, name="new_empty_strided")
+@partial(profiled, name="new_empty_strided")
 def _method_new_empty_strided(
     self: Tensor,
     size: Any,
@@ -238,7 +238,7 @@ def _method_new_empty_strided(
     )
 
 
-@partial(noted, name="new_full")
+@partial(profiled, name="new_full")
 def _method_new_full(
     self: Tensor,
     size: Any,

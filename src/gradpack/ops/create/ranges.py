@@ -16,7 +16,7 @@ from ...base.errors import cpp_name, does_not_fit, not_implemented_for, refuse, 
 from ...base.info import LEAST, MOST, number_for
 from ...core.tensor import Tensor, alias
 from ...declare.batching.vmap_fallback import each_example
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from .making import _native, dtype_for, result, usual
 
 FUNCTIONS = "arange range linspace logspace"
@@ -31,7 +31,7 @@ def _number(value: Any) -> Any:
     return number
 
 
-@noted
+@profiled
 def arange(
     start: Any = None,
     end: Any = None,
@@ -85,7 +85,7 @@ def arange(
     return result("arange", out, array, requires_grad, device, keeps_shape=True)
 
 
-@noted
+@profiled
 def range(
     start: Any,
     end: Any = None,
@@ -138,7 +138,7 @@ def _check_range(op: str, start: Any, end: Any, step: Any) -> None:
         raise RuntimeError(f"upper bound and lower bound inconsistent with step sign: {op}({start}, {end}, {step})")
 
 
-@noted
+@profiled
 @each_example
 def linspace(
     start: Any,
@@ -255,7 +255,7 @@ def _from_both_ends(first: Any, last: Any, step: Any, place: Any) -> Any:
     return np.where(place < steps // 2, first + step * place, last - step * (steps - 1 - place))
 
 
-@noted
+@profiled
 @each_example
 def logspace(
     start: Any,

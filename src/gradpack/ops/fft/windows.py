@@ -18,7 +18,7 @@ from ...base import dtypes
 from ...base.dtypes import as_dtype, dtype
 from ...base.layouts import strided
 from ...core.tensor import Tensor
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ..create.making import _native, finish, with_parameters_of
 
 FUNCTIONS = "hann_window hamming_window blackman_window bartlett_window kaiser_window"
@@ -78,7 +78,7 @@ def _kaiser(k: Any, n: Any, beta: float) -> Any:
     return special("i0", beta * np.sqrt(np.maximum(1 - place * place, 0))) / special("i0", beta)
 
 
-@noted
+@profiled
 @_window
 def hann_window(k: Any, n: Any) -> Any:
     """The Hann window: `sin(pi * k / n) ** 2`.
@@ -98,7 +98,7 @@ def hann_window(k: Any, n: Any) -> Any:
     return _cosines(k, n, (0.5, 0.5))
 
 
-@noted
+@profiled
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -123,7 +123,7 @@ def hamming_window(
     return _weights("hamming_window", window_length, periodic, shape, dtype, device, requires_grad)
 
 
-@noted
+@profiled
 @_window
 def blackman_window(k: Any, n: Any) -> Any:
     """The Blackman window: `0.42 - 0.5 * cos(2 * pi * k / n) + 0.08 * cos(4 * pi * k / n)`.
@@ -137,7 +137,7 @@ def blackman_window(k: Any, n: Any) -> Any:
     return _cosines(k, n, (0.42, 0.5, 0.08))
 
 
-@noted
+@profiled
 @_window
 def bartlett_window(k: Any, n: Any) -> Any:
     """The Bartlett window, a triangle: `1 - abs(2 * k / n - 1)`.
@@ -151,7 +151,7 @@ def bartlett_window(k: Any, n: Any) -> Any:
     return 1 - np.abs(2 * k / n - 1)
 
 
-@noted
+@profiled
 def kaiser_window(
     window_length: int,
     periodic: bool = True,

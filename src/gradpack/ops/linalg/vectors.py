@@ -12,7 +12,7 @@ from ...base.errors import scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import bilinear
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ..reduce.dimensions import numpy_names
 from ..shape.shape import wrap_dim
 from .check import refuse_dtype, same_dtype, with_out
@@ -163,7 +163,7 @@ def _powers(x: Tensor, n: int) -> Any:
     return late.cat([late.ones_like(powers[..., :1]), powers], -1)
 
 
-@noted
+@profiled
 def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
     """The matrix of powers of a vector, the highest power first.
 

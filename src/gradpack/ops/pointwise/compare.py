@@ -12,7 +12,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import nondifferentiable
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from .operands import LARGE, is_complex, is_whole
 
 FUNCTIONS = (
@@ -239,7 +239,7 @@ def isclose(input: Array, other: Array, rtol: float = 1e-05, atol: float = 1e-08
     return close | (np.isfinite(error) & (error <= atol + np.abs(rtol * other)))
 
 
-@noted
+@profiled
 def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
     """Whether `isclose` holds for all elements.
 
@@ -258,7 +258,7 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
     return bool(close)
 
 
-@noted
+@profiled
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and equal elements.
 

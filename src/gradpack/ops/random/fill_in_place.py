@@ -17,7 +17,7 @@ from ...base.modes import MODE, Mode
 from ...core.parameter import Parameter
 from ...core.tensor import Tensor, wrap
 from ...declare.batching.errors import not_writable
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ...declare.inplace.inplace import inplace
 from ...declare.inplace.write_checks import check_writable
 from ...declare.signature.arguments import check, kinds_of
@@ -105,7 +105,7 @@ def _filled(draw: Any) -> Any:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = draw.__doc__
-    return noted(method)
+    return profiled(method)
 
 
 @_filled

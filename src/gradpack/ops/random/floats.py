@@ -15,7 +15,7 @@ from ...base.dtypes import as_dtype, dtype
 from ...base.errors import not_a_tensor, not_implemented_for, scalar_type, shapes_do_not_broadcast
 from ...base.modes import MODE
 from ...core.tensor import Tensor, alias
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ...declare.inplace.write_checks import refuse_grad
 from ..create.fill_like import zeros_like
 from ..create.making import (
@@ -104,7 +104,7 @@ def _by_size(kernel: str, method: str) -> Callable[[Callable[..., Any]], Any]:
             shape = shape_of(name, sizes if size is None else (size,))
             return result(name, out, on_device(array, device)(generator, shape, native), requires_grad, device)
 
-        return noted(drawing(with_parameters_of(array, by_size, given=3), SIZE))
+        return profiled(drawing(with_parameters_of(array, by_size, given=3), SIZE))
 
     return declare
 
@@ -135,7 +135,7 @@ def randn(generator: Generator | None, shape: Any, native: Any) -> Any:
     return normal_array(generator, shape, native)
 
 
-@noted
+@profiled
 @drawing
 def normal(
     mean: Any,
@@ -189,7 +189,7 @@ def normal(
     return _into_out(out, _without_slope(drawn, place, mean, std))
 
 
-@noted
+@profiled
 @partial(drawing, how=ELEMENT)
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
@@ -230,7 +230,7 @@ def _bad_probabilities(weights: Any, entry_by_entry: bool) -> str:
     return f"invalid multinomial distribution (encountering probability entry {found})"
 
 
-@noted
+@profiled
 @drawing
 def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None
@@ -303,7 +303,7 @@ def _like(kernel: str) -> Callable[[Callable[..., Any]], Any]:
             made = on_device(array, where)(generator, input._shape, native)
             return finish(as_beside(made, input._data, memory_format), requires_grad, where)
 
-        return noted(drawing(with_parameters_of(array, like, given=3), SHAPE))
+        return profiled(drawing(with_parameters_of(array, like, given=3), SHAPE))
 
     return declare
 
@@ -334,7 +334,7 @@ def randn_like(generator: Generator | None, shape: Any, native: Any) -> Any:
     return normal_array(generator, shape, native)
 
 
-@noted
+@profiled
 @partial(drawing, how=SHAPE)
 def randint_like(
     input: Tensor,

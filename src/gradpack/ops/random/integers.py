@@ -12,7 +12,7 @@ from ...base.dtypes import dtype
 from ...base.errors import cpp_name, refuse, scalar_type
 from ...base.info import finfo, iinfo
 from ...core.tensor import Tensor
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ..create.making import _native, dtype_for, on_device, result, shape_of
 from .drawing import drawing
 from .generator import Generator, source
@@ -101,7 +101,7 @@ def _check_bounds(low: int, high: int, d: Any) -> None:
             raise RuntimeError(f"{label} is out of bounds for {cpp_name(d)}")
 
 
-@noted
+@profiled
 @drawing
 def randint(
     low: Any = None,
@@ -143,7 +143,7 @@ def randint(
     return result("randint", out, values, requires_grad, device)
 
 
-@noted
+@profiled
 @drawing
 def randperm(
     n: int,

@@ -13,7 +13,7 @@ from ...base.errors import scalar_type
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Dim
 from ...declare.batching.batch_tensor import is_batched
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ..pointwise.operands import is_complex
 from ..shape.shape import wrap_dim
 from .dimensions import numpy_names
@@ -129,7 +129,7 @@ def _check_vectors(*tensors: Tensor) -> None:
             raise RuntimeError(f"Expect a 1D vector, but got shape {list(t._shape)}")
 
 
-@noted
+@profiled
 def cartesian_prod(*tensors: Any) -> Any:
     """All ways to choose one element of each vector, one a row.
 
@@ -150,7 +150,7 @@ def cartesian_prod(*tensors: Any) -> Any:
     return late.stack([late.flatten(t) for t in late.meshgrid(*tensors, indexing="ij")], 1)
 
 
-@noted
+@profiled
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
     """All ways to choose `r` elements of a vector, in the order of their places, one a row.
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...core.tensor import Tensor
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from .shape import _ints, expand
 
 FUNCTIONS = "broadcast_to broadcast_tensors broadcast_shapes"
@@ -54,7 +54,7 @@ def broadcast_shapes(*shapes: Any) -> Any:
         ) from None
 
 
-@noted
+@profiled
 def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """Expand tensors to their common shape; those that have it are returned as they are.
 

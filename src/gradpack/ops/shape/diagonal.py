@@ -16,7 +16,7 @@ from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ..create.making import finish, with_parameters_of
 from ..reduce.kernels import SMALL, _array_type
 from .shape import view_op, wrap_dim
@@ -107,7 +107,7 @@ def _indices(places: Callable[..., Any]) -> Any:
             raise NotImplementedError(f'"{name}" not implemented for {dtype.name}: dtype is int64 or int32')
         return finish(np.stack(places(row, col, offset)).astype(NATIVE[dtype]), False, device)
 
-    return noted(with_parameters_of(places, indices, given=3))
+    return profiled(with_parameters_of(places, indices, given=3))
 
 
 @_indices

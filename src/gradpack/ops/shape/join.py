@@ -14,7 +14,7 @@ from ...base.callers import depth_of_user
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
-from ...declare.generate.profiling import noted
+from ...declare.generate.profiling import profiled
 from ..index.subscript import FULL
 from .memory_formats import rows_or_channels_last
 from .shape import reshape, unsqueeze, wrap_dim
@@ -223,7 +223,7 @@ def block_diag(*tensors: Any) -> Tensor:
     return _block_diag(list(tensors)) if tensors else late.zeros(1, 0)
 
 
-@noted
+@profiled
 def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
     """Coordinates of a grid: each vector expanded along the dimensions of the others.
 
@@ -273,7 +273,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
 # -- by the name of a direction --
 
 
-@noted
+@profiled
 def atleast_1d(*tensors: Any) -> Any:
     """Tensors of at least one dimension.
 
@@ -286,7 +286,7 @@ def atleast_1d(*tensors: Any) -> Any:
     return _at_least(tensors, lambda x: reshape(x, (1,)) if x.ndim < 1 else x)
 
 
-@noted
+@profiled
 def atleast_2d(*tensors: Any) -> Any:
     """Tensors of at least two dimensions.
 
@@ -299,7 +299,7 @@ def atleast_2d(*tensors: Any) -> Any:
     return _at_least(tensors, lambda x: x if x.ndim > 1 else reshape(x, (1, 1)) if x.ndim < 1 else unsqueeze(x, 0))
 
 
-@noted
+@profiled
 def atleast_3d(*tensors: Any) -> Any:
     """Tensors of at least three dimensions.
 

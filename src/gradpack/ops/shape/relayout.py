@@ -315,5 +315,5 @@ def _method__view_func(self: Tensor, new_base: Tensor) -> Tensor:
         raise RuntimeError("_view_func() is only for views: this tensor has no base")
     made = new_base
     for step in chain_of(self):
-        made = step.again(made)
+        made = step.replayed(made)
     return made
