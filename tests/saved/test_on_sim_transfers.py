@@ -25,7 +25,7 @@ def clean(device):
     used = device.arena.used
     yield device
     device.synchronize()
-    assert (device.arena.used, pinned_in_use(device)) == (used, 0)
+    assert (pinned_in_use(device), device.arena.used) == (0, used)
 
 
 def expected(x, step=chain):

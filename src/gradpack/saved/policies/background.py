@@ -201,8 +201,8 @@ def _work(thread_pool: ThreadPool) -> None:
 _with_threads: WeakSet[JobQueue] = WeakSet()
 
 
-def _settle_all() -> None:
-    """Wait for jobs in flight before a fork: the child has no thread to finish them or to release their locks."""
+def drain_all() -> None:
+    """Wait for the jobs of all queues, as before a fork: the child has no thread to finish them."""
     for workers in list(_with_threads):
         workers.drain()
 
@@ -216,4 +216,4 @@ def _begin_anew() -> None:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(before=_settle_all, after_in_child=_begin_anew)
+    os.register_at_fork(before=drain_all, after_in_child=_begin_anew)
