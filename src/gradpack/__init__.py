@@ -83,7 +83,6 @@ if _TYPE_CHECKING:  # imported when they are first asked for
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\.")
 
 _methods.attach()
-globals()["tensor"] = _methods.exported("tensor")  # the function, not the subpackage of that name
 globals().update(_dtypes.DTYPES | _dtypes.ALIASES | _FORMATS)
 
 __version__ = "0.1.0"
@@ -124,6 +123,9 @@ newaxis = None
 
 
 def __getattr__(name: str) -> _Any:
+    if name == "__all__":
+        found = globals()[name] = _public()
+        return found
     if name in _LAZY or name == "_C":
         return _import_module(f"{__name__}.{name}")
     if name in _methods.MODULE_OF:
@@ -145,5 +147,10 @@ _OWN = (
     "inf inference_mode is_grad_enabled is_inference_mode_enabled layout memory_format nan newaxis no_grad pi "
     "set_default_device set_default_dtype set_grad_enabled set_num_threads sparse_coo strided"
 ).split()
-_names = {*_OWN, *_methods.EXPORTED, *_methods.MODULE_OF, *_dtypes.DTYPES, *_dtypes.ALIASES, *_FORMATS, *_LAZY, *_FROM}
-globals()["__all__"] = sorted(n for n in _names if n[0] != "_")
+
+
+def _public() -> list[str]:
+    """The names that `from gradpack import *` imports."""
+    names = {*_OWN, *_methods.EXPORTED, *_methods.MODULE_OF, *_LAZY, *_FROM}
+    names.update(_dtypes.DTYPES, _dtypes.ALIASES, _FORMATS)
+    return sorted(name for name in names if name[0] != "_")
