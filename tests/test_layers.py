@@ -64,6 +64,7 @@ ALLOWED = {
 
 # Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
 NUMPY = {
+    "base/blas": "finds the BLAS library that NumPy is linked with",
     "compat/config": "tells its version",
     "cli/report": "draws curves from what was measured",
     "declare/generate/complex_form": "conjugates the gradients of compiled code",

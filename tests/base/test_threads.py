@@ -5,31 +5,42 @@ from __future__ import annotations
 import pytest
 
 import gradpack as torch
-from gradpack.base import threads
+from gradpack.base import blas, threads
 
 
-def test_the_number_is_that_of_the_environment_unless_it_was_set(monkeypatch):
+@pytest.mark.parametrize(
+    ("omp", "mkl", "count"), [("3", "", 3), ("3", "2", 2), ("none", "none", None), ("0", "none", None)]
+)
+def test_the_number_is_that_of_the_environment_unless_it_was_set(monkeypatch, omp, mkl, count):
     monkeypatch.setattr(threads, "_chosen", [])
-    monkeypatch.delenv("MKL_NUM_THREADS", raising=False)
-    monkeypatch.setenv("OMP_NUM_THREADS", "3")
-    assert torch.get_num_threads() == 3
-    monkeypatch.setenv("MKL_NUM_THREADS", "2")
-    assert torch.get_num_threads() == 2
-    for name in ("MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-        monkeypatch.setenv(name, "none")
-    assert torch.get_num_threads() == threads._available()
+    monkeypatch.setenv("OMP_NUM_THREADS", omp)
+    monkeypatch.setenv("MKL_NUM_THREADS", mkl)
+    assert torch.get_num_threads() == (count or len(threads.processors()))
 
 
-def test_it_sets_the_threads_of_blas(monkeypatch):
-    control = pytest.importorskip("threadpoolctl")
+@pytest.fixture
+def of_blas():
+    found = blas._functions()
+    if found is None:
+        pytest.skip("the threads of this BLAS library cannot be set")
+    get, set_ = found
+    before = get()
+    yield get
+    set_(before)
 
-    def of_blas():
-        return {library["num_threads"] for library in control.threadpool_info() if library["user_api"] == "blas"}
 
+def test_it_sets_the_threads_of_blas(monkeypatch, of_blas):
     monkeypatch.setattr(threads, "_chosen", [])
-    torch.ones(2, 2) @ torch.ones(2, 2)
-    with control.threadpool_limits(1, user_api="blas"):
-        torch.set_num_threads(2)
-        assert torch.get_num_threads() == 2 and of_blas() <= {2}
-        torch.set_num_threads(1)
-        assert torch.get_num_threads() == 1 and of_blas() <= {1}
+    for count in (2, 1):
+        torch.set_num_threads(count)
+        assert torch.get_num_threads() == count and of_blas() <= count
+
+
+def test_blas_has_one_thread_meanwhile(of_blas):
+    blas.set_threads(2)
+    before = of_blas()
+    assert blas.on_one_thread(of_blas) == 1
+    assert blas.on_one_thread(blas.on_one_thread, of_blas) == 1
+    with pytest.raises(ZeroDivisionError):
+        blas.on_one_thread(lambda: 1 // 0)
+    assert of_blas() == before

@@ -44,6 +44,7 @@ def _quantized() -> Any:
 ROWS, VECTOR, IMAGES = (300, 256), (256,), (8, 8, 40, 40)
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "layer_norm": lambda: F.layer_norm(normal(*ROWS), VECTOR, normal(*VECTOR), normal(*VECTOR)),
+    "product": lambda: normal(100, 300) @ normal(300, 200),
     "layer_norm alone": lambda: F.layer_norm(normal(*ROWS), VECTOR),
     "batch_norm": lambda: F.batch_norm(normal(*IMAGES), None, None, normal(8), normal(8), training=True),
     "group_norm": lambda: F.group_norm(normal(*IMAGES), 2, normal(8), normal(8)),
@@ -191,7 +192,9 @@ def test_what_is_accelerated_is_in_the_table() -> None:
     marked = {
         f"{'.'.join(path.relative_to(root).with_suffix('').parts)}.{name}"
         for path in root.rglob("*.py")
-        for name in re.findall(r"^@accelerated\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+        for name in re.findall(
+            r"^@(?:partial\()?accelerated.*\ndef (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE
+        )
     }
     assert marked == set(TABLE)
     assert min(kernel.least for kernels in TABLE.values() for kernel in kernels) >= dispatch.LEAST

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from itertools import repeat
 from typing import Any
@@ -76,6 +77,12 @@ def unpaired(array: Any) -> Any:
     made = np.empty_like(array, dtype=np.complex64)
     made.real, made.imag = array["real"], array["imag"]
     return made
+
+
+@partial(accelerated, size="a0.size + a1.size")
+def product(a: Any, b: Any) -> Any:
+    """`np.matmul`."""
+    return np.matmul(a, b)
 
 
 @accelerated

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from . import blas
+
 if TYPE_CHECKING:
     from threading import Thread
 
-_chosen: list[int] = []
+_chosen: list[int] = []  # empty until it is first asked for
 
 
-def _available() -> int:
+def processors() -> set[int]:
+    """The numbers of the processors that this process may run on."""
     try:
-        return len(os.sched_getaffinity(0))
+        return os.sched_getaffinity(0)
     except AttributeError:  # not on every system
-        return os.cpu_count() or 1
+        return set(range(os.cpu_count() or 1))
 
 
 def started(thread: Thread) -> bool:
@@ -28,9 +31,10 @@ def started(thread: Thread) -> bool:
 
 
 def get_num_threads() -> int:
-    """The number of threads that matrix products may use.
+    """The number of threads that an operation may use.
 
-    Unless it was set: `MKL_NUM_THREADS`, else `OMP_NUM_THREADS`, else the processors that this process may run on.
+    Unless it was set: `MKL_NUM_THREADS`, else `OMP_NUM_THREADS`, else the processors that this process may run on, as
+    they are when it is first asked for.
 
     Example::
 
@@ -38,13 +42,10 @@ def get_num_threads() -> int:
         >>> torch.get_num_threads() >= 1
         True
     """
-    if _chosen:
-        return _chosen[0]
-    for name in ("MKL_NUM_THREADS", "OMP_NUM_THREADS"):
-        asked = os.environ.get(name, "")
-        if asked.isdigit() and int(asked):
-            return int(asked)
-    return _available()
+    if not _chosen:
+        asked = [os.environ.get(name, "") for name in ("MKL_NUM_THREADS", "OMP_NUM_THREADS")]
+        _chosen.append(next((int(a) for a in asked if a.isdigit() and int(a)), 0) or len(processors()))
+    return _chosen[0]
 
 
 def check_count(op: str, threads: Any) -> None:
@@ -58,10 +59,9 @@ def check_count(op: str, threads: Any) -> None:
 
 
 def set_num_threads(threads: int) -> None:
-    """Set the number of threads that matrix products may use.
+    """Set the number of threads that an operation may use. Its result does not depend on it.
 
-    The threads are those of NumPy's BLAS, and the package `threadpoolctl` sets their number. Where it is not installed,
-    only `get_num_threads` changes.
+    NumPy's BLAS, which factorizes matrices, is limited to as many, where its library allows that.
 
     Raises:
         RuntimeError: if the number is not positive.
@@ -77,11 +77,7 @@ def set_num_threads(threads: int) -> None:
     """
     check_count("set_num_threads", threads)
     _chosen[:] = [threads]
-    try:
-        from threadpoolctl import threadpool_limits
-    except ImportError:
-        return
-    threadpool_limits(threads, user_api="blas")
+    blas.set_threads(threads)
 
 
 def start(thread: Thread) -> None:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
-from ..backends.numpy import NUMPY, hushed, unhush
+from ..backends.numpy import NUMPY, hushed, product, unhush
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.modes import MODE
@@ -127,7 +127,7 @@ _COMMON: dict[str, Any] = {
     "_missing": MISSING,
 }
 _COMMON.update((f"_{kind.__name__}", kind) for kind in (OpNode, Tensor, Parameter, View, Packed, Output))
-_COMMON.update((f"_{f.__name__}", f) for f in (check, freed, spec_of, constant, fit_arrays))
+_COMMON.update((f"_{f.__name__}", f) for f in (check, freed, spec_of, constant, fit_arrays, product))
 _COMMON.update((f"_{f.__name__}", f) for f in (unpack_input, unpack_result, pack_input, pack_array, pack_result))
 
 

@@ -55,6 +55,11 @@ def channels(x: Any, *others: Any) -> bool:
     return x.shape[2] >= 16 and alike(x, *others)
 
 
+def product_of_blas(a: Any, b: Any) -> bool:
+    """Whether a product is one for which BLAS uses several threads."""
+    return a.size * (b.shape or (0,))[-1] > 1 << 18 and a.dtype == b.dtype and a.dtype.char in "fdFD"
+
+
 def blocks_of_rows(rows: Any, *others: Any) -> bool:
     """Whether rows fill blocks well."""
     return 8 <= rows.shape[1] <= 4096 and alike(rows, *others)

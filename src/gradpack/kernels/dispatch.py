@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_SIZE = "a0.size"
 LEAST = 256  # elements, below which no kernel applies
 LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them need not be one loop
 # By library, whether its kernels are used: for all of this process.
@@ -41,18 +42,21 @@ def libraries(**enabled: bool) -> Iterator[None]:
         ENABLED.update(before)
 
 
-def accelerated(reference: F) -> F:
+def accelerated(reference: F, size: str = _SIZE) -> F:
     """Let the kernels that the table has for a function stand in for it.
 
     The first argument decides by its size; arguments are passed by position. `Backend.bind` gives the arrays of other
     libraries to `reference`.
+
+    Args:
+        size: what decides, as an expression of the arguments a0, a1 and so on.
     """
-    return cast("F", choosing(reference, f"{reference.__module__.partition('.')[2]}.{reference.__qualname__}"))
+    return cast("F", choosing(reference, f"{reference.__module__.partition('.')[2]}.{reference.__qualname__}", size))
 
 
 _TEXT = """\
 def chosen({params}):
-    if type(a0) is ndarray and a0.size >= least:
+    if type(a0) is ndarray and {size} >= least:
         made = faster({params})
         if made is not NotImplemented:
             return made
@@ -61,42 +65,54 @@ def chosen({params}):
 
 
 @cache
-def _code(count: int) -> CodeType:
+def _code(count: int, size: str) -> CodeType:
     """The text of functions of so many arguments: passing them on one by one takes half the time of `*args`."""
-    return compile(_TEXT.format(params=", ".join(f"a{i}" for i in range(count))), __file__, "exec")
+    return compile(_TEXT.format(params=", ".join(f"a{i}" for i in range(count)), size=size), __file__, "exec")
 
 
-def choosing(reference: Any, path: str) -> Any:
+def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
     """A function that runs the first kernel that applies, else `reference`.
 
     Args:
         path: where the kernels are in the table, which is read when it is first needed.
+        size: the expression that decides whether any may apply.
     """
+    kernels: list[Kernel] = []
+    enough = size != _SIZE
 
     def faster(first: Any, *others: Any) -> Any:
-        kernels = row(path)
-        names["least"] = min(kernel.least for kernel in kernels)
+        if not kernels:
+            kernels.extend(row(path))
+            names["least"] = min(kernel.least for kernel in kernels)
         for kernel in kernels:
-            if first.size >= kernel.least and ENABLED[kernel.library] and kernel.when(first, *others):
+            if (enough or first.size >= kernel.least) and ENABLED[kernel.library] and kernel.when(first, *others):
                 run = loaded(kernel)
-                made = NotImplemented if run is None else run(first, *others)
+                made = NotImplemented if run is None else _run(kernel, run, (first, *others))
                 if made is not NotImplemented:
                     return made
         return NotImplemented
 
     names: dict[str, Any] = {"__name__": reference.__module__, "ndarray": ndarray, "least": LEAST}
     names |= {"faster": faster, "reference": reference}
-    exec(_code(reference.__code__.co_argcount), names)
+    exec(_code(reference.__code__.co_argcount, size), names)
     chosen: Any = names["chosen"]
     chosen.__name__, chosen.__qualname__ = reference.__name__, reference.__qualname__
     chosen.__doc__, chosen.__defaults__ = reference.__doc__, reference.__defaults__
-    chosen.reference, chosen.path = reference, path
+    chosen.reference, chosen.where = reference, (path, size)
     return chosen
+
+
+def _run(kernel: Kernel, run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    if not kernel.results:
+        return run(*args)
+    from .parts import run_in_parts
+
+    return run_in_parts(kernel, run, args)
 
 
 def rebound(function: Callable[..., Any], reference: Callable[..., Any]) -> Any:
     """An `accelerated` function with another function in place of its reference."""
-    return choosing(reference, vars(function)["path"])
+    return choosing(reference, *vars(function)["where"])
 
 
 def row(path: str) -> tuple[Kernel, ...]:

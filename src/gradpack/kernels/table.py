@@ -13,6 +13,9 @@ FEW = 256  # `dispatch.LEAST`: a loop over blocks of scores pays early
 
 
 PLACES = 1024
+HEADS = 1 << 15  # elements of queries of a part
+IMAGES = 1 << 15  # elements of images of a part
+PRODUCT = 2049  # elements of both factors: below this BLAS uses one thread
 
 
 class Kernel(NamedTuple):
@@ -24,22 +27,30 @@ class Kernel(NamedTuple):
             NotImplemented.
         when: whether it takes these arguments. The first one is an array of NumPy's with enough elements.
         least: elements of the first argument.
+        results: how results of parts of the first dimension make up those of the whole, for all cores: a letter for
+            each result, "j" for joined, "r" for joined where rows must be whole, and "s" for added up. Empty: the
+            kernel gets whole arrays.
+        arrays: how many arguments may be divided, those that have the number of dimensions and the length of the first.
+        part: elements of the first argument in a part, at most.
     """
 
     library: str
     function: str
     when: Callable[..., bool] = alike
     least: int = ENOUGH
+    results: str = ""
+    arrays: int = 1
+    part: int = 1 << 17
 
 
 TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.nn.normalize.normalized_rows": (
-        Kernel("numba", "normalization.normalized_rows"),
-        Kernel("blocks", "layer_norm.normalized_rows", when.blocks_of_rows, LARGE),
+        Kernel("numba", "normalization.normalized_rows", results="rjj"),
+        Kernel("blocks", "layer_norm.normalized_rows", when.blocks_of_rows, LARGE, results="rjj"),
     ),
     "ops.nn.normalize.normalized_rows_backward": (
-        Kernel("numba", "normalization.normalized_rows_backward"),
-        Kernel("blocks", "layer_norm.normalized_rows_backward", when.blocks_of_rows, LARGE),
+        Kernel("numba", "normalization.normalized_rows_backward", results="rss", arrays=5),
+        Kernel("blocks", "layer_norm.normalized_rows_backward", when.blocks_of_rows, LARGE, results="rss", arrays=5),
     ),
     "ops.nn.batch_norm.moments": (Kernel("numba", "normalization.moments", when.channels),),
     "ops.nn.batch_norm.normalized_channels": (Kernel("numba", "normalization.normalized_channels", when.channels),),
@@ -51,28 +62,35 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         Kernel("numba", "normalization.normalized_groups_backward", when.channels),
     ),
     "ops.nn.attention.attend": (
-        Kernel("numba", "attention.attend", when.single_attention),
-        Kernel("blocks", "attention.attend", when.attention, FEW),
+        Kernel("numba", "attention.attend", when.single_attention, results="jj", arrays=7, part=HEADS),
+        Kernel("blocks", "attention.attend", when.attention, FEW, results="jj", arrays=7, part=HEADS),
     ),
     "ops.nn.attention.attend_backward": (
-        Kernel("numba", "attention.attend_backward", when.single_attention_backward),
-        Kernel("blocks", "attention.attend_backward", when.attention_backward, FEW),
+        Kernel(
+            "numba", "attention.attend_backward", when.single_attention_backward, results="jjjj", arrays=10, part=HEADS
+        ),
+        Kernel(
+            "blocks", "attention.attend_backward", when.attention_backward, FEW, results="jjjj", arrays=10, part=HEADS
+        ),
     ),
-    "ops.pointwise.error_function.erf_of": (Kernel("numba", "elementwise.erf", when.single),),
-    "ops.pointwise.error_function.erfc_of": (Kernel("numba", "elementwise.erfc", when.single),),
-    "ops.pointwise.error_function.gelu_of": (Kernel("numba", "elementwise.gelu", when.single),),
+    "backends.numpy.product": (Kernel("blocks", "products.product", when.product_of_blas, PRODUCT),),
+    "ops.pointwise.error_function.erf_of": (Kernel("numba", "elementwise.erf", when.single, results="j"),),
+    "ops.pointwise.error_function.erfc_of": (Kernel("numba", "elementwise.erfc", when.single, results="j"),),
+    "ops.pointwise.error_function.gelu_of": (Kernel("numba", "elementwise.gelu", when.single, results="j"),),
     "ops.pointwise.error_function.gelu_gradient_of": (
-        Kernel("numba", "elementwise.gelu_gradient", when.single_same_shape),
+        Kernel("numba", "elementwise.gelu_gradient", when.single_same_shape, results="j", arrays=2),
     ),
-    "ops.pointwise.division.remainder_of": (Kernel("numba", "elementwise.remainder", when.divisor),),
-    "ops.pointwise.division.fmod_of": (Kernel("numba", "elementwise.fmod", when.divisor),),
+    "ops.pointwise.division.remainder_of": (
+        Kernel("numba", "elementwise.remainder", when.divisor, results="j", arrays=2),
+    ),
+    "ops.pointwise.division.fmod_of": (Kernel("numba", "elementwise.fmod", when.divisor, results="j", arrays=2),),
     "ops.pointwise.gated.gated": (Kernel("numba", "elementwise.gated", when.single),),
     "ops.pointwise.gated.gated_backward": (Kernel("numba", "elementwise.gated_backward", when.single),),
     "ops.pointwise.gated.rectified": (Kernel("numba", "elementwise.rectified", when.slopes),),
-    "ops.special.large_arrays.erfinv_of": (Kernel("numba", "elementwise.erfinv", when.single),),
-    "ops.special.large_arrays.lgamma_of": (Kernel("numba", "elementwise.lgamma", when.single),),
-    "ops.special.large_arrays.digamma_of": (Kernel("numba", "elementwise.digamma", when.single),),
-    "ops.special.large_arrays.trigamma_of": (Kernel("numba", "elementwise.trigamma", when.single),),
+    "ops.special.large_arrays.erfinv_of": (Kernel("numba", "elementwise.erfinv", when.single, results="j"),),
+    "ops.special.large_arrays.lgamma_of": (Kernel("numba", "elementwise.lgamma", when.single, results="j"),),
+    "ops.special.large_arrays.digamma_of": (Kernel("numba", "elementwise.digamma", when.single, results="j"),),
+    "ops.special.large_arrays.trigamma_of": (Kernel("numba", "elementwise.trigamma", when.single, results="j"),),
     "ops.reduce.cumulate.running_sums": (
         Kernel("numba", "rows.running_sums", when.last_single),
         Kernel("blocks", "cumsum.running_sums", when.stretches),
@@ -80,10 +98,14 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.reduce.cumulate.running_products": (Kernel("numba", "rows.running_products", when.many_lines),),
     "ops.reduce.cumulate.running_extremes": (Kernel("numba", "rows.running_extremes", when.many_lines),),
     "ops.reduce.cumulate.recurrence_along": (Kernel("numba", "rows.recurrence_along", when.recurrence),),
-    "ops.reduce.softmax.softmax_along": (Kernel("numba", "rows.softmax", when.rows_of_single),),
-    "ops.reduce.softmax.log_softmax_along": (Kernel("numba", "rows.log_softmax", when.rows_of_single),),
-    "ops.reduce.softmax.softmax_slope": (Kernel("numba", "rows.softmax_slope", when.slopes_of_rows),),
-    "ops.reduce.softmax.log_softmax_slope": (Kernel("numba", "rows.log_softmax_slope", when.slopes_of_rows),),
+    "ops.reduce.softmax.softmax_along": (Kernel("numba", "rows.softmax", when.rows_of_single, results="r"),),
+    "ops.reduce.softmax.log_softmax_along": (Kernel("numba", "rows.log_softmax", when.rows_of_single, results="r"),),
+    "ops.reduce.softmax.softmax_slope": (
+        Kernel("numba", "rows.softmax_slope", when.slopes_of_rows, results="r", arrays=2),
+    ),
+    "ops.reduce.softmax.log_softmax_slope": (
+        Kernel("numba", "rows.log_softmax_slope", when.slopes_of_rows, results="r", arrays=2),
+    ),
     "ops.reduce.kernels.products_of_rows": (Kernel("numba", "rows.products_of_rows"),),
     "ops.reduce.kernels.take_in_rows": (Kernel("numba", "places.take_in_rows", when.dense_table),),
     "ops.reduce.kernels.add_in_rows": (
@@ -105,16 +127,20 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         Kernel("scipy", "row_products.summed_rows", when.many_rows, FEW),
     ),
     "ops.conv.correlate.correlate": (
-        Kernel("numba", "convolution.correlate", when.convolution),
-        Kernel("blocks", "convolution_rows.correlate", when.windows, PLACES),
+        Kernel("numba", "convolution.correlate", when.convolution, results="j", part=IMAGES),
+        Kernel("blocks", "convolution_rows.correlate", when.windows, PLACES, results="j", part=IMAGES),
     ),
-    "ops.conv.correlate.correlate_input": (Kernel("numba", "convolution.correlate_input", when.convolution_input),),
+    "ops.conv.correlate.correlate_input": (
+        Kernel("numba", "convolution.correlate_input", when.convolution_input, results="j", part=IMAGES),
+    ),
     "ops.conv.correlate.correlate_weight": (
-        Kernel("numba", "convolution.correlate_weight", when.convolution_weight),
-        Kernel("blocks", "convolution_flat.correlate_weight", when.windows, PLACES),
+        Kernel("numba", "convolution.correlate_weight", when.convolution_weight, results="s", arrays=2, part=IMAGES),
+        Kernel("blocks", "convolution_flat.correlate_weight", when.windows, PLACES, results="s", arrays=2, part=IMAGES),
     ),
-    "ops.conv.pool_kernels.max_with_codes": (Kernel("numba", "images.max_with_codes", when.image_windows),),
-    "ops.conv.pool_kernels.max_place": (Kernel("numba", "images.max_place", when.image_codes),),
+    "ops.conv.pool_kernels.max_with_codes": (
+        Kernel("numba", "images.max_with_codes", when.image_windows, results="jj"),
+    ),
+    "ops.conv.pool_kernels.max_place": (Kernel("numba", "images.max_place", when.image_codes, results="j", arrays=2),),
     "backends.numpy.as_native": (Kernel("numba", "conversions.as_native", when.half_and_single),),
     "saved.policies.quantize.extremes": (Kernel("numba", "conversions.extremes"),),
     "saved.policies.quantize.whole_numbers": (Kernel("numba", "conversions.whole_numbers", when.noisy_codes),),

@@ -7,15 +7,14 @@ not handle it hands to `_slow`, the interpreter.
 
 from __future__ import annotations
 
-from ...kernels.dispatch import LARGE
 from ..op import Op
 from .form import Form, arguments, indented, values_of
-from .fusion import has_large_body
+from .fusion import large_body
 from .in_place_text import write_text
 from .inline import Called, Inlined
 from .node_text import is_list, is_many, node_text, reads
 from .operands import guard, tensors_of, unwrap
-from .record_text import NODE, record, save
+from .record_text import NODE, is_pair, record, save
 from .result_text import one_result, several_results
 
 HUSHED = """\
@@ -96,11 +95,14 @@ def _call(op: Op, inlined: Inlined) -> str:
     """Return the expression that computes the result: the body itself, a call of it, or of its form in blocks."""
     arrays, tensors = _arrays(op), tensors_of(op)
     call = inlined.text("forward", arrays) or f"_forward({arguments(op, arrays)})"
-    if op.lists or not has_large_body(op, inlined.expression("forward")):
+    large = 0 if op.lists else large_body(op, inlined.expression("forward"))
+    if not large:
         return call
-    small = f"{tensors[0]}_.size < {LARGE}"
+    small = f"{tensors[0]}_.size < {large}"
     if tensors[0] in op.scalars:
-        small = f"type({tensors[0]}_) is not _ndarray or {small}"
+        small = (
+            f"{tensors[0]}_s is None or {small}" if is_pair(op) else f"type({tensors[0]}_) is not _ndarray or {small}"
+        )
     return f"{call} if {small} else _forward_large({', '.join(arrays[p] for p in op.params)})"
 
 

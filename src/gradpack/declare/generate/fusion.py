@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.pool import split
 from ...kernels import conditions
 from ...kernels.dispatch import ENABLED, LARGE, loaded
 from ...kernels.table import Kernel
@@ -24,6 +25,8 @@ Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _LOOPS = Kernel("numba", "loops.from_text.loop_of")
 _COPIES = 1 << 15  # elements of a part that is written where arguments lie
+_SEVERAL = 2  # steps, from which on one loop is worth while
+_PART = 1 << 17  # elements of other parts, of which each core takes one after another
 
 _TEXT = """\
 def {name}({params}):
@@ -69,7 +72,8 @@ class Fused:
         values = {f"p_{p}": a for p, a in zip(self.params, args, strict=True)} | {"_common": first}
         native = first.dtype.type
         loop = self.loop((kinds, first.dtype.char), values, compiled)
-        if loop.run is None:
+        run = loop.run
+        if run is None:
             return None
         try:
             numbers = [_number(eval(n, loop.names | values), native) for n in loop.numbers]  # noqa: S307 - own text
@@ -78,13 +82,17 @@ class Fused:
         given = [a.reshape(-1) for a, k in zip(args, kinds, strict=True) if k != "s"]
         if into is None:
             out = np.empty(first.shape, loop.dtype or native)
-            loop.run(*given, out.reshape(-1), *numbers)
+            target = out.reshape(-1)
+            split(lambda low, high: run(*[a[low:high] for a in given], target[low:high], *numbers), out.size, _PART)
             return out
-        flat, part = into.reshape(-1), np.empty(_COPIES, into.dtype)
-        for start in range(0, flat.size, _COPIES):  # loops whose input and output may alias are not vectorised
-            made = part[: flat.size - start]
-            loop.run(*[a[start : start + _COPIES] for a in given], made, *numbers)
-            flat[start : start + _COPIES] = made
+        flat = into.reshape(-1)
+
+        def work(low: int, high: int) -> None:  # loops whose input and output may alias are not vectorised
+            made = np.empty(high - low, into.dtype)
+            run(*[a[low:high] for a in given], made, *numbers)
+            flat[low:high] = made
+
+        split(work, flat.size, _COPIES)
         return into
 
     def loop(self, key: tuple[str, str], values: dict[str, Any], compiled: Function) -> Loop:
@@ -162,9 +170,44 @@ def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function
 
     def run(*args: Any, into: Any = None) -> Any:
         made = loops(alike(args), args, into)
-        return bound(*args) if made is None else made
+        return in_parts(bound, args) if made is None else made
 
     return run
+
+
+def in_parts(function: Function, args: tuple[Any, ...], ufunc: Any = None) -> Any:
+    """Return `function(*args)` of an elementwise function, computed for parts of large arrays over all cores.
+
+    Args:
+        ufunc: NumPy's function of the same arguments, if it is one.
+    """
+    arrays = [a for a in args if type(a) is _array_type and a.ndim]
+    first = max(arrays, key=lambda a: a.size)
+    shape, length, like = first.shape, first.size, first.ndim
+    if length < 2 * _PART or not all(a.flags.c_contiguous for a in arrays):
+        return function(*args)
+    if all(a.shape == shape for a in arrays):
+        args, like = tuple([a.reshape(-1) if type(a) is _array_type and a.ndim else a for a in args]), 1
+    elif shape[0] > 1 and np.broadcast_shapes(*[a.shape for a in arrays]) == shape:
+        length = shape[0]
+    else:
+        return function(*args)
+    divided = [type(a) is _array_type and a.ndim == like and len(a) == length for a in args]
+
+    def part(low: int, high: int) -> Any:
+        return [a[low:high] if is_divided else a for a, is_divided in zip(args, divided, strict=True)]
+
+    out = np.empty(shape, function(*part(0, 0)).dtype)
+    target = out.reshape(-1) if like == 1 else out
+
+    def work(low: int, high: int) -> None:
+        if ufunc is None:
+            target[low:high] = function(*part(low, high))
+        else:
+            ufunc(*part(low, high), out=target[low:high])
+
+    split(work, length, max(1, _PART * length // first.size))
+    return out
 
 
 def _parameters(function: Function) -> tuple[str, ...]:
@@ -205,60 +248,90 @@ def looped(function: Function, *args: Any) -> Any:
 def large_forms(op: Op, inlined: Any, body: Function, formulas: dict[str, Function]) -> dict[str, Any]:
     """Return the functions for large arrays: `_forward_large`, and `_vjp_<input>_large` for each formula."""
     names: dict[str, Any] = {}
-    if has_large_body(op, inlined.expression("forward")):
-        names["_forward_large"] = of_body(op, body)
+    if large_body(op, inlined.expression("forward")):
+        names["_forward_large"] = of_body(op, body, inlined.expression("forward"))
     for p, formula in formulas.items():
         expression = inlined.expression(p)
-        if has_large_formula(op, p, expression):
+        if large_formula(op, p, expression):
             names[f"_vjp_{p}_large"] = _fused(op.formulas[p], formula, expression)
     return names
 
 
-def of_body(op: Op, body: Function) -> Function:
+def of_body(op: Op, body: Function, expression: ast.expr | None = None) -> Function:
     """The body of an operation for large arrays; `into=` names one that may take the result."""
     own = op.blocks
-    return (lambda *args, into=None: own(body, *args)) if callable(own) else _fused(op.forward, body, None)
+    return (lambda *args, into=None: own(body, *args)) if callable(own) else _fused(op.forward, body, expression)
 
 
 def _fused(function: Function, bound: Function, expression: ast.expr | None) -> Function:
     try:
+        if expression is not None and _steps(expression, function.__code__.co_varnames) < _SEVERAL:
+            raise Unknown("one step")
         return fused(statements(function) if expression is None else [ast.Return(expression)], function, bound)
     except Unknown:
-        bound = _by_position(function, bound)
-        return lambda *args, into=None: bound(*args)
+        params, bound = _parameters(function), _by_position(function, bound)
+        match expression:
+            case ast.IfExp(body=body, test=ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[only])) if (
+                name == params[-1] and (usual := _ufunc_of(body, params[:-1])) and isinstance(only, ast.Constant)
+            ):
+                return lambda *args, into=None: (
+                    in_parts(usual, args[:-1], usual) if args[-1] == only.value else in_parts(bound, args)
+                )
+        ufunc = None if expression is None else _ufunc_of(expression, params)
+        return lambda *args, into=None: in_parts(bound, args, ufunc)
 
 
-def has_large_body(op: Op, expression: ast.expr | None) -> bool:
-    """Return whether the body of an operation, of this expression if it is one, may be a loop for large arrays."""
+_UFUNCS = {
+    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide, ast.USub: np.negative,
+}  # fmt: skip
+
+
+def _ufunc_of(expression: ast.expr, params: tuple[str, ...]) -> Any:
+    """Return NumPy's function that an expression calls on the parameters in their order; None if it does not."""
+    match expression:
+        case ast.BinOp(op=op, left=ast.Name(id=left), right=ast.Name(id=right)) if (left, right) == params:
+            return _UFUNCS.get(type(op))
+        case ast.UnaryOp(op=op, operand=ast.Name(id=only)) if (only,) == params:
+            return _UFUNCS.get(type(op))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr=name), args=args, keywords=[]):
+            found = getattr(np, name, None)
+            given = tuple([a.id for a in args if isinstance(a, ast.Name)])
+            return found if isinstance(found, np.ufunc) and given == params and len(args) == len(given) else None
+    return None
+
+
+def large_body(op: Op, expression: ast.expr | None) -> int:
+    """Return the size from which on a body, of this expression if it is one, has a form for large arrays; or 0."""
     if op.kind != "elementwise" or op.returns or op.residuals or op.blocks is False:
-        return False
-    return callable(op.blocks) or (
-        "generator" not in op.params and (expression is None or _has_several_steps(expression, op.arrays))
-    )
+        return 0
+    if callable(op.blocks):
+        return LARGE
+    return 0 if "generator" in op.params else _large(expression, op.arrays)
 
 
-def has_large_formula(op: Op, name: str, expression: ast.expr | None) -> bool:
-    """Return whether the formula for an input may be a loop for large arrays."""
-    if (
-        op.kind != "elementwise"
-        or op.returns
-        or op.joint_vjp is not None
-        or any(op.saves(n) == "meta" for n in op.saved)
-    ):
-        return False
-    return expression is None or _has_several_steps(expression, op.formulas[name].__code__.co_varnames)
+def large_formula(op: Op, name: str, expression: ast.expr | None) -> int:
+    """Return the size from which on the formula for an input has a form for large arrays, or 0."""
+    is_made = op.kind == "elementwise" and not op.returns and op.joint_vjp is None
+    if not is_made or any(op.saves(n) == "meta" for n in op.saved):
+        return 0
+    return _large(expression, op.formulas[name].__code__.co_varnames)
 
 
-def _has_several_steps(expression: ast.expr, names: Any) -> bool:
-    """Return whether an expression takes more than one step on arrays, or hides them in a call."""
+def _large(expression: ast.expr | None, names: Any) -> int:
+    steps = _SEVERAL if expression is None else _steps(expression, names)
+    return LARGE if steps >= _SEVERAL else 2 * _PART * steps
+
+
+def _steps(expression: ast.expr, names: Any) -> int:
+    """Return how many steps on arrays an expression takes; several if it hides them in a call."""
     if isinstance(expression, ast.IfExp):  # the usual case comes first
-        return _has_several_steps(expression.body, names)
+        return _steps(expression.body, names)
     if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name):
-        return True
+        return _SEVERAL
     steps = [
         n
         for n in ast.walk(expression)
         if isinstance(n, ast.BinOp | ast.UnaryOp | ast.Compare | ast.Call)
         and any(isinstance(k, ast.Name) and k.id in names for k in ast.walk(n))
     ]
-    return len(steps) > 1
+    return len(steps)

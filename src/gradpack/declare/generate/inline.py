@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...backends import NUMPY
+from ...kernels.dispatch import LEAST
 from ..op import Op
 from .constants import BACKWARD, FORWARD, Constants
 
@@ -115,10 +116,19 @@ class _LateNames(ast.NodeTransformer):
 
 
 class _Shorter(ast.NodeTransformer):
-    """Replace NumPy calls by ones with less overhead: `np.clip` by minimum and maximum, `np.reshape` by the method."""
+    """Replace NumPy calls by ones with less overhead: `np.clip` by minimum and maximum, `np.reshape` by the method.
+
+    Products are those of `backends.numpy.product`, without a call of it for few elements.
+    """
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
+        self.generic_visit(node)
+        return _chosen_product(node.left, node.right) if isinstance(node.op, ast.MatMult) else node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "product":
+            return _chosen_product(*node.args)
         if node.keywords or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
             return node
         if node.func.value.id != "np":
@@ -130,6 +140,14 @@ class _Shorter(ast.NodeTransformer):
         if name == "reshape" and len(args) == 2 and isinstance(args[0], ast.Name):
             return ast.Call(ast.Attribute(args[0], "reshape"), args[1:], [])
         return node
+
+
+def _chosen_product(left: ast.expr, right: ast.expr) -> ast.expr:
+    a, b = ast.unparse(left), ast.unparse(right)
+    text, name = f"_product({a}, {b})", a.removesuffix(".mT")
+    if name.isidentifier():
+        text = f"{a} @ ({b}) if {name}.size < {LEAST} else {text}"
+    return ast.parse(text, mode="eval").body
 
 
 def _definition(function: Callable[..., Any]) -> ast.FunctionDef | None:

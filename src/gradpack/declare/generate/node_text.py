@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from ...kernels.dispatch import LARGE
 from ..dispatch.torch_names import freeing
 from ..op import Op
 from .form import indented
-from .fusion import has_large_formula
+from .fusion import large_formula
 from .inline import Inlined
 
 NODE = """\
@@ -162,6 +161,5 @@ def _formula(op: Op, inlined: Inlined, p: str) -> str:
         return expression
     gradient = op.formulas[p].__code__.co_varnames[0]
     expression = inlined.text(p, {gradient: "_g"}) or expression
-    if has_large_formula(op, p, inlined.expression(p)):
-        expression = f"{expression} if _g.size < {LARGE} else _vjp_{p}_large({args})"
-    return expression
+    large = large_formula(op, p, inlined.expression(p))
+    return f"{expression} if _g.size < {large} else _vjp_{p}_large({args})" if large else expression

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy import product
 from ...kernels.dispatch import accelerated
 from . import small_windows as small
 from .sliding import at, cropped, extent, offsets, reaching, windows
@@ -70,8 +71,7 @@ def correlate(
     places, per = prod(count), outs // groups
     if _is_pointwise(kernel, stride) and x.shape[2:] == tuple(count) and places >= 16:
         inside = np.reshape(x, (batch, groups, channels // groups, places))
-        np.matmul(np.reshape(weight, (groups, per, -1)), inside, out=np.reshape(out, (batch, groups, per, places)))
-        return out
+        return np.reshape(product(np.reshape(weight, (groups, per, -1)), inside), out.shape)
     if channels == groups and groups > 1:
         return _depthwise(x, weight, stride, dilation, out)
     matrix = np.reshape(weight, (groups, per, -1))
@@ -83,9 +83,9 @@ def correlate(
         some = part.stop - part.start
         if some == 1:
             target = out[part.start].reshape(groups, per, places)[:, :, rows.start * rest : rows.stop * rest]
-            np.matmul(matrix, columns, out=target)
+            target[...] = product(matrix, columns)
             continue
-        made = np.matmul(matrix, columns).reshape(outs, some, *count)
+        made = product(matrix, columns).reshape(outs, some, *count)
         out[part] = np.moveaxis(made, 1, 0)
     return out
 
@@ -152,7 +152,7 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     places = prod(count)
     if _is_pointwise(kernel, stride) and not any(padding) and tuple(size) == tuple(count) and places >= 16:
         matrix = np.reshape(weight, (groups, outs // groups, per)).mT
-        return np.reshape(np.matmul(matrix, np.reshape(y, (batch, groups, outs // groups, places))), shape)
+        return np.reshape(product(matrix, np.reshape(y, (batch, groups, outs // groups, places))), shape)
     back = tuple(d * (k - 1) - p for d, k, p in zip(dilation, kernel, padding, strict=True))
     dense = all(s == 1 for s in stride) and all(b >= 0 for b in back)
     if dense and (outs // groups <= 3 * per or outs == groups):
@@ -167,7 +167,7 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     for part, rows in _blocks(batch, count, channels * prod(kernel), dtype.itemsize):
         some, high = part.stop - part.start, rows.stop - rows.start
         given = np.reshape(y[(part, slice(None), rows)], (some, groups, outs // groups, -1))
-        columns = np.matmul(matrix, given) if some == 1 or given.shape[-1] >= 16 else _side_by_side(matrix, given)
+        columns = product(matrix, given) if some == 1 or given.shape[-1] >= 16 else _side_by_side(matrix, given)
         columns = np.reshape(columns, (some, channels, *kernel, high, *count[1:]))
         first = rows.start * stride[0]
         target = x[part, :, first:]
@@ -180,7 +180,7 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
 def _side_by_side(matrix: Any, given: Any) -> Any:
     """`matrix @ given[n]` for all n as one product, for few columns each."""
     some, groups, depth, places = given.shape
-    made = np.matmul(matrix, np.reshape(np.moveaxis(given, 0, 2), (groups, depth, some * places)))
+    made = product(matrix, np.reshape(np.moveaxis(given, 0, 2), (groups, depth, some * places)))
     return np.moveaxis(np.reshape(made, (groups, -1, some, places)), 2, 0)
 
 
@@ -204,5 +204,5 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     for part, rows in _blocks(batch, count, channels * prod(kernel), x.itemsize):
         columns = _columns(views, part, rows, groups, ndim, buffers)
         given = np.moveaxis(y[(part, slice(None), rows)], 0, 1)
-        total += np.matmul(np.reshape(given, (groups, per, -1)), columns.mT)
+        total += product(np.reshape(given, (groups, per, -1)), columns.mT)
     return np.reshape(total, shape)

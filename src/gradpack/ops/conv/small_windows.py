@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...backends.numpy import as_intp
+from ...backends.numpy import as_intp, product
 from ..reduce.kernels import _add, _array_type, _maximum, _minimum
 
 Sizes = tuple[int, ...]
@@ -76,7 +76,7 @@ def columns(x: Any, table: Table, beyond: Any = 0) -> Any:
 def output(x: Any, weight: Any, table: Table, count: Any, bias: Any) -> Any:
     """The convolution at `count` places."""
     groups = table.index.shape[1]
-    made = weight.reshape(groups, weight.shape[0] // groups, -1) @ columns(x, table)
+    made = product(weight.reshape(groups, weight.shape[0] // groups, -1), columns(x, table))
     made = made.reshape(x.shape[0], weight.shape[0], *count)
     if bias is not None:
         made += bias.reshape(-1, *(1,) * len(count))
@@ -87,7 +87,7 @@ def input_gradient(y: Any, weight: Any, table: Table, shape: Any) -> Any:
     """The gradient of a convolution by its input of a shape."""
     groups = table.index.shape[1]
     matrix = weight.reshape(groups, weight.shape[0] // groups, -1).mT
-    made = matrix @ y.reshape(y.shape[0], groups, weight.shape[0] // groups, -1)
+    made = product(matrix, y.reshape(y.shape[0], groups, weight.shape[0] // groups, -1))
     return placed(made.reshape(-1), table.index.reshape(-1), table, shape)
 
 
@@ -102,7 +102,7 @@ def weight_gradient(y: Any, x: Any, table: Table, shape: Any) -> Any:
     """The gradient of a convolution by its weight of a shape."""
     groups = table.index.shape[1]
     given = y.reshape(y.shape[0], groups, y.shape[1] // groups, -1)
-    made = given @ columns(x, table).mT
+    made = product(given, columns(x, table).mT)
     return (made if len(made) == 1 else _add(made, 0)).reshape(shape)
 
 

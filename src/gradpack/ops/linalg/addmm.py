@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy import product
 from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..pointwise.operands import factor_for
@@ -46,22 +47,22 @@ def addmm(input: Array, mat1: Array, mat2: Array, *, beta: Any = 1, alpha: Any =
     """
     _check_dims("addmm", ("mat1", mat1, 2), ("mat2", mat2, 2))
     _shapes_for_product("addmm", mat1.shape, mat2.shape)
-    return _plus(input, np.matmul(mat1, mat2), beta, alpha)
+    return _plus(input, product(mat1, mat2), beta, alpha)
 
 
-def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """`beta * input + alpha * product`; a beta of 0 ignores even nan in `input`."""
-    alpha, beta = factor_for(alpha, product), factor_for(beta, product)
+def _plus(input: Any, made: Any, beta: Any, alpha: Any) -> Any:
+    """`beta * input + alpha * made`; a beta of 0 ignores even nan in `input`."""
+    alpha, beta = factor_for(alpha, made), factor_for(beta, made)
     if alpha != 1:
-        product = product * alpha
-    if input.shape != product.shape and np.broadcast_shapes(input.shape, product.shape) != tuple(product.shape):
+        made = made * alpha
+    if input.shape != made.shape and np.broadcast_shapes(input.shape, made.shape) != tuple(made.shape):
         raise RuntimeError(
             f"The expanded size of the tensor must match: input of shape {list(input.shape)} does not broadcast to "
-            f"{list(product.shape)}"
+            f"{list(made.shape)}"
         )
     if beta == 0:
-        return product
-    return product + (input if beta == 1 else input * beta)
+        return made
+    return made + (input if beta == 1 else input * beta)
 
 
 @_added(
@@ -80,7 +81,7 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1
     """
     _check_dims("addmv", ("mat", mat, 2), ("vec", vec, 1))
     _shapes_for_product("addmv", mat.shape, vec.shape)
-    return _plus(input, np.matmul(mat, vec), beta, alpha)
+    return _plus(input, product(mat, vec), beta, alpha)
 
 
 @_added(
@@ -134,7 +135,7 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha:
             f"Expected size for first two dimensions of batch2 tensor to be: [{batch1.shape[0]}, {batch1.shape[2]}] "
             f"but got: [{batch2.shape[0]}, {batch2.shape[1]}]."
         )
-    return _plus(input, np.matmul(batch1, batch2), beta, alpha)
+    return _plus(input, product(batch1, batch2), beta, alpha)
 
 
 @_added(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy import product
 from ...base import late
 from ...base.errors import scalar_type
 from ...core.tensor import Tensor
@@ -91,7 +92,7 @@ def matmul(input: Array, other: Array) -> Any:
         >>> torch.matmul(torch.eye(2), torch.tensor([3.0, 4.0]))
         tensor([3., 4.])
     """
-    return np.matmul(input, other)
+    return product(input, other)
 
 
 def _left(g: Any, shape: Any, other: Any) -> Any:
@@ -147,7 +148,7 @@ def mm(input: Array, mat2: Array) -> Any:
     """
     _check_dims("mm", ("input", input, 2), ("mat2", mat2, 2))
     _shapes_for_product("mm", input.shape, mat2.shape)
-    return np.matmul(input, mat2)
+    return product(input, mat2)
 
 
 @_product(
@@ -172,7 +173,7 @@ def bmm(input: Array, mat2: Array) -> Any:
             f"Expected size for first two dimensions of batch2 tensor to be: [{input.shape[0]}, {input.shape[2]}] but "
             f"got: [{mat2.shape[0]}, {mat2.shape[1]}]. (bmm() of {list(input.shape)} and {list(mat2.shape)})"
         )
-    return np.matmul(input, mat2)
+    return product(input, mat2)
 
 
 @_product(
@@ -191,7 +192,7 @@ def mv(input: Array, vec: Array) -> Any:
     """
     _check_dims("mv", ("input", input, 2), ("vec", vec, 1))
     _shapes_for_product("mv", input.shape, vec.shape)
-    return np.matmul(input, vec)
+    return product(input, vec)
 
 
 @_product(
@@ -213,7 +214,7 @@ def dot(input: Array, tensor: Array) -> Any:
             f"1D tensors expected, but got {len(input.shape)}D and {len(tensor.shape)}D tensors in dot()"
         )
     _shapes_for_product("dot", input.shape, tensor.shape)
-    return np.matmul(input, tensor)
+    return product(input, tensor)
 
 
 def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
@@ -341,7 +342,7 @@ def _each(a: Any, b: Any) -> Any:
             return np.reshape(np.matmul(np.reshape(a, (rows, columns)), b[0]), (*a.shape[:2], b.shape[2]))
         if not a.strides[0] and a.shape[0] > 1 and a.shape[1] > 1 and b.shape[2] == 1:
             return np.reshape(np.matmul(b[:, :, 0], a[0].mT), (a.shape[0], a.shape[1], 1))
-    return np.matmul(a, b)
+    return product(a, b)
 
 
 @bilinear(

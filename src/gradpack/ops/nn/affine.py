@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy import product
 from ...base import late
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import general
@@ -32,7 +33,9 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
 
 @general(
     input=lambda g, weight: g @ weight if len(weight.shape) == 2 else late.unsqueeze(g, -1) * weight,
-    weight=lambda g, input, weight_shape: _weight_gradient(g, input, weight_shape),
+    weight=lambda g, input, weight_shape: (
+        g.mT @ input if len(input.shape) == len(weight_shape) == 2 else _weight_gradient(g, input, weight_shape)
+    ),
     bias=lambda g, bias_shape: (
         _over_rows(g) if len(g.shape) > 1 and g.shape[-1:] == bias_shape else late.sum_to_size(g, bias_shape)
     ),
@@ -69,11 +72,11 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Any:
         tensor([[2., 2., 2.]])
     """
     if len(weight.shape) < 2:
-        out = np.matmul(input, weight)
+        out = product(input, weight)
     elif len(input.shape) == 2:
-        out = np.matmul(input, weight.mT)
+        out = product(input, weight.mT)
     else:  # one large product is faster than one for each leading index
-        out = np.matmul(np.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight.mT)
+        out = product(np.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight.mT)
         out = np.reshape(out, (*input.shape[:-1], weight.shape[0]))
     if bias is None:
         return out
@@ -94,7 +97,7 @@ def _weight_gradient(g: Any, input: Any, shape: Any) -> Any:
         rows = math.prod(input.shape[:-1])
         g = late.reshape(g, (rows, shape[0]))
         input = late.reshape(input, (rows, shape[1]))
-    return g.mT @ input
+    return late.matmul(g.mT, input)
 
 
 @linear_kind(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
@@ -130,7 +133,7 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array = None) ->
         raise RuntimeError(
             f"bilinear(): input batch dimensions do not match: {list(input1.shape)} and {list(input2.shape)}"
         )
-    half = np.matmul(
+    half = product(
         np.reshape(input1, (-1, input1.shape[-1])), np.reshape(np.moveaxis(weight, 1, 0), (weight.shape[1], -1))
     )
     half = np.reshape(half, (-1, weight.shape[0], weight.shape[2]))

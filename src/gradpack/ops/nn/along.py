@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.numpy import as_intp
+from ...backends.numpy import as_intp, product
 from ...kernels.dispatch import accelerated
 
 DENSE = 256  # elements along a dimension, up to which a product with a matrix along the last one is faster
@@ -67,7 +67,7 @@ def taken(x: Any, taps: Taps, dim: int) -> Any:
     """Apply the map along a dimension (negative: counted from the end)."""
     if dim == -1 and taps.weight is not None and taps.size <= DENSE and x.dtype.kind in "fc" and x.size:
         if np.isfinite(np.sum(x)):  # zeros in the matrix times infinity would be NaN
-            return np.matmul(x, taps.matrix(x.dtype).T)
+            return product(x, taps.matrix(x.dtype).T)
     return summed_taps(x, taps, dim)
 
 
@@ -92,7 +92,7 @@ def put_back(g: Any, taps: Taps, dim: int) -> Any:
     """Apply the adjoint of the map along a dimension."""
     if dim == -1 and taps.size * taps.index.shape[1] <= DENSE * DENSE and g.dtype.kind in "fc" and g.size:
         if np.isfinite(np.sum(g)):
-            return np.matmul(g, taps.matrix(g.dtype))
+            return product(g, taps.matrix(g.dtype))
     back = taps.back()
     if back.index.shape[0] <= 16 or taps.weight is not None:
         return taken(g, back, dim)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy import product
 from ...base import late
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Number
@@ -26,7 +27,7 @@ FUNCTIONS = ""
 
 def _scores(query: Any, key: Any, mask: Any, is_causal: bool, scale: float) -> Any:
     """`scale * query @ key.T`, masked with -inf, or plus a mask of numbers."""
-    scores = np.matmul(query, key.mT)
+    scores = product(query, key.mT)
     scores *= scale
     if is_causal:
         rows, columns = scores.shape[-2:]
@@ -92,7 +93,7 @@ def attend(
     if kept is not None:
         p *= kept
         p *= inverse
-    return np.matmul(p, value), lse
+    return product(p, value), lse
 
 
 @accelerated
@@ -111,10 +112,10 @@ def attend_backward(
     if kept is not None:
         dropped = p * kept
         dropped *= inverse
-    value_g = np.matmul(dropped.mT, g) if needs[2] else None
+    value_g = product(dropped.mT, g) if needs[2] else None
     query_g = key_g = mask_g = None
     if needs[0] or needs[1] or needs[3]:
-        s = np.matmul(g, value.mT)
+        s = product(g, value.mT)
         if kept is not None:
             s *= kept
             s *= inverse
@@ -123,8 +124,8 @@ def attend_backward(
         if needs[3]:
             mask_g = sum_to_shape(s, mask.shape)
         s *= scale
-        query_g = np.matmul(s, key) if needs[0] else None
-        key_g = np.matmul(s.mT, query) if needs[1] else None
+        query_g = product(s, key) if needs[0] else None
+        key_g = product(s.mT, query) if needs[1] else None
     return query_g, key_g, value_g, mask_g
 
 

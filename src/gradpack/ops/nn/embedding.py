@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.coo import CooArray, at
-from ...backends.numpy import as_intp
+from ...backends.numpy import as_intp, product
 from ...base.dtypes import INTEGRAL
 from ...base.modes import MODE, using
 from ...core.tensor import Tensor, wrap
@@ -75,7 +75,7 @@ def add_rows(rows: Any, index: Any, count: int) -> Any:
     if count <= (512 if rows.shape[1] < 32 else 128) and rows.dtype.kind == "f" and np.all(np.isfinite(rows)):
         hot = np.zeros((count, index.shape[0]), rows.dtype)
         hot[index, np.arange(index.shape[0])] = 1
-        return np.matmul(hot, rows)  # a product with one-hot rows runs in BLAS
+        return product(hot, rows)  # a product with one-hot rows runs in BLAS
     if rows.shape[1] >= 32 and hasattr(np.add, "at"):
         return add_wide_rows(out, index, rows)
     order = np.argsort(index, kind="stable")

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy import product
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
@@ -20,7 +21,7 @@ from .reduction import number_of
 
 
 def _logits(input: Any, linear_weight: Any, linear_bias: Any, rows: slice) -> Any:
-    found = np.matmul(input[rows], linear_weight.mT)
+    found = product(input[rows], linear_weight.mT)
     return found if linear_bias is None else found + linear_bias
 
 
@@ -42,9 +43,9 @@ def _gradients(
         p[np.arange(p.shape[0]), target[rows]] -= 1
         p *= scale[rows][:, None]
         if needs[0]:
-            grads[0][rows] = np.matmul(p, linear_weight)
+            grads[0][rows] = product(p, linear_weight)
         if needs[1]:
-            grads[1] += np.matmul(p.mT, input[rows])
+            grads[1] += product(p.mT, input[rows])
         if needs[2]:
             grads[2] += add_up(p, 0)
     return tuple(grads)

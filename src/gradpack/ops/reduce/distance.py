@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ...backends.numpy import product
 from ...base import late
 from ...base.dtypes import FLOATING, promote_types
 from ...base.errors import scalar_type
@@ -91,7 +92,7 @@ def _cdist(x1: Array, x2: Array, p: float = 2.0, mode: int = 0) -> Any:
     if not n or not rows or not columns or 0 in lead:
         return np.zeros((*lead, rows, columns), dtype=x1.dtype)
     if _by_product(p, rows, columns, mode):
-        squares = np.vecdot(x1, x1)[..., :, None] + np.vecdot(x2, x2)[..., None, :] - 2 * np.matmul(x1, x2.mT)
+        squares = np.vecdot(x1, x1)[..., :, None] + np.vecdot(x2, x2)[..., None, :] - 2 * product(x1, x2.mT)
         return np.sqrt(np.maximum(squares, 0))
     step = max(1, _AT_ONCE // max(1, math.prod(lead) * columns * n))
     other = np.expand_dims(x2, -3)

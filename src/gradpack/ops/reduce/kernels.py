@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ...backends.numpy import as_intp
+from ...backends.numpy import as_intp, product
 from ...kernels.dispatch import accelerated
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -96,7 +96,7 @@ def mean_of_rows(rows: Any) -> Any:
     """The mean of each row of a matrix, as a column."""
     count = rows.shape[1]
     if type(rows) is _array_type and rows.size < SMALL and rows.dtype.char in "fd":
-        return rows @ averaging(count, rows.dtype)
+        return product(rows, averaging(count, rows.dtype))
     return add_up(rows, 1, True) / count
 
 
@@ -104,25 +104,25 @@ def _rows(x: Any) -> Any:
     """Sums of the rows of a matrix."""
     count, length = x.shape
     if length <= CHUNK:
-        return x @ np.ones(length, x.dtype)
+        return product(x, np.ones(length, x.dtype))
     whole = length - length % CHUNK
     if count > 1 and length < 3 * CHUNK:
         return _add(x, 1)
     parts = x[:, :whole].reshape(count, -1, CHUNK)
-    out = _add(parts @ np.ones(CHUNK, x.dtype), 1)
-    return out if whole == length else out + x[:, whole:] @ np.ones(length - whole, x.dtype)
+    out = _add(product(parts, np.ones(CHUNK, x.dtype)), 1)
+    return out if whole == length else out + product(x[:, whole:], np.ones(length - whole, x.dtype))
 
 
 def _columns(x: Any) -> Any:
     """Sums of a 3-dim array over its middle dimension."""
     before, middle, after = x.shape
     if middle <= CHUNK:
-        return np.matmul(np.ones(middle, x.dtype), x)
+        return product(np.ones(middle, x.dtype), x)
     if before > 1:
         return _add(x, 1)
     whole = middle - middle % CHUNK
-    out = _columns(np.matmul(np.ones(CHUNK, x.dtype), x[0, :whole].reshape(-1, CHUNK, after))[None])
-    return out if whole == middle else out + np.matmul(np.ones(middle - whole, x.dtype), x[:, whole:])
+    out = _columns(product(np.ones(CHUNK, x.dtype), x[0, :whole].reshape(-1, CHUNK, after))[None])
+    return out if whole == middle else out + product(np.ones(middle - whole, x.dtype), x[:, whole:])
 
 
 def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
