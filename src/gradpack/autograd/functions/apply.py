@@ -15,6 +15,8 @@ from ...declare.batching.batch_tensor import outside
 from ...declare.dispatch.tangents import tangent_of
 from ...declare.generate.profiling import FUNCTION as FUNCTION_CALL
 from ...declare.generate.profiling import watched
+from ...declare.inplace.inplace import set_history
+from ...declare.inplace.write_checks import check_writable
 from ...graph.node import AccumulateGrad, NoGradEdge, OutputSlot, next_seq
 from .gradients import zeros
 from .node import NO_TENSOR, UNWANTED, BackwardCFunction, marks, start
@@ -285,9 +287,6 @@ def _without_history(t: Tensor, is_input: bool, is_dirty: bool, setup: BackwardC
 
 def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
     """Set the grad_fn of a result that forward modified in place; `many` if there are several results."""
-    from ...declare.inplace.inplace import set_history
-    from ...declare.inplace.write_checks import check_writable
-
     if (t._edge is None or type(t._edge) in (AccumulateGrad, NoGradEdge)) and t.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:

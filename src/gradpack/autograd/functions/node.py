@@ -13,7 +13,7 @@ from ...base.spelling import Sentinel
 from ...core.hooks import NodeExtras
 from ...core.packed import Packed, alias_for_hooks, keep_attributes, pack_input
 from ...core.saved import FREED, Owner, notify_recorder
-from ...core.tensor import Tensor, _new, alias, wrap
+from ...core.tensor import DUALS, Tensor, _new, alias, wrap
 from ...core.views import base_of
 from ...graph.node import Node, OutputSlot, PartialGrads
 from .context import FunctionCtx, Saved, SavedOfFunction
@@ -187,12 +187,14 @@ class BackwardCFunction(Node, FunctionCtx):
                 f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
             )
         saved.version, hooked = t._counter[0], mode.hooks is not None or mode.leaves_fast_path
-        nr = next((nr for nr, r in enumerate(results) if r is t), None)
-        if nr is not None and saved.edge is not None:
-            saved.value = t = alias_for_hooks(t, saved.edge if hooked else None)
-            saved.nr, saved.edge = nr, None
-        elif t._view is not None and (base := base_of(t)) is not t and any(base is r for r in results):
-            saved.value = t = alias_for_hooks(t, None)
+        for nr, result in enumerate(results):
+            if result is t and saved.edge is not None:
+                saved.value = t = alias_for_hooks(t, saved.edge if hooked else None)
+                saved.nr, saved.edge = nr, None
+                break
+        else:
+            if t._view is not None and (base := base_of(t)) is not t and any(base is r for r in results):
+                saved.value = t = alias_for_hooks(t, None)
         if hooked:
             packed = None
             label = (type(self).__name__, f"saved_tensors[{i}]")
@@ -208,7 +210,7 @@ class BackwardCFunction(Node, FunctionCtx):
             return None
         if isinstance(value, Packed):
             value = value.get(Owner(name), f"saved_tensors[{i}]")
-            if saved.edge is None and saved.nr is None and value._edge is None:
+            if saved.nr is None and value._edge is saved.edge:
                 return value
         elif value._counter[0] != saved.version and int(value._counter[0]) != int(saved.version):
             whose = f"output {saved.nr} of {name}" if saved.nr is not None else ""
@@ -220,8 +222,11 @@ class BackwardCFunction(Node, FunctionCtx):
         elif saved.nr is None:
             return value
         out = alias(value._data, value._spec, value._shape)
-        out._counter, out._edge, out._tangents = value._counter, saved.edge, value._tangents
-        keep_attributes(value, out)
+        out._counter, out._edge = value._counter, saved.edge
+        if DUALS:
+            out._tangents = value._tangents
+        if value is not saved.value:  # what an unpack hook returned
+            keep_attributes(value, out)
         if saved.nr is not None:
             out._edge = self._edge_of(saved.nr)
         return out
