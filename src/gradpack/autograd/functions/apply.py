@@ -83,20 +83,16 @@ def _takes(forward: Any, count: int) -> bool:
 
 def record(cls: Any, kind: Any, args: tuple[Any, ...], mode: Mode, with_setup: bool) -> Any:
     """Run forward; its context becomes the node of the results if an argument requires grad."""
-    needs, slots, inputs = [], [], []
+    needs, inputs = [], []
     for a in args:
-        edge = None
-        if isinstance(a, Tensor):
+        if type(a) is Tensor or isinstance(a, Tensor):
             if a._view is not None:
                 refresh(a)
             edge = a._edge
             needs.append(edge is not None)
-            if type(edge) is NoGradEdge:
-                edge = None
-            inputs.append(edge)
+            inputs.append(None if type(edge) is NoGradEdge else edge)
         else:
             needs.append(False)
-        slots.append(edge)
     edges = tuple(inputs)
     ctx = start(kind, edges, seq := next_seq())
     ctx.needs_input_grad = tuple(needs)
@@ -123,7 +119,7 @@ def record(cls: Any, kind: Any, args: tuple[Any, ...], mode: Mode, with_setup: b
             if pushed is not None and any(t is not None for t in pushed):
                 set_tangents(ctx, args, pushed, given, results)
         if node is not None:
-            _note(ctx, node, args, slots, given, results)
+            _note(ctx, node, args, edges, given, results)
             if ctx.to_save is not None:
                 ctx._save(results, node, mode)
             if mode.anomaly is not None:
@@ -137,23 +133,22 @@ def _note(
     ctx: BackwardCFunction,
     node: BackwardCFunction,
     args: tuple[Any, ...],
-    slots: list[Any],
+    edges: tuple[Any, ...],
     given: tuple[Any, ...] | None,
     results: list[Any],
 ) -> None:
     """Note on the node the shape and spec of each argument and result, by which gradients are checked and made.
 
     Args:
-        slots: the edge of each argument.
         given: what forward returned; None for a single result that is not marked.
     """
     inputs: list[Any] = []
-    for a, edge in zip(args, slots, strict=True):
-        if edge is not None:
-            inputs.append(a._shape)
-            inputs.append(a._spec)
+    following = iter(edges).__next__
+    for a in args:
+        if type(a) is Tensor or isinstance(a, Tensor):
+            inputs += (a._shape, a._spec) if following() is not None else UNWANTED
         else:
-            inputs += UNWANTED if isinstance(a, Tensor) else NO_TENSOR
+            inputs += NO_TENSOR
     if given is None:
         outputs = [results[0]._shape, results[0]._spec]
     else:
