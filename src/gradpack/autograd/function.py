@@ -8,11 +8,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..base.modes import MODE, TRANSFORMS, without_grad
+from ..base.modes import MODE, without_grad
 from ..core.tensor import Tensor
-from .functions.apply import call, record
 from .functions.context import FunctionCtx
 from .functions.node import BackwardCFunction
+from .functions.text import first_call
 from .undefined_grad import DelayedError
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction"]
@@ -72,6 +72,8 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
 
 
 BackwardCFunction._no_backward = staticmethod(_SingleLevelFunction.backward)
+BackwardCFunction._no_setup = staticmethod(_SingleLevelFunction.setup_context)
+BackwardCFunction._apply = staticmethod(first_call)
 
 
 class Function(_SingleLevelFunction):
@@ -137,10 +139,7 @@ class Function(_SingleLevelFunction):
             TypeError: for a keyword that is no parameter of `forward`.
             RuntimeError: for inconsistent results or marks.
         """
-        mode, with_setup = MODE.get(), cls.setup_context is not _SingleLevelFunction.setup_context
-        if with_setup or kwargs or mode.leaves_fast_path or TRANSFORMS.get():
-            return call(cls, args, kwargs, with_setup)
-        return record(cls, cls._backward_cls, args, mode, False)
+        return cls._backward_cls._apply(cls, args, kwargs)
 
 
 class InplaceFunction(Function):

@@ -36,8 +36,9 @@ _NO_INPUT = (
 )
 
 
-def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
-    """Call `cls.forward` and record the call, under any mode and with keywords."""
+def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call `cls.forward` and record the call, whatever the arguments and modes."""
+    with_setup = cls.setup_context is not BackwardCFunction._no_setup
     if MODE.get().profiler is not None:
         values = (*args, *kwargs.values())
         return watched(cls, cls.__name__, lambda *_: _call(cls, args, kwargs, with_setup), values, FUNCTION_CALL)
@@ -68,9 +69,9 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
             if any(map(level.has, tree_leaves(args))) or any(isinstance(v, Tensor) for v in kwargs.values()):
                 return call_mapped(cls, level, args, kwargs, with_setup)
             with outside():
-                return call(cls, args, kwargs, with_setup)
+                return call(cls, args, kwargs)
         kind = _in_transforms(cls)
-    return record(cls, kind, args, mode, with_setup)
+    return _record(cls, kind, args, mode, with_setup)
 
 
 def _takes(forward: Any, count: int) -> bool:
@@ -81,7 +82,7 @@ def _takes(forward: Any, count: int) -> bool:
     return not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
 
 
-def record(cls: Any, kind: Any, args: tuple[Any, ...], mode: Mode, with_setup: bool) -> Any:
+def _record(cls: Any, kind: Any, args: tuple[Any, ...], mode: Mode, with_setup: bool) -> Any:
     """Run forward; its context becomes the node of the results if an argument requires grad."""
     needs, inputs = [], []
     for a in args:
@@ -107,69 +108,59 @@ def record(cls: Any, kind: Any, args: tuple[Any, ...], mode: Mode, with_setup: b
                 output = cls.forward(ctx, *args)
         finally:
             MODE.set(mode)
-        node = ctx._settle(edges, seq) if mode.grad and True in needs else None
-        if pushed is None and _is_fresh(output, args, ctx, node):
-            if node is None:
-                return output
-            output._edge = node
-            results, given = [output], None
-        else:
-            given = output if isinstance(output, tuple) else (output,)
-            results = _results(cls, ctx, node, args, given, with_setup)
-            if pushed is not None and any(t is not None for t in pushed):
-                set_tangents(ctx, args, pushed, given, results)
-        if node is not None:
-            _note(ctx, node, args, edges, given, results)
-            if ctx.to_save is not None:
-                ctx._save(results, node, mode)
-            if mode.anomaly is not None:
-                mode.anomaly.note(node)
-        return tuple(results) if given is output else results[0]
+        return finish(cls, ctx, edges, seq, args, output, mode, mode.grad and True in needs, with_setup, pushed)
     finally:  # results hold the node: drop its references to marked tensors
         ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
 
 
-def _note(
+def finish(
+    cls: Any,
     ctx: BackwardCFunction,
-    node: BackwardCFunction,
-    args: tuple[Any, ...],
     edges: tuple[Any, ...],
-    given: tuple[Any, ...] | None,
-    results: list[Any],
-) -> None:
-    """Note on the node the shape and spec of each argument and result, by which gradients are checked and made.
+    seq: int,
+    args: tuple[Any, ...],
+    output: Any,
+    mode: Mode,
+    recorded: bool,
+    with_setup: bool = False,
+    pushed: list[Any] | None = None,
+) -> Any:
+    """Return the results of a call whose forward has run, with their history.
 
     Args:
-        given: what forward returned; None for a single result that is not marked.
+        recorded: whether the context, or a node apart from it, becomes the node of the results.
+        with_setup: whether `setup_context` filled the context.
+        pushed: the tangents of the arguments, in forward mode.
     """
+    node = ctx._settle(edges, seq) if recorded else None
+    given = output if isinstance(output, tuple) else (output,)
+    results = _results(cls, ctx, node, args, given, with_setup)
+    if pushed is not None and any(t is not None for t in pushed):
+        set_tangents(ctx, args, pushed, given, results)
+    if node is not None:
+        _note(ctx, node, args, edges, given)
+        if ctx.to_save is not None:
+            ctx._save(results, node, mode)
+        if mode.anomaly is not None:
+            mode.anomaly.note(node)
+    return tuple(results) if given is output else results[0]
+
+
+def _note(ctx: Any, node: Any, args: tuple[Any, ...], edges: tuple[Any, ...], given: tuple[Any, ...]) -> None:
+    """Note on the node the shape and spec of each argument and result, by which gradients are checked and made."""
     inputs: list[Any] = []
     following = iter(edges).__next__
     for a in args:
-        if type(a) is Tensor or isinstance(a, Tensor):
+        if isinstance(a, Tensor):
             inputs += (a._shape, a._spec) if following() is not None else UNWANTED
         else:
             inputs += NO_TENSOR
-    if given is None:
-        outputs = [results[0]._shape, results[0]._spec]
-    else:
-        outputs = []
-        silent = () if ctx.__dict__.get("_materialize_non_diff_grads", True) else _constant(ctx)
-        for t in given:
-            outputs += (t._shape, t._spec) if isinstance(t, Tensor) and id(t) not in silent else NO_TENSOR
+    outputs: list[Any] = []
+    silent = () if ctx.__dict__.get("_materialize_non_diff_grads", True) else _constant(ctx)
+    for t in given:
+        outputs += (t._shape, t._spec) if isinstance(t, Tensor) and id(t) not in silent else NO_TENSOR
     ctx._arguments = node._arguments = inputs
     ctx._results = node._results = outputs
-
-
-def _is_fresh(output: Any, args: tuple[Any, ...], ctx: BackwardCFunction, node: Any) -> bool:
-    """Whether the only result is a tensor that forward made, without history or marks."""
-    if type(output) is not Tensor or output._view is not None or output._edge is not None:
-        return False
-    if ctx.dirty_tensors is not None or ctx.non_differentiable is not None:
-        return False
-    for a in args:
-        if a is output:
-            return False
-    return node is None or output._spec.differentiable
 
 
 def _in_transforms(cls: Any) -> Any:

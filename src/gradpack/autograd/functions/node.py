@@ -28,7 +28,7 @@ ACCESSED = Sentinel("<accessed>")  # in place of saved tensors that could be rea
 NO_TENSOR = (None, None)  # in place of the shape and spec of what is no tensor
 UNWANTED = (False, None)  # likewise of an argument whose gradient nobody wants
 # Attributes that the engine and error messages use on a node, which attributes set by the user must not hide.
-_OWN = frozenset({"backward", "backward_graph", "undefined", "name"})
+OWN = frozenset({"backward", "backward_graph", "undefined", "name"})
 
 
 class BackwardCFunction(Node, FunctionCtx):
@@ -56,6 +56,8 @@ class BackwardCFunction(Node, FunctionCtx):
 
     _forward_cls: ClassVar[Any]
     _no_backward: ClassVar[Any]  # `Function.backward`
+    _no_setup: ClassVar[Any]  # `Function.setup_context`
+    _apply: ClassVar[Any]  # the call of the `Function`: see text.py
     _home: Any = None  # on a ctx that is not the node: a weak reference to the node
 
     def name(self) -> str:
@@ -154,7 +156,7 @@ class BackwardCFunction(Node, FunctionCtx):
         """Return the node after forward: this object, unless the user set attributes that would hide the node's."""
         extras: Any = self.extras
         same = self.edges is edges and self.seq is seq and (extras is None or type(extras) is NodeExtras)
-        if same and _OWN.isdisjoint(self.__dict__):
+        if same and OWN.isdisjoint(self.__dict__):
             return self
         node: BackwardCFunction = start(_apart_from(type(self)), edges, seq)
         node._apart, self._home = self, weakref.ref(node)
@@ -240,7 +242,7 @@ class BackwardCFunction(Node, FunctionCtx):
         count = len(node._results) // 2
         return node if count == 1 else OutputSlot(node, nr, count)
 
-    def _run(self, g: Any, keep: bool, create_graph: bool) -> list[Any]:
+    def backward(self, g: Any, keep: bool, create_graph: bool = False) -> list[Any]:
         """Call the user's backward; return one gradient for each edge."""
         cls = self._forward_cls
         self._keep = keep
@@ -307,14 +309,11 @@ class BackwardCFunction(Node, FunctionCtx):
             raise RuntimeError(f"expected Variable or None (got {type_name(value)})")
         return None if spec is None else fitted(value, shape, spec, name, nr)
 
-    def backward(self, g: Any, keep: bool) -> list[Any]:
-        return self._run(g, keep, False)
-
     def backward_graph(self, g: Any, keep: bool) -> list[Any]:
-        return self._run(g, keep, True)
+        return self.backward(g, keep, True)
 
     def undefined(self, keep: bool, create_graph: bool) -> list[Any]:
-        return self._run(PartialGrads([None] * (len(self._results) // 2)), keep, create_graph)
+        return self.backward(PartialGrads([None] * (len(self._results) // 2)), keep, create_graph)
 
 
 class _Apart(BackwardCFunction):
@@ -340,8 +339,8 @@ class _Apart(BackwardCFunction):
     def maybe_clear_saved_tensors(self) -> None:
         BackwardCFunction.maybe_clear_saved_tensors(self._apart)
 
-    def _run(self, g: Any, keep: bool, create_graph: bool) -> list[Any]:
-        return BackwardCFunction._run(self._apart, g, keep, create_graph)
+    def backward(self, g: Any, keep: bool, create_graph: bool = False) -> list[Any]:
+        return BackwardCFunction.backward(self._apart, g, keep, create_graph)
 
 
 def _apart_from(kind: Any) -> Any:
