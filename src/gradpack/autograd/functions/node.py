@@ -247,10 +247,12 @@ class BackwardCFunction(Node, FunctionCtx):
         cls = self._forward_cls
         self._keep = keep
         try:
-            if type(g) is _ndarray and cls.vjp is self._no_backward and not cls.boxed_grads_call:
+            if cls.vjp is not self._no_backward or cls.boxed_grads_call:
+                result = BackwardCFunction.apply(self, *self._given(g))
+            elif type(g) is _ndarray:
                 result = cls.backward(self, alias(g, spec_of(g), g.shape))
             else:
-                result = BackwardCFunction.apply(self, *self._given(g))
+                result = cls.backward(self, *self._given(g))
         finally:
             self._keep = True
         if not isinstance(result, tuple):
