@@ -12,7 +12,7 @@ from ..base.modes import MODE, without_grad
 from ..core.tensor import Tensor
 from .functions.context import FunctionCtx
 from .functions.node import BackwardCFunction
-from .functions.text import first_call
+from .functions.text import choose
 from .undefined_grad import DelayedError
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction"]
@@ -73,7 +73,7 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
 
 BackwardCFunction._no_backward = staticmethod(_SingleLevelFunction.backward)
 BackwardCFunction._no_setup = staticmethod(_SingleLevelFunction.setup_context)
-BackwardCFunction._apply = staticmethod(first_call)
+BackwardCFunction._apply = staticmethod(choose)
 
 
 class Function(_SingleLevelFunction):

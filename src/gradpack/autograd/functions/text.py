@@ -1,12 +1,12 @@
 """The text of the usual call of a `Function`: no keywords, modes or `setup_context`, and one result that is new.
 
-It depends on which arguments are tensors, and each class gets that of its first call. Anything else goes to `call`, or,
-once forward has run, to `finish`.
+It depends on which arguments are tensors: each class has that of its first call, and another one after a call with
+other arguments. Anything else goes to `call`, or, once forward has run, to `finish`.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from ...base.modes import MODE, TRANSFORMS, within_function
@@ -17,13 +17,13 @@ from ...graph.node import NoGradEdge, next_seq
 from .apply import call, finish
 from .node import OWN, start
 
-MOST = 8  # arguments
+MOST = 16  # arguments
 
 TEXT = """\
 def _apply(cls, args, kwargs):
     _mode = _MODE()
-    if kwargs or len(args) != {count} or _mode.leaves_fast_path or _TRANSFORMS(): return _call(cls, args, kwargs)
-    if cls.setup_context is not _no_setup: return _call(cls, args, kwargs)
+    if kwargs or _mode.leaves_fast_path or _TRANSFORMS(): return _call(cls, args, kwargs)
+    if len(args) != {count} or cls.setup_context is not _no_setup: return _choose(cls, args, kwargs)
     {names}, = args
 {load}\
     _edges = ({edges},)
@@ -59,7 +59,7 @@ def _apply(cls, args, kwargs):
 
 LOAD = """\
     _kind = type({n})
-    if _kind is not _Tensor and _kind is not _Parameter: return _call(cls, args, kwargs)
+    if _kind is not _Tensor and _kind is not _Parameter: return _choose(cls, args, kwargs)
     if {n}._view is not None: _refresh({n})
     {n}_edge = {n}._edge
     if type({n}_edge) is _NoGradEdge: return _call(cls, args, kwargs)
@@ -75,7 +75,7 @@ def text_of(flags: tuple[bool, ...]) -> str:
         count=len(flags),
         names=", ".join(names),
         load="".join(
-            LOAD.format(n=n) if flag else f"    if isinstance({n}, _Tensor): return _call(cls, args, kwargs)\n"
+            LOAD.format(n=n) if flag else f"    if isinstance({n}, _Tensor): return _choose(cls, args, kwargs)\n"
             for n, flag in zip(names, flags, strict=True)
         ),
         edges=", ".join(f"{n}_edge" for n in tensors),
@@ -86,7 +86,7 @@ def text_of(flags: tuple[bool, ...]) -> str:
     )
 
 
-@cache
+@lru_cache(maxsize=128)
 def _compiled(flags: tuple[bool, ...], no_setup: Any) -> Any:
     place: dict[str, Any] = {
         "_MODE": MODE.get,
@@ -101,6 +101,7 @@ def _compiled(flags: tuple[bool, ...], no_setup: Any) -> Any:
         "_next_seq": next_seq,
         "_start": start,
         "_call": call,
+        "_choose": choose,
         "_finish": finish,
         "_no_setup": no_setup,
     }
@@ -108,10 +109,12 @@ def _compiled(flags: tuple[bool, ...], no_setup: Any) -> Any:
     return place["_apply"]
 
 
-def first_call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call a `Function` for the first time: choose the text of the calls that follow."""
+def choose(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a `Function`; calls that follow take the text for arguments like these, if they may."""
+    kind = cls._backward_cls
     flags = tuple([isinstance(a, Tensor) for a in args])
-    no_setup = cls._backward_cls._no_setup
-    usual = True in flags and len(flags) <= MOST and cls.setup_context is no_setup
-    cls._backward_cls._apply = _compiled(flags, no_setup) if usual else call
+    if cls.setup_context is not kind._no_setup:
+        kind._apply = call
+    elif True in flags and len(flags) <= MOST:
+        kind._apply = _compiled(flags, kind._no_setup)
     return call(cls, args, kwargs)
