@@ -8,11 +8,11 @@ import warnings
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from ..base.modes import MODE, using
+from ..base.modes import MODE, without_grad
 from ..core.tensor import Tensor
-from .functions.apply import call
 from .functions.context import FunctionCtx
 from .functions.node import BackwardCFunction
+from .functions.text import choose
 from .undefined_grad import DelayedError
 
 __all__ = ["BackwardCFunction", "Function", "FunctionCtx", "FunctionMeta", "InplaceFunction", "NestedIOFunction"]
@@ -69,6 +69,11 @@ class _SingleLevelFunction(FunctionCtx, metaclass=FunctionMeta):
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with forward mode AD."
         )
+
+
+BackwardCFunction._no_backward = staticmethod(_SingleLevelFunction.backward)
+BackwardCFunction._no_setup = staticmethod(_SingleLevelFunction.setup_context)
+BackwardCFunction._apply = staticmethod(choose)
 
 
 class Function(_SingleLevelFunction):
@@ -134,7 +139,7 @@ class Function(_SingleLevelFunction):
             TypeError: for a keyword that is no parameter of `forward`.
             RuntimeError: for inconsistent results or marks.
         """
-        return call(cls, args, kwargs, cls.setup_context is not _SingleLevelFunction.setup_context)
+        return cls._backward_cls._apply(cls, args, kwargs)
 
 
 class InplaceFunction(Function):
@@ -176,9 +181,14 @@ def once_differentiable(fn: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(fn)
     def wrapper(ctx: Any, *args: Any, **kwargs: Any) -> Any:
-        with using(grad=False):
+        mode = MODE.get()
+        try:
+            if mode.grad:
+                MODE.set(without_grad(mode))
             results = fn(ctx, *args, **kwargs)
-        if not MODE.get().grad or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
+        finally:
+            MODE.set(mode)
+        if not mode.grad or not any(isinstance(a, Tensor) and a.requires_grad for a in args):
             return results
         items = results if isinstance(results, tuple) else (results,)
         stop = DelayedError(_ONCE, len(items))

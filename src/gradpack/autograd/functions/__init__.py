@@ -1,1 +1,1 @@
-"""The parts of `Function`: its call, context, node, saved tensors, `jvp` and `vmap`."""
+"""The parts of `Function`: its call and the text of that, context, node, gradients, saved tensors, `jvp` and `vmap`."""

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Collection
 from typing import Any
 
 from ...base.callers import depth_of_user
 from ...base.dtypes import FLOATING
 from ...base.modes import MODE, TRANSFORMS, Mode, using, within_function
 from ...core.tensor import InferenceCounter, Tensor, alias
-from ...core.views import FUNCTION, MULTIPLE, base_of, mark_view
+from ...core.views import FUNCTION, MULTIPLE, base_of, mark_view, refresh
 from ...declare.batching.batch_tensor import outside
 from ...declare.dispatch.tangents import tangent_of
 from ...declare.generate.profiling import FUNCTION as FUNCTION_CALL
 from ...declare.generate.profiling import watched
-from ...graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, next_seq
-from .node import BackwardCFunction, marks, start, zeros
+from ...declare.inplace.inplace import set_history
+from ...declare.inplace.write_checks import check_writable
+from ...graph.node import AccumulateGrad, NoGradEdge, OutputSlot, next_seq
+from .gradients import zeros
+from .node import NO_TENSOR, UNWANTED, BackwardCFunction, marks, start
 
 _MANY_WITH_VIEW = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot return more "
@@ -34,8 +36,9 @@ _NO_INPUT = (
 )
 
 
-def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
-    """Call `cls.forward` and record the call."""
+def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call `cls.forward` and record the call, whatever the arguments and modes."""
+    with_setup = cls.setup_context is not BackwardCFunction._no_setup
     if MODE.get().profiler is not None:
         values = (*args, *kwargs.values())
         return watched(cls, cls.__name__, lambda *_: _call(cls, args, kwargs, with_setup), values, FUNCTION_CALL)
@@ -43,7 +46,7 @@ def call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bo
 
 
 def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: bool) -> Any:
-    if with_setup:
+    if with_setup and (kwargs or not _takes(cls.forward, len(args))):
         bound = inspect.signature(cls.forward).bind(*args, **kwargs)
         bound.apply_defaults()
         args, kwargs = bound.args, bound.kwargs
@@ -66,43 +69,98 @@ def _call(cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], with_setup: b
             if any(map(level.has, tree_leaves(args))) or any(isinstance(v, Tensor) for v in kwargs.values()):
                 return call_mapped(cls, level, args, kwargs, with_setup)
             with outside():
-                return call(cls, args, kwargs, with_setup)
+                return call(cls, args, kwargs)
         kind = _in_transforms(cls)
-    needs = tuple([isinstance(a, Tensor) and a._current_edge() is not None for a in args])
-    tensors = [a for a in args if isinstance(a, Tensor)]
-    edges: tuple[Node | None, ...] = tuple([None if type(t._edge) is NoGradEdge else t._edge for t in tensors])
-    seq = next_seq()
-    ctx = start(kind, edges, seq)
-    ctx.needs_input_grad = needs
+    return _record(cls, kind, args, mode, with_setup)
+
+
+def _takes(forward: Any, count: int) -> bool:
+    """Whether a function takes exactly this number of positional arguments, and nothing else."""
+    code = getattr(forward, "__code__", None)
+    if code is None or code.co_argcount != count or code.co_kwonlyargcount or forward.__dict__:
+        return False
+    return not code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+
+
+def _record(cls: Any, kind: Any, args: tuple[Any, ...], mode: Mode, with_setup: bool) -> Any:
+    """Run forward; its context becomes the node of the results if an argument requires grad."""
+    needs, inputs = [], []
+    for a in args:
+        if type(a) is Tensor or isinstance(a, Tensor):
+            if a._view is not None:
+                refresh(a)
+            edge = a._edge
+            needs.append(edge is not None)
+            inputs.append(None if type(edge) is NoGradEdge else edge)
+        else:
+            needs.append(False)
+    edges = tuple(inputs)
+    ctx = start(kind, edges, seq := next_seq())
+    ctx.needs_input_grad = tuple(needs)
+    pushed = [tangent_of(a) for a in args] if mode.forward else None
     try:
-        return _run(cls, ctx, edges if mode.grad and True in needs else None, seq, args, mode, with_setup)
+        try:
+            MODE.set(mode.within or within_function(mode))
+            if with_setup:
+                output = cls.forward(*args)
+                cls.setup_context(ctx, args, output)
+            else:
+                output = cls.forward(ctx, *args)
+        finally:
+            MODE.set(mode)
+        return finish(cls, ctx, edges, seq, args, output, mode, mode.grad and True in needs, with_setup, pushed)
     finally:  # results hold the node: drop its references to marked tensors
         ctx.to_save = ctx.saved_for_forward = ctx.non_differentiable = ctx.dirty_tensors = None
 
 
-def _run(cls: Any, ctx: BackwardCFunction, edges: Any, seq: int, args: Any, mode: Mode, with_setup: bool) -> Any:
-    """Run forward; make `ctx` the node of the results unless `edges` is None."""
-    pushed = [tangent_of(a) for a in args] if mode.forward else []
-    try:
-        MODE.set(within_function(mode))
-        if with_setup:
-            output = cls.forward(*args)
-            cls.setup_context(ctx, args, output)
-        else:
-            output = cls.forward(ctx, *args)
-    finally:
-        MODE.set(mode)
+def finish(
+    cls: Any,
+    ctx: BackwardCFunction,
+    edges: tuple[Any, ...],
+    seq: int,
+    args: tuple[Any, ...],
+    output: Any,
+    mode: Mode,
+    recorded: bool,
+    with_setup: bool = False,
+    pushed: list[Any] | None = None,
+) -> Any:
+    """Return the results of a call whose forward has run, with their history.
+
+    Args:
+        recorded: whether the context, or a node apart from it, becomes the node of the results.
+        with_setup: whether `setup_context` filled the context.
+        pushed: the tangents of the arguments, in forward mode.
+    """
+    node = ctx._settle(edges, seq) if recorded else None
     given = output if isinstance(output, tuple) else (output,)
-    node = None if edges is None else ctx._settle(edges, seq)
     results = _results(cls, ctx, node, args, given, with_setup)
-    if any(t is not None for t in pushed):
+    if pushed is not None and any(t is not None for t in pushed):
         set_tangents(ctx, args, pushed, given, results)
     if node is not None:
+        _note(ctx, node, args, edges, given)
         if ctx.to_save is not None:
             ctx._save(results, node, mode)
         if mode.anomaly is not None:
             mode.anomaly.note(node)
-    return tuple(results) if isinstance(output, tuple) else results[0]
+    return tuple(results) if given is output else results[0]
+
+
+def _note(ctx: Any, node: Any, args: tuple[Any, ...], edges: tuple[Any, ...], given: tuple[Any, ...]) -> None:
+    """Note on the node the shape and spec of each argument and result, by which gradients are checked and made."""
+    inputs: list[Any] = []
+    following = iter(edges).__next__
+    for a in args:
+        if isinstance(a, Tensor):
+            inputs += (a._shape, a._spec) if following() is not None else UNWANTED
+        else:
+            inputs += NO_TENSOR
+    outputs: list[Any] = []
+    silent = () if ctx.__dict__.get("_materialize_non_diff_grads", True) else _constant(ctx)
+    for t in given:
+        outputs += (t._shape, t._spec) if isinstance(t, Tensor) and id(t) not in silent else NO_TENSOR
+    ctx._arguments = node._arguments = inputs
+    ctx._results = node._results = outputs
 
 
 def _in_transforms(cls: Any) -> Any:
@@ -140,48 +198,38 @@ def _results(
 
     Inputs that are returned as-is become new tensors; dirty ones stay the same objects.
     """
-    inputs = {id(a): i for i, a in enumerate(args) if isinstance(a, Tensor)}
+    inputs = set(map(id, args))
     dirty = _dirty(ctx, given) if ctx.dirty_tensors is not None else ()
     constant = _constant(ctx) if ctx.non_differentiable is not None else ()
-    kept = set(map(id, (*(ctx.to_save or ()), *(ctx.saved_for_forward or ())))) if setup else ()
-    many = sum(isinstance(t, Tensor) for t in given) > 1
     results: list[Any] = []
-    differentiable = 0
+    differentiable, views, count = 0, False, len(given)
     for nr, t in enumerate(given):
         if not isinstance(t, Tensor):
             results.append(t)
             continue
         is_input, is_dirty = id(t) in inputs, id(t) in dirty
-        counts = node is not None and t._spec.dtype.category >= FLOATING and id(t) not in constant
-        if not counts:
-            made = _without_history(t, is_input, is_dirty, kept)
+        if node is None or not t._spec.differentiable or id(t) in constant:
+            made = _without_history(t, is_input, is_dirty, ctx if setup else None)
             if made._view is not None and not (is_input and is_dirty):
                 made._view.meta = FUNCTION
-            results.append(made)
-            continue
-        differentiable += 1
-        edge: Any = node if len(given) == 1 else OutputSlot(node, nr, len(given))  # type: ignore[arg-type]
-        made = _same(t, kept) if is_input and not is_dirty else t
+        else:
+            differentiable += 1
+            edge: Any = node if count == 1 else OutputSlot(node, nr, count)
+            made = _same(t, ctx if setup else None) if is_input and not is_dirty else t
+            if is_dirty:
+                _rebase(cls, t, edge, is_input, sum(isinstance(t, Tensor) for t in given) > 1)
+            else:
+                made._edge = edge
+                if made._view is not None:
+                    made._view.meta = FUNCTION
+                    if not made.is_inference():
+                        made._view.version = made._counter[0]
         results.append(made)
-        if is_dirty:
-            _rebase(cls, t, edge, is_input, many)
-            continue
-        made._edge = edge
-        if made._view is not None:
-            made._view.meta = FUNCTION
-            if not made.is_inference():
-                made._view.version = made._counter[0]
-    if differentiable > 1:
+        views = views or made._view is not None
+    if views and differentiable > 1:
         for t in results:
             if isinstance(t, Tensor) and t._view is not None:
                 t._view.meta = MULTIPLE
-    if node is not None:
-        node._arguments = [(a._shape, a._spec) if isinstance(a, Tensor) else None for a in args]
-        silent = () if ctx.__dict__.get("_materialize_non_diff_grads", True) else constant
-        shown = [isinstance(t, Tensor) and id(t) not in silent for t in given]
-        node._results = [(r._shape, r._spec) if s else None for r, s in zip(results, shown, strict=True)]
-        if ctx is not node:
-            ctx._arguments, ctx._results = node._arguments, node._results
     return results
 
 
@@ -209,10 +257,10 @@ def _constant(ctx: BackwardCFunction) -> set[int]:
     return set(map(id, marked))
 
 
-def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection[int]) -> Tensor:
+def _without_history(t: Tensor, is_input: bool, is_dirty: bool, setup: BackwardCFunction | None) -> Tensor:
     """Return a result as a tensor that does not require grad."""
     if not t.requires_grad:
-        return _same(t, kept) if is_input and not is_dirty else t
+        return _same(t, setup) if is_input and not is_dirty else t
     if is_input:
         return t.detach()
     if t._view is None:
@@ -225,9 +273,6 @@ def _without_history(t: Tensor, is_input: bool, is_dirty: bool, kept: Collection
 
 def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
     """Set the grad_fn of a result that forward modified in place; `many` if there are several results."""
-    from ...declare.inplace.inplace import set_history
-    from ...declare.inplace.write_checks import check_writable
-
     if (t._edge is None or type(t._edge) in (AccumulateGrad, NoGradEdge)) and t.requires_grad:
         raise RuntimeError("a leaf Variable that requires grad has been used in an in-place operation.")
     if not is_input:
@@ -242,13 +287,13 @@ def _rebase(cls: Any, t: Tensor, edge: Any, is_input: bool, many: bool) -> None:
         t._view.version = -1  # its history is remade from that of the base
 
 
-def _same(t: Tensor, kept: Collection[int]) -> Tensor:
+def _same(t: Tensor, setup: BackwardCFunction | None) -> Tensor:
     """Return an alias, without history, of an input that forward returned as-is.
 
     Args:
-        kept: the ids of the tensors that `setup_context` saved.
+        setup: the context, if `setup_context` filled it.
     """
-    if id(t) in kept:
+    if setup is not None and any(t is one for one in (*(setup.to_save or ()), *(setup.saved_for_forward or ()))):
         raise RuntimeError(
             "An input that has been returned as-is as output is being saved for backward. This is not supported if you "
             "override setup_context. You should return and save a view of the input instead, e.g. with x.view_as(x) or "
@@ -284,7 +329,7 @@ def set_tangents(
 
     if ctx._materialize:
         tangents = [
-            zeros((a._shape, a._spec))
+            zeros(a._shape, a._spec)
             if t is None and isinstance(a, Tensor) and a._spec.dtype.category >= FLOATING
             else t
             for a, t in zip(args, tangents, strict=True)

@@ -6,6 +6,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from ...base.modes import MODE
+from ...base.spelling import Sentinel
 from ...core.packed import Packed, pack_input
 from ...core.saved import FREED
 from ...core.tensor import Tensor
@@ -94,7 +95,7 @@ class SavedOfFunction(SavedTensor):
 
     @property
     def _saved(self) -> Any:
-        return FREED if self._node._saved is FREED else self._entry.value
+        return FREED if isinstance(self._node._saved, Sentinel) else self._entry.value
 
     def register_hooks(self, pack_hook: Any = None, unpack_hook: Any = None, /) -> None:
         """Pack this saved tensor now with `pack_hook`; `unpack_hook` unpacks it when backward needs it.

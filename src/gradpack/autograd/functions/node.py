@@ -4,24 +4,31 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from ...base.dtypes import FLOATING
+from ...backends import NUMPY, spec_of
 from ...base.errors import saved_was_freed, saved_was_modified
+from ...base.spelling import Sentinel
+from ...core.hooks import NodeExtras
 from ...core.packed import Packed, alias_for_hooks, keep_attributes, pack_input
 from ...core.saved import FREED, Owner, notify_recorder
-from ...core.tensor import Tensor, _new, alias, wrap
+from ...core.tensor import DUALS, Tensor, _new, alias, wrap
 from ...core.views import base_of
 from ...graph.node import Node, OutputSlot, PartialGrads
 from .context import FunctionCtx, Saved, SavedOfFunction
+from .gradients import fitted, type_name, zeros
 
+_ndarray = NUMPY.array_types[0]
 _EARLY = (
     "saved_tensors can only be accessed once when clear_saved_tensors_on_access=True is set on the autograd.Function. "
     "Either access saved_tensors only once, or set clear_saved_tensors_on_access=False."
 )
-_HEAP = 1 << 9  # the flag of classes that were made by a class statement
+ACCESSED = Sentinel("<accessed>")  # in place of saved tensors that could be read once
+NO_TENSOR = (None, None)  # in place of the shape and spec of what is no tensor
+UNWANTED = (False, None)  # likewise of an argument whose gradient nobody wants
 # Attributes that the engine and error messages use on a node, which attributes set by the user must not hide.
-_OWN = frozenset({"backward", "backward_graph", "undefined", "name"})
+OWN = frozenset({"backward", "backward_graph", "undefined", "name"})
 
 
 class BackwardCFunction(Node, FunctionCtx):
@@ -36,18 +43,22 @@ class BackwardCFunction(Node, FunctionCtx):
     dirty_tensors: Any
     non_differentiable: Any
 
-    _arguments: list[Any]  # (shape, spec) of each argument of forward, None for one that is no tensor
-    _results: list[Any]  # likewise for each result
-    _saved: Any  # None before forward is done, then a list of `Saved`; FREED after backward
-    _accessed: bool  # were they read under clear_saved_tensors_on_access?
+    _arguments: list[Any]  # shape, spec of each argument of forward; `NO_TENSOR`, `UNWANTED`
+    _results: list[Any]  # shape, spec of each result
+    # None before forward is done, then a list of `Saved`, or the tensors themselves, of which none is a result, a view
+    # or packed; FREED after backward, ACCESSED once they were read under clear_saved_tensors_on_access.
+    _saved: Any
+    _versions: list[int]  # those of the tensors themselves when they were saved
     _keep: bool  # does the current backward pass retain the graph?
     _materialize: bool  # see `set_materialize_grads`
-    _apart: BackwardCFunction | None  # the ctx, if separate: the user's attributes hide the node's
-    _home: Any  # on such a ctx: a weak reference to the node
 
     __slots__ = ("__dict__", *__annotations__)
 
     _forward_cls: ClassVar[Any]
+    _no_backward: ClassVar[Any]  # `Function.backward`
+    _no_setup: ClassVar[Any]  # `Function.setup_context`
+    _apply: ClassVar[Any]  # the call of the `Function`: see text.py
+    _home: Any = None  # on a ctx that is not the node: a weak reference to the node
 
     def name(self) -> str:
         """The name of the Function's class and "Backward"."""
@@ -74,19 +85,22 @@ class BackwardCFunction(Node, FunctionCtx):
         Raises:
             RuntimeError: if backward has freed them, or one of them was modified in place.
         """
-        ctx = self._ctx()
-        if ctx.saved_for_forward is not None:
-            return ctx.saved_for_forward
-        if ctx._saved is FREED:
-            if ctx._accessed:
-                raise RuntimeError(_EARLY)
-            raise saved_was_freed(type(self).__name__, "saved_tensors")
-        if ctx._saved is None:
+        saved = self._saved
+        if type(saved) is tuple:
+            for t, version in zip(saved, self._versions):  # noqa: B905 - one for each
+                if t._counter[0] != version:
+                    return tuple([self._unpack(i, s) for i, s in enumerate(self._entries())])  # raises, as a rule
+        elif self.saved_for_forward is not None:
+            return self.saved_for_forward
+        elif saved is None:
             return ()
-        found = tuple(ctx._unpack(i, s) for i, s in enumerate(ctx._saved))
+        elif saved is ACCESSED:
+            raise RuntimeError(_EARLY)
+        else:
+            saved = tuple([self._unpack(i, s) for i, s in enumerate(self._entries())])
         if self._forward_cls.clear_saved_tensors_on_access:
-            ctx._saved, ctx._accessed = FREED, True
-        return found
+            self._saved = ACCESSED
+        return saved
 
     @property
     def saved_variables(self) -> tuple[Any, ...]:
@@ -96,16 +110,12 @@ class BackwardCFunction(Node, FunctionCtx):
 
     @property
     def _raw_saved_tensors(self) -> tuple[Any, ...]:
-        ctx = self._ctx()
-        if ctx._saved is FREED:
-            raise saved_was_freed(type(self).__name__, "saved_tensors")
-        return tuple(SavedOfFunction.of(ctx, s) for s in ctx._saved or ())
+        return tuple([SavedOfFunction.of(self, s) for s in self._entries()])
 
     def maybe_clear_saved_tensors(self) -> None:
         """Free the saved tensors, unless the current backward pass retains the graph."""
-        ctx = self._ctx()
-        if not ctx._keep:
-            ctx._saved = FREED
+        if not self._keep:
+            self._saved = FREED
 
     def apply(self, *grads: Any) -> Any:
         """Call the user's `backward` with these gradients."""
@@ -121,67 +131,80 @@ class BackwardCFunction(Node, FunctionCtx):
         return self._forward_cls.jvp(self, *tangents)
 
     def _user_backward(self) -> Any:
-        from ..function import Function
-
         cls = self._forward_cls
-        own, other = cls.backward is not Function.backward, cls.vjp is not Function.vjp
-        if own and other:
+        if cls.vjp is self._no_backward:
+            return cls.backward
+        if cls.backward is not self._no_backward:
             raise RuntimeError(
                 "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You should only "
                 "implement one of them."
             )
-        return cls.vjp if other else cls.backward
+        return cls.vjp
 
     # -- the node's side --
 
-    def _ctx(self) -> BackwardCFunction:
-        return self if self._apart is None else self._apart
-
-    def __getattr__(self, name: str) -> Any:
-        if name != "_apart" and self._apart is not None:
-            return getattr(self._apart, name)
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+    def _entries(self) -> list[Saved]:
+        """The saved tensors as entries, which from now on the node keeps."""
+        saved = self._saved
+        if saved is FREED or saved is ACCESSED:
+            raise saved_was_freed(type(self).__name__, "saved_tensors")
+        if type(saved) is tuple:
+            self._saved = [entry_of(t, version) for t, version in zip(saved, self._versions, strict=True)]
+        return self._saved or []
 
     def _settle(self, edges: tuple[Any, ...], seq: int) -> BackwardCFunction:
         """Return the node after forward: this object, unless the user set attributes that would hide the node's."""
-        from ...core.hooks import NodeExtras
-
         extras: Any = self.extras
         same = self.edges is edges and self.seq is seq and (extras is None or type(extras) is NodeExtras)
-        if same and _OWN.isdisjoint(self.__dict__):
+        if same and OWN.isdisjoint(self.__dict__):
             return self
-        node: BackwardCFunction = start(type(self), edges, seq)
+        node: BackwardCFunction = start(_apart_from(type(self)), edges, seq)
         node._apart, self._home = self, weakref.ref(node)
         return node
 
-    def _save(self, results: list[Any], node: BackwardCFunction, mode: Any) -> None:
+    def _save(self, results: Sequence[Any], node: BackwardCFunction, mode: Any) -> None:
         """Save the tensors of `save_for_backward`. Results are kept without their grad_fn, which would be a cycle."""
-        found = []
-        for i, t in enumerate(marks(self, "to_save")):
-            saved = _new(Saved)
-            saved.version, saved.edge, saved.nr, saved.value = 0, None, None, t
-            found.append(saved)
-            if t is None:
-                continue
-            if not isinstance(t, Tensor):
-                raise TypeError(
-                    f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
-                )
-            saved.version = t._counter[0]
-            edge = saved.edge = t._current_edge()
-            nr = next((nr for nr, r in enumerate(results) if r is t), None)
-            if nr is not None and edge is not None:
+        given = marks(self, "to_save")
+        if mode.hooks is None and not mode.leaves_fast_path:
+            versions = []
+            for t in given:
+                if not isinstance(t, Tensor) or t._view is not None:
+                    break
+                edge = t._edge
+                if edge is node or (type(edge) is OutputSlot and edge.edges[0] is node):
+                    break
+                versions.append(t._counter[0])
+            else:
+                self._saved, self._versions = tuple(given), versions
+                return
+        self._saved = [self._entry(i, t, results, node, mode) for i, t in enumerate(given)]
+
+    def _entry(self, i: int, t: Any, results: Sequence[Any], node: BackwardCFunction, mode: Any) -> Saved:
+        """Return what is kept of one saved tensor."""
+        saved: Saved = entry_of(t, 0)
+        if t is None:
+            return saved
+        if not isinstance(t, Tensor):
+            raise TypeError(
+                f"save_for_backward can only save variables, but argument {i} is of type {type(t).__name__}"
+            )
+        saved.version, hooked = t._counter[0], mode.hooks is not None or mode.leaves_fast_path
+        for nr, result in enumerate(results):
+            if result is t and saved.edge is not None:
+                saved.value = t = alias_for_hooks(t, saved.edge if hooked else None)
                 saved.nr, saved.edge = nr, None
-                saved.value = t = alias_for_hooks(t, edge)
-            elif t._view is not None and (base := base_of(t)) is not t and any(base is r for r in results):
+                break
+        else:
+            if t._view is not None and (base := base_of(t)) is not t and any(base is r for r in results):
                 saved.value = t = alias_for_hooks(t, None)
+        if hooked:
             packed = None
             label = (type(self).__name__, f"saved_tensors[{i}]")
             if mode.hooks is not None or mode.mutation is not None:
                 packed = saved.value = pack_input(mode, t, label, node)
             if mode.recorder is not None:
                 saved.hold = notify_recorder(mode, self._forward_cls.__name__, label, t, packed, node)
-        self._saved = found
+        return saved
 
     def _unpack(self, i: int, saved: Saved) -> Any:
         value, name = saved.value, type(self).__name__  # `self.name` may be the user's
@@ -189,7 +212,7 @@ class BackwardCFunction(Node, FunctionCtx):
             return None
         if isinstance(value, Packed):
             value = value.get(Owner(name), f"saved_tensors[{i}]")
-            if saved.edge is None and saved.nr is None and value._edge is None:
+            if saved.nr is None and value._edge is saved.edge:
                 return value
         elif value._counter[0] != saved.version and int(value._counter[0]) != int(saved.version):
             whose = f"output {saved.nr} of {name}" if saved.nr is not None else ""
@@ -201,8 +224,11 @@ class BackwardCFunction(Node, FunctionCtx):
         elif saved.nr is None:
             return value
         out = alias(value._data, value._spec, value._shape)
-        out._counter, out._edge, out._tangents = value._counter, saved.edge, value._tangents
-        keep_attributes(value, out)
+        out._counter, out._edge = value._counter, saved.edge
+        if DUALS:
+            out._tangents = value._tangents
+        if value is not saved.value:  # what an unpack hook returned
+            keep_attributes(value, out)
         if saved.nr is not None:
             out._edge = self._edge_of(saved.nr)
         return out
@@ -213,67 +239,119 @@ class BackwardCFunction(Node, FunctionCtx):
         outer = None if node.extras is None or node.extras.outer is None else node.extras.outer()
         if outer is not None:  # the result is part of a base that was written to
             return outer.part()
-        count = len(node._results)
+        count = len(node._results) // 2
         return node if count == 1 else OutputSlot(node, nr, count)
 
-    def _call(self, g: Any, keep: bool, create_graph: bool) -> list[Any]:
-        ctx = self._ctx()
+    def backward(self, g: Any, keep: bool, create_graph: bool = False) -> list[Any]:
+        """Call the user's backward; return one gradient for each edge."""
+        cls = self._forward_cls
+        self._keep = keep
+        try:
+            if cls.vjp is not self._no_backward or cls.boxed_grads_call:
+                result = BackwardCFunction.apply(self, *self._given(g))
+            elif type(g) is _ndarray:
+                result = cls.backward(self, alias(g, spec_of(g), g.shape))
+            else:
+                result = cls.backward(self, *self._given(g))
+        finally:
+            self._keep = True
+        if not isinstance(result, tuple):
+            result = (result,)
+        arguments = self._arguments
+        if 2 * len(result) != len(arguments):
+            result = self._trimmed(result)
+        gradients: list[Any] = []
+        metas = iter(arguments)
+        for value, shape, spec in zip(result, metas, metas):  # noqa: B905 - of one length
+            if value is None:
+                if shape is not None:
+                    gradients.append(None)
+                continue
+            if not (isinstance(value, Tensor) and value._spec is spec and value._shape == shape):
+                value = self._fitted(value, shape, spec, len(gradients), result)
+            gradients.append(value if create_graph or value is None else value._data)
+        if not keep:
+            self._saved = FREED
+        return gradients
+
+    def _given(self, g: Any) -> list[Any]:
+        """The arguments of the user's backward."""
         given: list[Any] = []
-        for part, meta in zip(g if type(g) is PartialGrads else (g,), self._results, strict=True):
+        metas = iter(self._results)
+        for part, shape, spec in zip(g if type(g) is PartialGrads else (g,), metas, metas, strict=True):
             if part is None:
-                given.append(None if meta is None or not ctx._materialize else zeros(meta))
+                given.append(zeros(shape, spec) if spec is not None and self._materialize else None)
+            elif type(part) is _ndarray:
+                given.append(alias(part, spec_of(part), part.shape))
             else:
                 given.append(part if isinstance(part, Tensor) else wrap(part))
-        ctx._keep = keep
-        try:
-            result = BackwardCFunction.apply(ctx, *given)
-        finally:
-            ctx._keep = True
-        del given
-        gradients = self._checked(result if isinstance(result, tuple) else (result,), create_graph)
-        if not keep:
-            ctx._saved = FREED
-        return gradients
+        return given
 
-    def _checked(self, results: tuple[Any, ...], create_graph: bool) -> list[Any]:
-        """Return one gradient for each edge, from the results of the user's backward; raise if they do not fit."""
-        count = len(self._arguments)
-        name = type(self).__name__
-        if len(results) > count and all(r is None for r in results[count:]):
-            results = results[:count]
-        if len(results) != count:
+    def _trimmed(self, results: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the results of the user's backward, one for each argument, without Nones at the end."""
+        count = len(self._arguments) // 2
+        if len(results) < count or any(r is not None for r in results[count:]):
             raise RuntimeError(
-                f"function {name} returned an incorrect number of gradients (expected {count}, got {len(results)})"
+                f"function {type(self).__name__} returned an incorrect number of gradients (expected {count}, got "
+                f"{len(results)})"
             )
-        gradients: list[Any] = []
-        for i, (value, meta) in enumerate(zip(results, self._arguments, strict=True)):
-            if meta is None:
-                if value is not None:
-                    raise RuntimeError(
-                        f"function {name} returned a gradient different than None at position {i + 1}, but the "
-                        "corresponding forward input was not a Variable"
-                    )
-                continue
-            nr = len(gradients)
-            if value is not None and not isinstance(value, Tensor):
-                raise RuntimeError(f"expected Variable or None (got {_type_name(value)})")
-            if value is None or self.edges[nr] is None:
-                gradients.append(None)
-                continue
-            shape, spec = meta
-            if value._shape != shape or value._spec is not spec:
-                value = _fitted(value, shape, spec, name, nr)
-            gradients.append(value if create_graph else value._data)
-        return gradients
+        return results[:count]
 
-    def backward(self, g: Any, keep: bool) -> list[Any]:
-        return self._call(g, keep, False)
+    def _fitted(self, value: Any, shape: Any, spec: Any, nr: int, results: tuple[Any, ...]) -> Tensor | None:
+        """Return a gradient in the shape and dtype of its argument, None if nobody wants it; else raise."""
+        name = type(self).__name__
+        if shape is None:
+            shapes = self._arguments[::2]
+            place = next(i for i, r in enumerate(results) if r is not None and shapes[i] is None)
+            raise RuntimeError(
+                f"function {name} returned a gradient different than None at position {place + 1}, but the "
+                "corresponding forward input was not a Variable"
+            )
+        if not isinstance(value, Tensor):
+            raise RuntimeError(f"expected Variable or None (got {type_name(value)})")
+        return None if spec is None else fitted(value, shape, spec, name, nr)
 
     def backward_graph(self, g: Any, keep: bool) -> list[Any]:
-        return self._call(g, keep, True)
+        return self.backward(g, keep, True)
 
     def undefined(self, keep: bool, create_graph: bool) -> list[Any]:
-        return self._call(PartialGrads([None] * len(self._results)), keep, create_graph)
+        return self.backward(PartialGrads([None] * (len(self._results) // 2)), keep, create_graph)
+
+
+class _Apart(BackwardCFunction):
+    """A node whose ctx is another object, because attributes that the user set on the ctx would hide the node's."""
+
+    __slots__ = ()
+
+    _apart: BackwardCFunction  # the ctx: a slot of the subclass of each `Function`
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_apart":
+            raise AttributeError(name)
+        return getattr(self._apart, name)
+
+    @property
+    def saved_tensors(self) -> tuple[Any, ...]:
+        return self._apart.saved_tensors
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[Any, ...]:
+        return self._apart._raw_saved_tensors
+
+    def maybe_clear_saved_tensors(self) -> None:
+        BackwardCFunction.maybe_clear_saved_tensors(self._apart)
+
+    def backward(self, g: Any, keep: bool, create_graph: bool = False) -> list[Any]:
+        return BackwardCFunction.backward(self._apart, g, keep, create_graph)
+
+
+def _apart_from(kind: Any) -> Any:
+    """The class of nodes, of the same name, whose ctx is another object."""
+    found = kind.__dict__.get("_apart_cls")
+    if found is None:
+        body = {"__slots__": ("_apart",), "__module__": kind.__module__}
+        found = kind._apart_cls = type(kind.__name__, (_Apart, kind), body)
+    return found
 
 
 def marks(ctx: BackwardCFunction, name: str) -> tuple[Any, ...]:
@@ -290,52 +368,14 @@ def start(cls: Any, edges: tuple[Any, ...], seq: int) -> Any:
     node = _new(cls)
     node.edges, node.seq, node.extras = edges, seq, None
     node.to_save = node.saved_for_forward = node.dirty_tensors = node.non_differentiable = None
-    node._saved = node._apart = node._home = None
-    node._materialize, node._accessed, node._keep = True, False, True
+    node._saved = None
+    node._materialize = node._keep = True
     return node
 
 
-def zeros(meta: Any) -> Tensor:
-    """Zeros with a shape and spec."""
-    from ...ops.create.fill import zeros as make
-
-    shape, spec = meta
-    return make(shape, dtype=spec.dtype, device=spec.device)
-
-
-def _type_name(value: Any) -> str:
-    """The name of a value's type in torch's error messages: with its module, for types of compiled modules."""
-    kind = type(value)
-    module = kind.__module__.replace("gradpack.base", "torch").partition(".")[0]
-    if module == "builtins" or (kind.__flags__ & _HEAP and module != "torch"):
-        return kind.__name__
-    return f"{module}.{kind.__name__}"
-
-
-def _fitted(value: Tensor, shape: tuple[int, ...], spec: Any, name: str, i: int) -> Tensor:
-    """Return a gradient in the shape and dtype of its input: summed if the input was broadcast; else raise."""
-    from ...ops.reduce.reduce import sum_to_size
-
-    if value._shape != shape:
-        extra = len(value._shape) - len(shape)
-        if extra < 0 or not all(n in (1, m) for n, m in zip(shape, value._shape[extra:], strict=True)):
-            raise RuntimeError(
-                f"Function {name} returned an invalid gradient at index {i} - got {list(value._shape)} but expected "
-                f"shape compatible with {list(shape)}"
-            )
-        value = sum_to_size(value, shape)
-    if value._spec is not spec:
-        if value._spec.device != spec.device:
-            raise RuntimeError(
-                f"Function {name} returned an invalid gradient at index {i} - expected device {spec.device} but got "
-                f"{value.device}"
-            )
-        given = value._spec.dtype
-        if given.category != FLOATING and given.is_complex != spec.dtype.is_complex:
-            raise RuntimeError(
-                "Expected isFloatingType(grad.scalar_type()) || (input_is_complex == grad_is_complex) to be true, but "
-                f"got false. Function {name} returned a gradient of dtype {given} at index {i} for an input of "
-                f"{spec.dtype}: convert it with .to(dtype), or take its real part"
-            )
-        value = value.to(spec.dtype)
-    return value
+def entry_of(t: Any, version: int) -> Saved:
+    """A saved tensor as an entry."""
+    saved: Saved = _new(Saved)
+    saved.value, saved.version, saved.nr = t, version, None
+    saved.edge = None if not isinstance(t, Tensor) else t._edge if t._view is None else t._current_edge()
+    return saved
