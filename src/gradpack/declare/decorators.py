@@ -169,7 +169,7 @@ def _materialise(op: Op) -> None:
     common.update(constants_in(text))
     names = {**common, "__name__": "gradpack.ops"}
     exec(_compiled(text), names)
-    _install_node(op, names["_Backward"], filename)
+    _install_node(op, names["_Backward"], filename, common)
     common["_Backward"] = op.node_class
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     call = names["_call"]
@@ -185,8 +185,16 @@ def _materialise(op: Op) -> None:
         function.__source__ = text
 
 
-def _install_node(op: Op, node_class: Any, filename: str) -> None:
+def _install_node(op: Op, node_class: Any, filename: str, names: dict[str, Any]) -> None:
     from .dispatch.interpreted_node import InterpretedNode
+
+    def backward_batched(self: Any, g: Any, keep: bool) -> Any:
+        from .generate.batched_backward import of_batch
+
+        made = node_class.backward_batched = of_batch(op, names)  # in place of this function
+        return made(self, g, keep)
+
+    node_class.backward_batched = backward_batched
 
     general = type(
         op.node_name,

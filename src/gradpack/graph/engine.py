@@ -38,6 +38,7 @@ class GraphTask:
         observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after. Nodes of the types in
             `named` (None for no such types) may be reported after they ran, as `note((type, start, end, seq))`, times
             in nanoseconds.
+        visitor: runs each node in place of `_visit`, if it is not None: gets the gradient from `incoming`.
     """
 
     def __init__(self, roots: list[Node], keep: bool, create_graph: bool, depth: int = 0, observer: Any = None) -> None:
@@ -45,6 +46,7 @@ class GraphTask:
         self.number = _next_number()
         self.callbacks: list[Callable[[], Any]] = []
         self.observer = observer
+        self.visitor: Callable[[Node], Iterable[Gradient]] | None = None
         self.needed: set[Node] | None = None
         self.captured: dict[Node, Gradient] = {}
         self.capture = False
@@ -160,6 +162,8 @@ class GraphTask:
         g = None
         if self._leaves and self._counts is not None:
             self.serve_each([leaf for leaf in self._leaves if not self._counts.get(leaf)])
+        if self.visitor is not None:
+            return False, self.visitor
         direct = not self.create_graph
         if direct and self.capture:  # the gradient of an input that is no leaf is captured on its way
             direct = _LEAVES.issuperset(map(type, self.captured))

@@ -12,13 +12,12 @@ from itertools import compress
 from typing import Any, ClassVar
 
 from ...base import late
-from ...base.modes import MODE, RUN, TRANSFORMS
+from ...base.modes import MODE, RUN
 from ...core.packed import Packed, keep_attributes
 from ...core.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ...core.tensor import Tensor, alias, wrap
 from ...graph.node import Node, OutputSlot, PartialGrads, variant_of
-from ...kernels.dispatch import LARGE
-from ..batching.batch_tensor import batched, below, cut, is_batched_now
+from ..batching.batch_tensor import cut
 from ..op import Op
 from .make_node import SavedList
 from .unbroadcast import conj, fit_tensor, is_complex, with_zero_slope
@@ -49,39 +48,10 @@ class OpNode(Node):
                 finally:
                     MODE.set(mode)
         else:
-            found = self._of_examples(g) if op.kind == "elementwise" and is_batched_now(g) else None
-            gradients = self._formulas(g) if found is None else found
+            gradients = self._formulas(g)
         if not keep:
             self._free()
         return gradients
-
-    def _of_examples(self, g: Any) -> list[Any] | None:
-        """Return the gradients for a batched `g` by the compiled backward, if grad mode is off and all shapes agree.
-
-        The batch is one more dimension there. None if the interpreted formulas are needed.
-        """
-        mode, whole = MODE.get(), g._data.value
-        out = below(mode)
-        saved: Any
-        spec, shape = whole._spec, g._shape
-        if mode.grad or out.leaves_fast_path or out.levels or TRANSFORMS.get() or self.op.returns:
-            return None
-        if not spec.plain or whole._data.size >= LARGE or getattr(self, "fit", None) is not None:
-            return None
-        for name in needed(self.op, None):
-            saved = getattr(self, name, None)
-            if isinstance(saved, Tensor):
-                if saved._spec is not spec or saved._shape != shape:
-                    return None
-            elif type(saved) is type(whole._data):
-                if saved.shape != shape or saved.dtype != whole._data.dtype:
-                    return None
-            elif saved is not None and not isinstance(saved, bool | int | float):
-                return None
-        found = self.backward(whole._data, True)
-        if any(x is not None and x.shape != whole._shape for x in found):
-            return None
-        return [x if x is None else batched(wrap(x), g._data.level) for x in found]
 
     def _sources(self) -> dict[str, Any]:
         """Return the edge, or list of edges, of each differentiable input."""

@@ -1,0 +1,66 @@
+"""A backward pass for a batch of gradients at once, on the arrays with all examples where nodes can do that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from ..base.modes import TRANSFORMS, Mode
+from ..core.tensor import Tensor, wrap
+from ..declare.batching.batch_tensor import all_examples, batched, below, outside
+from ..graph.engine import GraphTask
+from ..graph.node import Node, PartialGrads
+
+
+def arrays_of(task: GraphTask, mode: Mode, seeds: list[Any]) -> list[Any] | None:
+    """Let a task run on arrays, and return those of its seeds.
+
+    Returns:
+        None if it is to run on batched Tensors: unless one level of `vmap` has batched all seeds, and nothing watches
+        operations or nodes.
+    """
+    if len(mode.levels) != 1 or TRANSFORMS.get() or (mode.below or below(mode)).leaves_fast_path:
+        return None
+    (level,) = mode.levels
+    for seed in seeds:
+        if not level.has(seed) or not seed._data.value._spec.plain or seed._data.same:
+            return None
+    if task.observer is not None or any(node.extras is not None for node in task._seen or ()):
+        return None
+    grads = [seed._data.value._data for seed in seeds]
+    task.create_graph, task.visitor = False, _visitor(task, level, grads[0].dtype)
+    return grads
+
+
+def _visitor(task: GraphTask, level: Any, native: Any) -> Callable[[Node], Iterable[Any]]:
+    """Make the function that runs a node on an array of gradients."""
+    captured, keep = task.captured, task.keep
+
+    def tensor(g: Any) -> Any:
+        if type(g) is PartialGrads:
+            return PartialGrads(map(tensor, g))
+        return g if g is None else batched(wrap(g), level)
+
+    def array(g: Any) -> Any:
+        if type(g) is PartialGrads:
+            return PartialGrads(map(array, g))
+        if isinstance(g, Tensor) and not level.has(g):
+            with outside():
+                return all_examples(g, level)._data
+        return g if g is None else g._data.value._data
+
+    def visit(node: Node) -> Iterable[Any]:
+        g, task.incoming = task.incoming, None
+        if node in captured:
+            captured[node] = g
+            if task.needed is not None and task.needed.isdisjoint(node.edges):
+                return ()
+        if g is None:
+            return [array(x) for x in node.undefined(keep, True)]
+        if type(g) is PartialGrads or g.dtype is native:
+            found = node.backward_batched(g, keep)
+            if found is not None:
+                return found
+        return [array(x) for x in node.backward_graph(tensor(g), keep)]
+
+    return visit
