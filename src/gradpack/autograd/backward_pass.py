@@ -182,6 +182,8 @@ def rows_of(
     roots: list[Node], rows: Iterable[list[Tensor]], inputs: list[Node], create_graph: bool
 ) -> list[list[Tensor | None]]:
     """`captured` for many seeds of one retained graph, which is planned only once."""
+    if isinstance(rows, list) and len(rows) == 1:
+        return [captured(roots, rows[0], inputs, True, create_graph)]
     like = GraphTask(roots, True, create_graph)
     like.plan(inputs, True)
     return [captured(roots, seeds, inputs, True, create_graph, like) for seeds in rows]

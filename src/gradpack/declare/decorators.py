@@ -188,13 +188,8 @@ def _materialise(op: Op) -> None:
 def _install_node(op: Op, node_class: Any, filename: str, names: dict[str, Any]) -> None:
     from .dispatch.interpreted_node import InterpretedNode
 
-    def backward_batched(self: Any, g: Any, keep: bool) -> Any:
-        from .generate.batched_backward import of_batch
-
-        made = node_class.backward_batched = of_batch(op, names)  # in place of this function
-        return made(self, g, keep)
-
-    node_class.backward_batched = backward_batched
+    for name in ("backward_batched", "backward_graph"):
+        setattr(node_class, name, _made_at_first_call(name, op, node_class, names))
 
     general = type(
         op.node_name,
@@ -215,3 +210,16 @@ def _install_node(op: Op, node_class: Any, filename: str, names: dict[str, Any])
     for made in (node_class, general):
         name_node(op, made, filename)
     op.node_class, op.interpreted_class = node_class, general
+
+
+def _made_at_first_call(name: str, op: Op, node_class: Any, names: dict[str, Any]) -> Callable[[Any, Any, bool], Any]:
+    """Return a method of a node class that replaces itself by the one that `other_backward` makes."""
+
+    def method(self: Any, g: Any, keep: bool) -> Any:
+        from .generate import other_backward
+
+        made = getattr(other_backward, name)(op, names)
+        setattr(node_class, name, made)
+        return made(self, g, keep)
+
+    return method
