@@ -19,9 +19,8 @@ from ..graph import engine
 from ..graph.engine import GraphTask
 from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 from .arguments import flag
-from .batched_pass import arrays_of
+from .batched_pass import gradients_of
 
-_data_of = attrgetter("_data")
 _DEEP = 50  # nested passes, after which a new thread with a fresh recursion limit takes over
 
 
@@ -90,9 +89,7 @@ def run(
         task.plan_like(like)
     elif inputs is not None or registered[0] or logged:
         task.plan(inputs, capture)
-    grads = arrays_of(task, mode, seeds) if capture and mode.levels and not create_graph else None
-    if grads is None:
-        grads = list(seeds) if tensors else list(map(_data_of, seeds))
+    grads = gradients_of(seeds, task, mode, create_graph)
     tell, silenced = getattr(mode.recorder, "backward", None), None
     try:  # an interrupt may arrive at any moment, and must leave everything restored
         RUN.set(task)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import Any
 
 from ..base.modes import TRANSFORMS, Mode
@@ -11,22 +12,25 @@ from ..declare.batching.batch_tensor import all_examples, batched, below, outsid
 from ..graph.engine import GraphTask
 from ..graph.node import Node, PartialGrads
 
+_data_of = attrgetter("_data")
 
-def arrays_of(task: GraphTask, mode: Mode, seeds: list[Any]) -> list[Any] | None:
-    """Let a task run on arrays, and return those of its seeds.
 
-    Returns:
-        None if it is to run on batched Tensors: unless one level of `vmap` has batched all seeds, and nothing watches
-        operations or nodes.
+def gradients_of(seeds: list[Any], task: GraphTask, mode: Mode, create_graph: bool) -> list[Any]:
+    """Return what a task starts with: the seeds where gradients are Tensors, else their arrays.
+
+    Batched seeds become arrays, and so does all that the task computes, if one level of `vmap` has batched them all,
+    the result is captured and not recorded, and nothing watches operations or nodes.
     """
-    if len(mode.levels) != 1 or TRANSFORMS.get() or (mode.below or below(mode)).leaves_fast_path:
-        return None
+    if not task.create_graph:
+        return list(map(_data_of, seeds))
+    if create_graph or not task.capture or task.observer is not None or len(mode.levels) != 1 or TRANSFORMS.get():
+        return list(seeds)
     (level,) = mode.levels
     for seed in seeds:
         if not level.has(seed) or not seed._data.value._spec.plain or seed._data.same:
-            return None
-    if task.observer is not None or any(node.extras is not None for node in task._seen or ()):
-        return None
+            return list(seeds)
+    if (mode.below or below(mode)).leaves_fast_path or any(node.extras is not None for node in task._seen or ()):
+        return list(seeds)
     grads = [seed._data.value._data for seed in seeds]
     task.create_graph, task.visitor = False, _visitor(task, level, grads[0].dtype)
     return grads

@@ -163,7 +163,7 @@ def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[
     """The gradients of each element of an output, by one backward pass for each."""
     if MODE.get().levels:
         return [gradients((out,), inputs, (u,), retain_graph=True, create_graph=create_graph) for u in units((out,))[0]]
-    rows = ([u] for u in units((out,))[0]) if out._shape else [seeds_of((out,), None, False)]
+    rows: Any = ([u] for u in units((out,))[0]) if out._shape else [seeds_of((out,), None, False)]
     return rows_of([root_edge(out, 0)], rows, [input_edge(x) for x in inputs], create_graph)
 
 

@@ -16,7 +16,7 @@ DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
 
 def along(c: Call) -> Any:
     """Batching rule of operations along given dimensions: shift each `dim` by the batch dimension in front."""
-    values = c.wholes(ndim=1)
+    values = c.wholes(ndim=2 if c.op.name == "_unfold_backward" else 1)
     ndim = c.ndim(0)
     if "shape" in c.op.params:
         ndim = len(c.get("shape"))
