@@ -13,6 +13,8 @@ from ..graph.engine import GraphTask
 from ..graph.node import Node, PartialGrads
 
 _data_of = attrgetter("_data")
+_extras_of = attrgetter("extras")
+_NONE = frozenset({None})
 
 
 def gradients_of(seeds: list[Any], task: GraphTask, mode: Mode, create_graph: bool) -> list[Any]:
@@ -29,7 +31,7 @@ def gradients_of(seeds: list[Any], task: GraphTask, mode: Mode, create_graph: bo
     for seed in seeds:
         if not level.has(seed) or not seed._data.value._spec.plain or seed._data.same:
             return list(seeds)
-    if (mode.below or below(mode)).leaves_fast_path or any(node.extras is not None for node in task._seen or ()):
+    if (mode.below or below(mode)).leaves_fast_path or not _NONE.issuperset(map(_extras_of, task._seen or ())):
         return list(seeds)
     grads = [seed._data.value._data for seed in seeds]
     task.create_graph, task.visitor = False, _visitor(task, level, grads[0].dtype)

@@ -57,20 +57,20 @@ def backward_batched(op: Op, names: dict[str, Any]) -> Method:
     """Make the method for the nodes of an operation, whose text has these globals."""
     rule = rule_of(op)
     if has_backward(op) and not (op.returns or op.lists or op.joint_vjp is not None):
-        if rule is elementwise and not any(n.endswith("_shape") for n in op.saved):
-            return _elementwise(op, names)
+        if op.name in ("mm", "bmm") or (rule is elementwise and not any(n.endswith("_shape") for n in op.saved)):
+            return _broadcasting(op, names, rule is elementwise)
         if op.name == "expand":
             return lambda node, g, keep: fit_batched((g,), (node.input_shape,))
         if op.name in ("sum", "mean"):
             return _total(bind(late.expand), op.name == "mean")
         if op.kind == "linear" and op.inputs == ("input",) and rule in _MOVING and op.saved <= _READS:
-            return _moving(bind(op.formulas["input"]), rule, op.reads["input"])
+            return _moving(op, rule)
     return Node.backward_batched
 
 
-def _elementwise(op: Op, names: dict[str, Any]) -> Method:
+def _broadcasting(op: Op, names: dict[str, Any], elementwise: bool) -> Method:
     """Compile the text of backward again, to leave before anything is freed if a formula does not broadcast."""
-    other = " or ".join(f"{p}_g is not None and {p}_g.shape != _g.shape" for p in op.inputs)
+    other = " or ".join(f"{p}_g is not None and {p}_g.shape != _g.shape" for p in op.inputs if elementwise) or "False"
     end = "        if not _keep:\n"
     head, _, text = node_text(op, Inlined(op)).partition(end)
     text = f"{head}        if {other} or _g.size >= {LARGE}: return None\n{end}{text}"
@@ -80,29 +80,33 @@ def _elementwise(op: Op, names: dict[str, Any]) -> Method:
     return made
 
 
-def _moving(formula: Any, rule: Any, reads: tuple[str, ...]) -> Method:
-    """Make the method of an operation that moves elements, or adds some up."""
-
-    def method(node: Any, g: Any, keep: bool) -> Any:
-        given = []
-        for n in reads:
-            value = getattr(node, n)
-            if n == "input_shape":
-                value = (len(g), *value)
-            elif n == "place":
-                value = (slice(None), *(value if type(value) is tuple else (value,)))
-            elif n in DIMS and rule not in _SHAPED:
-                ndim = len(node.input_shape) if "input_shape" in reads else g.ndim - 1
-                if not ndim:
-                    return None
-                if rule is reducing and (value is None or value == ()):
-                    value = tuple(range(ndim))
-                value = shifted(value, ndim)
-                value = (0, *value) if rule is permute else value
-            given.append(value)
-        return (formula(g, *given),)
-
+def _moving(op: Op, rule: Any) -> Method:
+    """Make the method of an operation that moves elements, or adds some up: its formula, for one dimension more."""
+    reads = op.reads["input"]
+    ndim = "len(node.input_shape)" if "input_shape" in reads else "g.ndim - 1"
+    given, test = ["g"], ""
+    for n in reads:
+        if n in DIMS and rule not in _SHAPED:
+            test = f" if {ndim} else None"
+            given.append(f"dims(node.{n}, {ndim})")
+        else:
+            given.append(_IN_FRONT.get(n, "node.{0}").format(n))
+    dims = _order if rule is permute else _all_or if rule is reducing else shifted
+    names: dict[str, Any] = {"formula": bind(op.formulas["input"]), "dims": dims, "ALL": slice(None)}
+    exec(f"method = lambda node, g, keep: (formula({', '.join(given)}),){test}", names)
+    method: Method = names["method"]
     return method
+
+
+_IN_FRONT = {"input_shape": "(len(g), *node.{0})", "place": "(ALL, *node.{0})"}
+
+
+def _order(dims: Any, ndim: int) -> Any:
+    return (0, *shifted(tuple(dims), ndim))
+
+
+def _all_or(dim: Any, ndim: int) -> Any:
+    return tuple(range(1, ndim + 1)) if dim is None or dim == () else shifted(dim, ndim)
 
 
 def _total(expand: Any, averages: bool) -> Method:
