@@ -164,12 +164,13 @@ class GraphTask:
             self.serve_each([leaf for leaf in self._leaves if not self._counts.get(leaf)])
         if self.visitor is not None:
             return False, self.visitor
-        direct = not self.create_graph
-        if direct and self.capture:  # the gradient of an input that is no leaf is captured on its way
+        direct = True
+        if self.capture:  # the gradient of an input that is no leaf is captured on its way
             direct = _LEAVES.issuperset(map(type, self.captured))
         if self.observer is None:
             return direct, self._visit
-        return False, self._visit_timed if direct and self.observer.named is not None else self._visit
+        timed = direct and not self.create_graph and self.observer.named is not None
+        return False, self._visit_timed if timed else self._visit
 
     def add(self, leaf: Node, g: Gradient) -> None:
         """Add the gradient that one consumer sends to a leaf to those of the others."""
@@ -233,6 +234,7 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
     """Send the gradients of the roots of a task down the graph. Empties the list."""
     direct, visit = task.begin(grads)
     keep, needed, counts, due = task.keep, task.needed, task._counts, task._due
+    graph = task.create_graph
     pending, ready, leaves = task._pending, task._ready, task._leaves
     leaf_type = AccumulateGrad
     following: Node | None = None  # the next node, if it is the only one in sight
@@ -250,7 +252,7 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
             else:
                 break
             if direct and node.extras is None and g is not None:
-                gradients = node.backward(g, keep)
+                gradients = node.backward_graph(g, keep) if graph else node.backward(g, keep)
             else:
                 task.incoming, g = g, None  # a hook may replace it: then it is not to live on here
                 gradients = visit(node)
