@@ -19,8 +19,9 @@ from ..graph import engine
 from ..graph.engine import GraphTask
 from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 from .arguments import flag
-from .batched_pass import gradients_of
+from .batched_pass import batched_or_tensors
 
+_data_of = attrgetter("_data")
 _DEEP = 50  # nested passes, after which a new thread with a fresh recursion limit takes over
 
 
@@ -89,7 +90,7 @@ def run(
         task.plan_like(like)
     elif inputs is not None or registered[0] or logged:
         task.plan(inputs, capture)
-    grads = gradients_of(seeds, task, mode, create_graph)
+    grads = batched_or_tensors(seeds, task, mode, create_graph) if tensors else list(map(_data_of, seeds))
     tell, silenced = getattr(mode.recorder, "backward", None), None
     try:  # an interrupt may arrive at any moment, and must leave everything restored
         RUN.set(task)

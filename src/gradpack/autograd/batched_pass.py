@@ -12,19 +12,16 @@ from ..declare.batching.batch_tensor import all_examples, batched, below, outsid
 from ..graph.engine import GraphTask
 from ..graph.node import Node, PartialGrads
 
-_data_of = attrgetter("_data")
 _extras_of = attrgetter("extras")
 _NONE = frozenset({None})
 
 
-def gradients_of(seeds: list[Any], task: GraphTask, mode: Mode, create_graph: bool) -> list[Any]:
-    """Return what a task starts with: the seeds where gradients are Tensors, else their arrays.
+def batched_or_tensors(seeds: list[Any], task: GraphTask, mode: Mode, create_graph: bool) -> list[Any]:
+    """Return what a task on Tensors starts with: the seeds, or the arrays of all examples if it can run on these.
 
-    Batched seeds become arrays, and so does all that the task computes, if one level of `vmap` has batched them all,
-    the result is captured and not recorded, and nothing watches operations or nodes.
+    It can if one level of `vmap` has batched them all, the result is captured and not recorded, and nothing watches
+    operations or nodes.
     """
-    if not task.create_graph:
-        return list(map(_data_of, seeds))
     if create_graph or not task.capture or task.observer is not None or len(mode.levels) != 1 or TRANSFORMS.get():
         return list(seeds)
     (level,) = mode.levels
