@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -71,6 +73,21 @@ def test_rows_with_a_history():
     (g,) = torch.autograd.grad(x.exp() * x, x, torch.eye(3), is_grads_batched=True, create_graph=True)
     g.sum().backward()
     torch.testing.assert_close(x.grad, (x.exp() * (2 + x)).detach())
+
+
+def test_no_cycles():
+    def f(x):
+        return (x[1:] ** 3).sum() + torch.stack(x.unbind()).prod() + torch.outer(x, x).exp().mean()
+
+    x = torch.linspace(0.1, 1, 3)
+    hessian(f, x, vectorize=True)
+    gc.collect()
+    gc.disable()
+    try:
+        hessian(f, x, vectorize=True)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
 
 
 def test_one_batch_inside_of_another():

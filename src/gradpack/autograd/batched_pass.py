@@ -22,7 +22,13 @@ def batched_or_tensors(seeds: list[Any], task: GraphTask, mode: Mode, create_gra
     It can if one level of `vmap` has batched them all, the result is captured and not recorded, and nothing watches
     operations or nodes.
     """
-    if create_graph or not task.capture or task.observer is not None or len(mode.levels) != 1 or TRANSFORMS.get():
+    if (
+        create_graph
+        or not (task.capture and seeds)
+        or task.observer is not None
+        or len(mode.levels) != 1
+        or TRANSFORMS.get()
+    ):
         return list(seeds)
     (level,) = mode.levels
     for seed in seeds:
@@ -31,39 +37,40 @@ def batched_or_tensors(seeds: list[Any], task: GraphTask, mode: Mode, create_gra
     if (mode.below or below(mode)).leaves_fast_path or not _NONE.issuperset(map(_extras_of, task._seen or ())):
         return list(seeds)
     grads = [seed._data.value._data for seed in seeds]
-    task.create_graph, task.visitor = False, _visitor(task, level, grads[0].dtype)
+    task.create_graph, task.visitor = False, _visitor(level, grads[0].dtype)
     return grads
 
 
-def _visitor(task: GraphTask, level: Any, native: Any) -> Callable[[Node], Iterable[Any]]:
+def _visitor(level: Any, native: Any) -> Callable[[GraphTask, Node], Iterable[Any]]:
     """Make the function that runs a node on an array of gradients."""
-    captured, keep = task.captured, task.keep
 
-    def tensor(g: Any) -> Any:
-        if type(g) is PartialGrads:
-            return PartialGrads(map(tensor, g))
-        return g if g is None else batched(wrap(g), level)
-
-    def array(g: Any) -> Any:
-        if type(g) is PartialGrads:
-            return PartialGrads(map(array, g))
-        if isinstance(g, Tensor) and not level.has(g):
-            with outside():
-                return all_examples(g, level)._data
-        return g if g is None else g._data.value._data
-
-    def visit(node: Node) -> Iterable[Any]:
-        g, task.incoming = task.incoming, None
-        if node in captured:
-            captured[node] = g
+    def visit(task: GraphTask, node: Node) -> Iterable[Any]:
+        g, keep, task.incoming = task.incoming, task.keep, None
+        if node in task.captured:
+            task.captured[node] = g
             if task.needed is not None and task.needed.isdisjoint(node.edges):
                 return ()
         if g is None:
-            return [array(x) for x in node.undefined(keep, True)]
+            return [_unwrapped(x, level) for x in node.undefined(keep, True)]
         if type(g) is PartialGrads or g.dtype is native:
             found = node.backward_batched(g, keep)
             if found is not None:
                 return found
-        return [array(x) for x in node.backward_graph(tensor(g), keep)]
+        return [_unwrapped(x, level) for x in node.backward_graph(_wrapped(g, level), keep)]
 
     return visit
+
+
+def _wrapped(g: Any, level: Any) -> Any:
+    """Return arrays as tensors that a level has batched."""
+    if type(g) is PartialGrads:
+        return PartialGrads(_wrapped(x, level) for x in g)
+    return g if g is None else batched(wrap(g), level)
+
+
+def _unwrapped(g: Any, level: Any) -> Any:
+    """Return tensors as arrays of all examples."""
+    if isinstance(g, Tensor) and not level.has(g):
+        with outside():
+            return all_examples(g, level)._data
+    return g if g is None else g._data.value._data

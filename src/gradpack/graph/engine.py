@@ -8,6 +8,7 @@ observable (it has hooks, or the request names inputs) does `GraphTask.plan` cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from operator import attrgetter
@@ -38,7 +39,7 @@ class GraphTask:
         observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after. Nodes of the types in
             `named` (None for no such types) may be reported after they ran, as `note((type, start, end, seq))`, times
             in nanoseconds.
-        visitor: runs each node in place of `_visit`, if it is not None: gets the gradient from `incoming`.
+        visitor: a function that takes the place of the method `_visit`, if it is not None.
     """
 
     def __init__(self, roots: list[Node], keep: bool, create_graph: bool, depth: int = 0, observer: Any = None) -> None:
@@ -46,7 +47,7 @@ class GraphTask:
         self.number = _next_number()
         self.callbacks: list[Callable[[], Any]] = []
         self.observer = observer
-        self.visitor: Callable[[Node], Iterable[Gradient]] | None = None
+        self.visitor: Callable[[GraphTask, Node], Iterable[Gradient]] | None = None
         self.needed: set[Node] | None = None
         self.captured: dict[Node, Gradient] = {}
         self.capture = False
@@ -163,7 +164,7 @@ class GraphTask:
         if self._leaves and self._counts is not None:
             self.serve_each([leaf for leaf in self._leaves if not self._counts.get(leaf)])
         if self.visitor is not None:
-            return False, self.visitor
+            return False, partial(self.visitor, self)
         direct = True
         if self.capture:  # the gradient of an input that is no leaf is captured on its way
             direct = _LEAVES.issuperset(map(type, self.captured))

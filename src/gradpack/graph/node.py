@@ -211,7 +211,7 @@ class Lent(OutputSlot):
             )
         return (g,) if self.outputs == 1 else OutputSlot.backward(self, g, keep)
 
-    backward_graph = backward
+    backward_graph = backward_batched = backward
 
     def name(self) -> str:
         node = self._node()
