@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,21 @@ def test_rows_with_a_history():
     torch.testing.assert_close(x.grad, (x.exp() * (2 + x)).detach())
 
 
+def test_no_cycles():
+    def f(x):
+        return (x[1:] ** 3).sum() + torch.stack(x.unbind()).prod() + torch.outer(x, x).exp().mean()
+
+    x = torch.linspace(0.1, 1, 3)
+    hessian(f, x, vectorize=True)
+    gc.collect()
+    gc.disable()
+    try:
+        hessian(f, x, vectorize=True)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
+
+
 def test_one_batch_inside_of_another():
     x = torch.linspace(0.1, 1, 3, requires_grad=True)
     y = x.exp() * x
@@ -91,3 +108,40 @@ def test_others_are_told_of_operations():
     with torch.autograd.profiler.profile() as prof:
         torch.autograd.grad(y, x, torch.eye(3), is_grads_batched=True)
     assert "aten::mul" in [event.name for event in prof.function_events]
+
+
+class Double(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+
+PASSES = {
+    "parts": lambda x: torch.cat([a * b for a, b in zip(x.split(2), x.flip(0).unbind()[:2], strict=False)]),
+    "a function of one's own": lambda x: Double.apply(x.exp()) * x,
+    "windows and sums": lambda x: x.cumsum(0) * x.mean() + x[None].transpose(0, 1).sum(1) + x.expand(2, 4).sum((0, 1)),
+    "no dimensions": lambda x: x.sum().expand(4) * x.prod() + x[1:2].squeeze().unsqueeze(0).permute(0),
+    "matrices": lambda x: (x.reshape(2, 2).mm(x.view(2, 2).exp()) @ x.view(2, 2).diagonal()).repeat(2),
+}
+
+
+@pytest.mark.parametrize("hooked", [False, True])
+@pytest.mark.parametrize("name", PASSES)
+def test_inputs_on_the_way_and_hooks(name, hooked):
+    x = torch.linspace(0.3, 1, 4, requires_grad=True)
+    middle = x * 1.5
+    y = PASSES[name](middle)
+    seen = []
+    if hooked:
+        middle.register_hook(lambda g: seen.append(g.shape) or g * 3)
+    seeds = torch.eye(4) + 0.5
+    found = torch.autograd.grad(y, (x, middle), seeds, is_grads_batched=True, retain_graph=True)
+    assert seen == [(4,)] * hooked
+    rows = [torch.autograd.grad(y, (x, middle), seed, retain_graph=True) for seed in seeds]
+    for g, each in zip(found, zip(*rows, strict=True), strict=True):
+        torch.testing.assert_close(g, torch.stack(each))
+        assert g.grad_fn is None and not g.requires_grad

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
+from gradpack.autograd.api import grad
 from gradpack.base.modes import MODE
 from gradpack.core.tensor import wrap
 from gradpack.declare.batching import batch_call as batching
@@ -19,7 +20,7 @@ from gradpack.declare.batching.level import VmapLevel
 from gradpack.declare.batching.rule_table import RULES
 from gradpack.declare.op import REGISTRY
 from gradpack.func import batching_coverage
-from tests.ops.cases import Case, load_operations
+from tests.ops.cases import Case, close, load_operations
 from tests.samples.base import all_samples
 
 load_operations()
@@ -75,6 +76,34 @@ def test_all_examples_at_once(name):
                 expected = np.stack([t._data for t in column])
                 assert found.shape == expected.shape and found.dtype == expected.dtype, (case, which)
                 np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-8, err_msg=f"{case} {which}")
+
+
+@pytest.mark.parametrize("native", [np.float64, np.float32])
+@pytest.mark.parametrize("name", TABLE)
+def test_a_batch_of_gradients_is_each_alone(name, native):
+    for nr, sample in enumerate(TABLE[name]):
+        case = Case(REGISTRY[name], nr, sample)
+        arrays = case.arrays(native)
+        if not case.inputs or name in DRAWS:
+            continue
+        tensors = case.tensors(arrays, case.inputs)
+        pairs = zip(case.differentiable(case.call(tensors)), case.seeds(arrays), strict=True)
+        pairs = [(o, np.stack([u, 3 * u, u[::-1] if u.ndim else -u])) for o, u in pairs if o.requires_grad]
+        if not pairs:
+            continue
+        outs, sources = [o for o, _ in pairs], [tensors[i] for i in case.inputs]
+        batch = {"is_grads_batched": True, "retain_graph": True, "allow_unused": True}
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            found = grad(outs, sources, [wrap(u) for _, u in pairs], **batch)
+        for b in range(SIZE):
+            alone = grad(outs, sources, [wrap(u[b].copy()) for _, u in pairs], retain_graph=True, allow_unused=True)
+            for g, expected in zip(found, alone, strict=True):
+                assert (g is None) is (expected is None), case
+                if g is not None:
+                    value, wanted = g._data[b], expected._data
+                    assert value.shape == wanted.shape and value.dtype == wanted.dtype, case
+                    assert close(value, wanted, 1e-9 if native is np.float64 else 1e-4), case
 
 
 def test_rules_are_of_operations_that_exist():

@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.callers import warn_once
-from ..base.modes import MODE, TRANSFORMS, using
+from ..base.modes import MODE, TRANSFORMS, using, without_grad
 from ..core import accumulate_grad as _leaf  # noqa: F401 - sets `AccumulateGrad.store`
 from ..core import copying as _copying  # noqa: F401 - sets the copying methods of Tensor
 from ..core import data as _data  # noqa: F401 - sets `Tensor.data` and `Tensor.grad_dtype`
 from ..core import node_methods as _node_methods  # noqa: F401 - sets methods of nodes
 from ..core.hooks import retain_grad
 from ..core.tensor import Tensor, alias
-from ..declare.batching.batch_tensor import all_examples, batched, bottom, is_batched_now, lifted
+from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph.node import Node, NoGradEdge
 from .arguments import batch_size, flag, input_edge, inputs_of, root_edge, seeds_of, sequence
 from .backward_pass import captured, run
@@ -177,9 +177,12 @@ def _batched(
     """Run one backward pass for a whole batch of gradients, under a level of `vmap`."""
     from ..declare.batching.level import VmapLevel
 
-    level = VmapLevel(count, inner=True)
-    with using(levels=(*MODE.get().levels, level)):
+    level, mode = VmapLevel(count, inner=True), MODE.get()
+    try:
+        MODE.set(entered(mode if create_graph else without_grad(mode), level))  # without grad, as the pass itself is
         found = captured(edges, [batched(seed, level) for seed in seeds], wanted, keep, create_graph)
+    finally:
+        MODE.set(mode)
     return [g if g is None else all_examples(g, level) for g in found]
 
 

@@ -14,10 +14,12 @@ from ..base.modes import MODE, RUN, without_grad
 from ..base.threads import start
 from ..core.hooks import registered
 from ..core.tensor import InferenceCounter, Tensor, alias, wrap
+from ..declare.batching.batch_tensor import batched
 from ..graph import engine
 from ..graph.engine import GraphTask
 from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, PartialGrads, TransformInput
 from .arguments import flag
+from .batched_pass import batched_or_tensors
 
 _data_of = attrgetter("_data")
 _DEEP = 50  # nested passes, after which a new thread with a fresh recursion limit takes over
@@ -88,7 +90,7 @@ def run(
         task.plan_like(like)
     elif inputs is not None or registered[0] or logged:
         task.plan(inputs, capture)
-    grads = list(seeds) if tensors else list(map(_data_of, seeds))
+    grads = batched_or_tensors(seeds, task, mode, create_graph) if tensors else list(map(_data_of, seeds))
     tell, silenced = getattr(mode.recorder, "backward", None), None
     try:  # an interrupt may arrive at any moment, and must leave everything restored
         RUN.set(task)
@@ -143,7 +145,10 @@ def captured(
     like: GraphTask | None = None,
 ) -> list[Tensor | None]:
     """Return the gradient of each input. A seed that arrives unchanged is returned as the same Tensor."""
-    gradients = run(roots, seeds, keep, create_graph, inputs, True, like).captured
+    task = run(roots, seeds, keep, create_graph, inputs, True, like)
+    gradients, level = task.captured, None
+    if task.visitor is not None:
+        level, seeds = seeds[0]._data.level, [seed._data.value for seed in seeds]
     found: dict[tuple[Node, int], Tensor | None] = {}
     results = []
     for edge in inputs:
@@ -165,6 +170,7 @@ def captured(
                 g = alias(g, spec, g.shape) if usual else wrap(g)
                 if MODE.get().inference:
                     g._counter = InferenceCounter([0])
+            g = g if level is None else batched(g, level)
         found[node, nr] = g
         results.append(g)
     return results
@@ -174,6 +180,8 @@ def rows_of(
     roots: list[Node], rows: Iterable[list[Tensor]], inputs: list[Node], create_graph: bool
 ) -> list[list[Tensor | None]]:
     """`captured` for many seeds of one retained graph, which is planned only once."""
+    if isinstance(rows, list) and len(rows) == 1:
+        return [captured(roots, rows[0], inputs, True, create_graph)]
     like = GraphTask(roots, True, create_graph)
     like.plan(inputs, True)
     return [captured(roots, seeds, inputs, True, create_graph, like) for seeds in rows]

@@ -233,7 +233,8 @@ def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, 
     parts = []
     for g, like in zip(found, inputs, strict=True):
         g = zeros((sum(sizes), *like._shape), dtype=like.dtype, device=like.device) if g is None else g
-        parts.append([p.view((*out._shape, *like._shape)) for p, out in zip(g.split(sizes), outputs, strict=True)])
+        pieces = g.split(sizes) if create_graph or len(sizes) > 1 else (g,)
+        parts.append([p.view((*out._shape, *like._shape)) for p, out in zip(pieces, outputs, strict=True)])
     return [tuple(row) for row in zip(*parts, strict=True)]
 
 

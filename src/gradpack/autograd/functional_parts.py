@@ -9,7 +9,7 @@ from ..base.errors import inside_a_transform
 from ..base.modes import MODE, TRANSFORMS
 from ..core.tensor import Tensor
 from .api import grad
-from .arguments import flag, input_edge, root_edge
+from .arguments import flag, input_edge, root_edge, seeds_of
 from .backward_pass import rows_of
 
 Tensors = tuple[Tensor, ...]
@@ -163,7 +163,7 @@ def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[
     """The gradients of each element of an output, by one backward pass for each."""
     if MODE.get().levels:
         return [gradients((out,), inputs, (u,), retain_graph=True, create_graph=create_graph) for u in units((out,))[0]]
-    rows = ([u] for u in units((out,))[0])
+    rows: Any = ([u] for u in units((out,))[0]) if out._shape else [seeds_of((out,), None, False)]
     return rows_of([root_edge(out, 0)], rows, [input_edge(x) for x in inputs], create_graph)
 
 
@@ -178,7 +178,10 @@ def units(tensors: Sequence[Tensor], start: int = 0, stop: int | None = None) ->
         part = zeros(stop - start, count, dtype=t.dtype, device=t.device)
         low, high = max(start, first), min(stop, first + count)
         if low < high:
-            part[low - start : high - start, low - first : high - first].diagonal().fill_(1)
-        parts.append(part.reshape(stop - start, *t._shape))
+            if part._spec.plain:
+                part._data.reshape(-1)[(low - start) * count + low - first :: count + 1][: high - low] = 1
+            else:
+                part[low - start : high - start, low - first : high - first].diagonal().fill_(1)
+        parts.append(part if len(t._shape) == 1 else part.reshape(stop - start, *t._shape))
         first += count
     return parts

@@ -169,7 +169,7 @@ def _materialise(op: Op) -> None:
     common.update(constants_in(text))
     names = {**common, "__name__": "gradpack.ops"}
     exec(_compiled(text), names)
-    _install_node(op, names["_Backward"], filename)
+    _install_node(op, names["_Backward"], filename, common)
     common["_Backward"] = op.node_class
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     call = names["_call"]
@@ -185,8 +185,11 @@ def _materialise(op: Op) -> None:
         function.__source__ = text
 
 
-def _install_node(op: Op, node_class: Any, filename: str) -> None:
+def _install_node(op: Op, node_class: Any, filename: str, names: dict[str, Any]) -> None:
     from .dispatch.interpreted_node import InterpretedNode
+
+    for name in ("backward_batched", "backward_graph"):
+        setattr(node_class, name, _made_at_first_call(name, op, node_class, names))
 
     general = type(
         op.node_name,
@@ -207,3 +210,16 @@ def _install_node(op: Op, node_class: Any, filename: str) -> None:
     for made in (node_class, general):
         name_node(op, made, filename)
     op.node_class, op.interpreted_class = node_class, general
+
+
+def _made_at_first_call(name: str, op: Op, node_class: Any, names: dict[str, Any]) -> Callable[[Any, Any, bool], Any]:
+    """Return a method of a node class that replaces itself by the one that `other_backward` makes."""
+
+    def method(self: Any, g: Any, keep: bool) -> Any:
+        from .generate import other_backward
+
+        made = getattr(other_backward, name)(op, names)
+        setattr(node_class, name, made)
+        return made(self, g, keep)
+
+    return method

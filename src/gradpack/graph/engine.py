@@ -8,6 +8,7 @@ observable (it has hooks, or the request names inputs) does `GraphTask.plan` cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from operator import attrgetter
@@ -38,6 +39,7 @@ class GraphTask:
         observer: is told of every node: `start(node, g)` before it runs and `end(grads)` after. Nodes of the types in
             `named` (None for no such types) may be reported after they ran, as `note((type, start, end, seq))`, times
             in nanoseconds.
+        visitor: a function that takes the place of the method `_visit`, if it is not None.
     """
 
     def __init__(self, roots: list[Node], keep: bool, create_graph: bool, depth: int = 0, observer: Any = None) -> None:
@@ -45,6 +47,7 @@ class GraphTask:
         self.number = _next_number()
         self.callbacks: list[Callable[[], Any]] = []
         self.observer = observer
+        self.visitor: Callable[[GraphTask, Node], Iterable[Gradient]] | None = None
         self.needed: set[Node] | None = None
         self.captured: dict[Node, Gradient] = {}
         self.capture = False
@@ -160,12 +163,15 @@ class GraphTask:
         g = None
         if self._leaves and self._counts is not None:
             self.serve_each([leaf for leaf in self._leaves if not self._counts.get(leaf)])
-        direct = not self.create_graph
-        if direct and self.capture:  # the gradient of an input that is no leaf is captured on its way
+        if self.visitor is not None:
+            return False, partial(self.visitor, self)
+        direct = True
+        if self.capture:  # the gradient of an input that is no leaf is captured on its way
             direct = _LEAVES.issuperset(map(type, self.captured))
         if self.observer is None:
             return direct, self._visit
-        return False, self._visit_timed if direct and self.observer.named is not None else self._visit
+        timed = direct and not self.create_graph and self.observer.named is not None
+        return False, self._visit_timed if timed else self._visit
 
     def add(self, leaf: Node, g: Gradient) -> None:
         """Add the gradient that one consumer sends to a leaf to those of the others."""
@@ -229,6 +235,7 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
     """Send the gradients of the roots of a task down the graph. Empties the list."""
     direct, visit = task.begin(grads)
     keep, needed, counts, due = task.keep, task.needed, task._counts, task._due
+    graph = task.create_graph
     pending, ready, leaves = task._pending, task._ready, task._leaves
     leaf_type = AccumulateGrad
     following: Node | None = None  # the next node, if it is the only one in sight
@@ -246,7 +253,7 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
             else:
                 break
             if direct and node.extras is None and g is not None:
-                gradients = node.backward(g, keep)
+                gradients = node.backward_graph(g, keep) if graph else node.backward(g, keep)
             else:
                 task.incoming, g = g, None  # a hook may replace it: then it is not to live on here
                 gradients = visit(node)

@@ -48,6 +48,10 @@ class Node:
     def backward_graph(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
         raise NotImplementedError
 
+    def backward_batched(self, g: Gradient, keep: bool) -> Iterable[Gradient] | None:
+        """`backward` for an array of gradients, the examples in front; None if only `backward_graph` can do it."""
+        return None
+
     def undefined(self, keep: bool, create_graph: bool) -> Iterable[Gradient]:
         """Return the gradients of the inputs where the incoming gradient is undefined (None): None for each edge."""
         return (None,) * len(self.edges)
@@ -176,7 +180,7 @@ class OutputSlot(Node):
         part.only = self.nr
         return (part,)
 
-    backward_graph = backward
+    backward_graph = backward_batched = backward
 
     def name(self) -> str:
         return self.parent.name()
@@ -207,7 +211,7 @@ class Lent(OutputSlot):
             )
         return (g,) if self.outputs == 1 else OutputSlot.backward(self, g, keep)
 
-    backward_graph = backward
+    backward_graph = backward_batched = backward
 
     def name(self) -> str:
         node = self._node()

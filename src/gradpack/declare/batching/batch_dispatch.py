@@ -21,21 +21,29 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
     values: list[Any] = []
     flags: list[Any] = []
     some, same = False, True
+    spec: Any = None  # of all tensors; False if they differ
+    most = least = 0  # dimensions of an example: the most of all, the least of batched tensors
     for value in args:
         if isinstance(value, Tensor):
-            data = value._data
-            if type(data) is BatchedData and data.level is level:
-                values.append(data.value)
-                flags.append(True)
+            data, n = value._data, len(value._shape)
+            batch = type(data) is BatchedData and data.level is level
+            if batch:
+                value = data.value
                 some, same = True, same and data.same
-                continue
+                if n < least or not least:
+                    least = n
+            values.append(value)
+            flags.append(batch)
+            most = max(most, n)
+            if value._spec is not spec or not n:  # numbers have lower priority when dtypes are promoted
+                spec = value._spec if spec is None and n else False
         elif isinstance(value, list | tuple) and any(map(level.has, value)):
             values.append([level.unwrap(v) for v in value])
             flags.append([level.has(v) for v in value])
             some, same = True, same and all(v._data.same for v in value if level.has(v))
-            continue
-        values.append(value)
-        flags.append(False)
+        else:
+            values.append(value)
+            flags.append(False)
     try:
         MODE.set(mode.below or below(mode))
         if not some:
@@ -44,13 +52,13 @@ def process(level: VmapLevel, op: Op, args: tuple[Any, ...]) -> Any:
             if level.randomness == "same":
                 return op.call(values)
             if level.randomness == "different":
-                values[0], flags[0], same = expanded(values[0], level.size), True, False
+                values[0], flags[0], same, spec = expanded(values[0], level.size), True, False, False
         if same and not op.inputs and op.result in ("bool", "index"):
             firsts = _firsts(values, flags)
             if firsts is not None:
                 return op.call(firsts)
         rule = _rules.get(op.name) or rule_of(op)
-        if rule is elementwise and _aligned(values, flags):
+        if rule is elementwise and spec and least == most:  # broadcasting aligns them as they are
             made = op.call(values)
         else:
             made = _loop(Call(level, op, values, flags)) if rule is None else rule(Call(level, op, values, flags))
@@ -89,24 +97,3 @@ _rules: dict[str, Rule] = {}
 def uncovered() -> list[str]:
     """The operations that have no rule, and loop. Those of sparse tensors are not among them: vmap takes none."""
     return sorted(name for name, op in REGISTRY.items() if not op.sparse and rule_of(op) is None)
-
-
-def _aligned(values: list[Any], flags: list[Any]) -> bool:
-    """Return whether broadcasting aligns batched tensors as they are: one dtype, no 0-dim ones, equal dimensions."""
-    spec: Any = None
-    most = least = 0
-    for value, flag in zip(values, flags, strict=True):
-        if isinstance(value, Tensor):
-            if spec is None:
-                spec = value._spec
-            elif value._spec is not spec:
-                return False
-            n = len(value._shape)
-            if flag:
-                n -= 1
-                if n < least or not least:
-                    least = n
-            if not n:
-                return False
-            most = max(most, n)
-    return least == most

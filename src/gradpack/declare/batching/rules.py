@@ -11,17 +11,17 @@ from .batch_call import Call, Rule, call, elementwise, lift, rows, shifted
 from .batch_tensor import expanded
 from .vmap_fallback import dynamic_shape, results
 
-_DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
+DIMS = ("dim", "dims", "dim0", "dim1", "dim2", "dimension")
 
 
 def along(c: Call) -> Any:
     """Batching rule of operations along given dimensions: shift each `dim` by the batch dimension in front."""
-    values = c.wholes(ndim=1)
+    values = c.wholes(ndim=2 if c.op.name == "_unfold_backward" else 1)
     ndim = c.ndim(0)
     if "shape" in c.op.params:
         ndim = len(c.get("shape"))
         values[c.at("shape")] = (c.size, *c.get("shape")) if ndim else (c.size, 1)
-    for name in _DIMS:
+    for name in DIMS:
         if name in c.op.params and c.get(name) is not None:
             values[c.at(name)] = shifted(c.get(name), ndim)
     made = c.run(values)

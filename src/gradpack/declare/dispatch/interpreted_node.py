@@ -29,8 +29,7 @@ class InterpretedNode(OpNode):
     tangents: dict[str, Tensor]  # tangents of saved results, while the forward-mode level is active
     held: tuple[Any, ...]  # handles of a recorder for saved tensors, if there is one, held as long as these
 
-    def _of_examples(self, g: Any) -> list[Any] | None:
-        return None
+    backward_batched, backward_graph = OpNode.backward_batched, OpNode.backward_graph
 
     def _free(self) -> None:
         super()._free()

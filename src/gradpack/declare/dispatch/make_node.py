@@ -64,7 +64,7 @@ def record(
     differentiable = len(outs) if op.differentiable is None else op.differentiable
     node.outputs = differentiable
     # As in torch, the only input counts as wanted even where its edge leads nowhere (a view taken under `no_grad`).
-    for name, what in _kept(op, (True,) if len(wanted) == 1 else tuple(wanted)):
+    for name, what in kept(op, (True,) if len(wanted) == 1 else tuple(wanted)):
         _save(op, node, name, what, values, index, outs, extras, mode)
     if mode.anomaly is not None:
         mode.anomaly.note(node)
@@ -80,7 +80,7 @@ def record(
 
 
 @lru_cache(maxsize=4096)
-def _kept(op: Op, wanted: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
+def kept(op: Op, wanted: tuple[bool, ...]) -> tuple[tuple[str, str], ...]:
     """Return (name, kind) of each saved value that the formulas of the inputs that require grad read."""
     names = dict.fromkeys(n for p in compress(op.inputs, wanted) for n in op.reads[p])
     return tuple([(n, op.saves(n)) for n in names])

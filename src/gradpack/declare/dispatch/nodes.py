@@ -12,15 +12,14 @@ from itertools import compress
 from typing import Any, ClassVar
 
 from ...base import late
-from ...base.modes import MODE, RUN, TRANSFORMS
+from ...base.modes import MODE, RUN
 from ...core.packed import Packed, keep_attributes
 from ...core.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ...core.tensor import Tensor, alias, wrap
 from ...graph.node import Node, OutputSlot, PartialGrads, variant_of
-from ...kernels.dispatch import LARGE
-from ..batching.batch_tensor import batched, below, cut, is_batched_now
+from ..batching.batch_tensor import cut
 from ..op import Op
-from .make_node import SavedList
+from .make_node import SavedList, kept
 from .unbroadcast import conj, fit_tensor, is_complex, with_zero_slope
 
 
@@ -31,6 +30,8 @@ class OpNode(Node):
 
     op: ClassVar[Op]
     is_settled: ClassVar[bool] = False  # does the type have the name of this call?
+    fit: Any = None  # shapes of the inputs, or pairs of shape and spec, where gradients have to be reduced to them
+    outputs: int = 1
 
     def __init__(self) -> None:
         raise TypeError(f"cannot create '{type(self).__name__}' instances")
@@ -49,39 +50,10 @@ class OpNode(Node):
                 finally:
                     MODE.set(mode)
         else:
-            found = self._of_examples(g) if op.kind == "elementwise" and is_batched_now(g) else None
-            gradients = self._formulas(g) if found is None else found
+            gradients = self._formulas(g)
         if not keep:
             self._free()
         return gradients
-
-    def _of_examples(self, g: Any) -> list[Any] | None:
-        """Return the gradients for a batched `g` by the compiled backward, if grad mode is off and all shapes agree.
-
-        The batch is one more dimension there. None if the interpreted formulas are needed.
-        """
-        mode, whole = MODE.get(), g._data.value
-        out = below(mode)
-        saved: Any
-        spec, shape = whole._spec, g._shape
-        if mode.grad or out.leaves_fast_path or out.levels or TRANSFORMS.get() or self.op.returns:
-            return None
-        if not spec.plain or whole._data.size >= LARGE or getattr(self, "fit", None) is not None:
-            return None
-        for name in needed(self.op, None):
-            saved = getattr(self, name, None)
-            if isinstance(saved, Tensor):
-                if saved._spec is not spec or saved._shape != shape:
-                    return None
-            elif type(saved) is type(whole._data):
-                if saved.shape != shape or saved.dtype != whole._data.dtype:
-                    return None
-            elif saved is not None and not isinstance(saved, bool | int | float):
-                return None
-        found = self.backward(whole._data, True)
-        if any(x is not None and x.shape != whole._shape for x in found):
-            return None
-        return [x if x is None else batched(wrap(x), g._data.level) for x in found]
 
     def _sources(self) -> dict[str, Any]:
         """Return the edge, or list of edges, of each differentiable input."""
@@ -99,10 +71,10 @@ class OpNode(Node):
                 found[p] = edges.pop(0)
         return found
 
-    def _value(self, name: str, sources: dict[str, Any]) -> Any:
+    def _value(self, name: str, sources: dict[str, Any], what: str = "") -> Any:
         """Unpack a saved value for a formula under `create_graph`: tensors with their grad_fn."""
         op = self.op
-        what = op.saves(name)
+        what = what or op.saves(name)
         if what in ("meta", "constant"):
             return getattr(self, name)
         if what in ("result", "residual"):
@@ -111,7 +83,7 @@ class OpNode(Node):
             edge: Any = self
             if self.extras is not None and self.extras.outer is not None:  # the result is part of a base
                 edge = self.extras.outer().part()
-            count = getattr(self, "outputs", 1)
+            count = self.outputs
             nr = op.results.index(name) if name in op.results else 0
             if count > 1:
                 edge = OutputSlot(self, nr, count)
@@ -128,7 +100,7 @@ class OpNode(Node):
             return _with_edge(saved.get(self, name), source)
         if isinstance(saved, SavedList):
             return self._list(name, saved, source)
-        return unpack_input(self, name)
+        return saved if type(saved) in (int, float) else unpack_input(self, name)
 
     def _list(self, name: str, saved: SavedList, source: Any) -> list[Any]:
         values = []
@@ -147,16 +119,17 @@ class OpNode(Node):
 
     def _formulas(self, g: Any) -> list[Any]:
         op, sources = self.op, self._sources()
-        values = {n: self._value(n, sources) for n in needed(op, sources)}
+        wanted = _ONE if len(op.inputs) == 1 else tuple([is_wanted(source) for source in sources.values()])
+        values = {n: self._value(n, sources, what) for n, what in kept(op, wanted)}
         conjugate = op.holomorphic and not op.data_movement and is_complex(g)
         given = conj(g) if conjugate else g
         if isinstance(given, PartialGrads):
             given = tuple(given)
         gradients: list[Any] = []
-        asked = _asked_for(self)
-        for p in op.inputs:
-            if not is_wanted(sources[p], asked):
-                gradients.extend([None] * (len(sources[p]) if p in op.lists else 1))
+        asked = asked_for(self)
+        for p, source in sources.items():
+            if source is None or not is_wanted(source, asked):
+                gradients.extend([None] * (len(source) if p in op.lists else 1))
                 continue
             result = op.formulas[p](given, *[values[n] for n in op.reads[p]])
             if p in op.lists:
@@ -164,8 +137,8 @@ class OpNode(Node):
             else:
                 gradients.append(conj(result) if conjugate and result is not None else result)
                 if op.flat and p == "input" and MODE.get().grad:
-                    gradients[-1] = with_zero_slope(gradients[-1], sources[p], op.flat)
-        fit = getattr(self, "fit", None)
+                    gradients[-1] = with_zero_slope(gradients[-1], source, op.flat)
+        fit = self.fit
         if fit is None:
             return gradients
         if type(fit) is tuple:  # shapes only: compiled nodes have inputs of one dtype
@@ -258,6 +231,7 @@ class OpNode(Node):
         return self
 
 
+_ONE = (True,)
 _OF_AUTOGRAD = frozenset({"CopyBackwards", "CopySlices", "Identity", "NotImplemented"})
 
 
@@ -280,7 +254,7 @@ def is_wanted(source: Any, asked: set[Node] | None = None) -> bool:
     return source is not None and (asked is None or source in asked)
 
 
-def _asked_for(node: Node) -> set[Node] | None:
+def asked_for(node: Node) -> set[Node] | None:
     """Return the nodes that the current backward pass needs, if limited to some inputs and running `node`."""
     run = RUN.get()
     needed: set[Node] | None = None if run is None else run.needed

@@ -100,6 +100,19 @@ def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]
     ]
 
 
+def fit_batched(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]:
+    """`fit_arrays` for gradients that have a batch dimension in front."""
+    import numpy as np
+
+    found = []
+    for g, shape in zip(gradients, shapes, strict=True):
+        if g is not None and shape is not None and g.shape[1:] != shape:
+            whole = (len(g), *(1,) * (g.ndim - 1 - len(shape)), *shape)
+            g = sum_to_array(g, whole, np).reshape((len(g), *shape))
+        found.append(g)
+    return found
+
+
 def with_zero_slope(gradient: Tensor, edge: Any, name: str) -> Tensor:
     """Connect a gradient to an edge, so that its derivative there is zeros and not None."""
     if is_batched(gradient):  # the input is the same for all examples
