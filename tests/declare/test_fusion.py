@@ -96,7 +96,7 @@ def steps(x, k, limited):
 
 def test_a_loop_for_each_answer(made):
     x = np.linspace(-4, 4, SIZE, dtype=np.float32)
-    run = fused(statements(steps), steps, steps)
+    run = fused(steps, steps)
     with torch.backends.compiled.flags(enabled=True):
         for k, limited in ((0.5, True), (2.0, True), (3.0, True), (0.25, False)):
             np.testing.assert_allclose(run(x, k, limited), steps(x, np.float32(k), limited), rtol=1e-6, atol=1e-6)
@@ -105,7 +105,7 @@ def test_a_loop_for_each_answer(made):
 
 def test_results_go_where_an_argument_lies():
     x, y = array(np.float32), np.ones(SIZE, np.float32)
-    run = fused(statements(steps), steps, steps)
+    run = fused(steps, steps)
     with torch.backends.compiled.flags(enabled=True):
         expected = run(x, 0.5, True)
         kept = x.copy()
@@ -130,7 +130,7 @@ def test_what_numpy_alone_can_do_is_left_to_it(made):
         return np.sin(x) * 2 + 1
 
     x = np.linspace(0, 4, SIZE, dtype=np.float32)
-    run = fused(statements(turned), turned, turned)
+    run = fused(turned, turned)
     np.testing.assert_array_equal(run(x), turned(x))
     assert [loop.run for loop in made] == [None]
 
@@ -156,7 +156,7 @@ def test_a_branch_that_raises_is_not_compiled():
         return x * k + 1
 
     x = np.ones(SIZE, np.float32)
-    run = fused(statements(positive), positive, positive)
+    run = fused(positive, positive)
     np.testing.assert_array_equal(run(x, 2.0), 3.0)
     with pytest.raises(ValueError, match="negative"):
         run(x, -1.0)
@@ -164,7 +164,7 @@ def test_a_branch_that_raises_is_not_compiled():
 
 def test_what_must_not_be_written_to_gives_the_same(made):
     x = np.linspace(0, 4, SIZE, dtype=np.float32)
-    run = fused(statements(steps), steps, steps)
+    run = fused(steps, steps)
     expected = run(x, 0.5, True)
     x.flags.writeable = False
     np.testing.assert_array_equal(run(x, 0.5, True), expected)
@@ -195,7 +195,7 @@ def of_steps(x, k):
 @pytest.mark.parametrize("k", [0.5, 2.5])
 def test_a_function_becomes_a_loop(made, k):
     x = np.linspace(-4, 4, SIZE, dtype=np.float32)
-    assert fused(statements(of_steps), of_steps, of_steps)(x, k).tobytes() == of_steps(x, np.float32(k)).tobytes()
+    assert fused(of_steps, of_steps)(x, k).tobytes() == of_steps(x, np.float32(k)).tobytes()
     assert [loop.run is None for loop in made] == [False]
 
 
@@ -212,7 +212,7 @@ def of_values(x):
 @pytest.mark.parametrize("function", [with_a_loop, of_values])
 def test_what_is_not_understood_is_called(made, function):
     x = np.ones(SIZE, np.float32)
-    np.testing.assert_array_equal(fused(statements(function), function, function)(x), function(x))
+    np.testing.assert_array_equal(fused(function, function)(x), function(x))
     assert [loop.run for loop in made] == [None]
 
 
@@ -233,7 +233,7 @@ def of_many_choices(x, k):
 
 def test_only_the_branch_that_was_chosen_is_read(made):
     x = np.linspace(1, 2, SIZE, dtype=np.float32)
-    run = fused(statements(of_many_choices), of_many_choices, of_many_choices)
+    run = fused(of_many_choices, of_many_choices)
     for k in range(1, 6):
         np.testing.assert_array_equal(run(x, k), of_many_choices(x, k))
     assert [len(loop.answers) for loop in made] == [1, 3, 4, 4]

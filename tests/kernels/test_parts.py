@@ -47,6 +47,8 @@ def test_a_kernel_on_parts_computes_what_it_does_on_the_whole(name):
         whole = run(*copied(args))
         small = kernel._replace(part=max(1, args[0].size // 5))
         made = in_any_number(lambda args=args, small=small: run_in_parts(small, run, copied(args)))
+        if not made:  # a kernel may refuse what is too small
+            continue
         for a, b in zip(made, arrays(whole), strict=True):
             assert a.shape == b.shape and a.dtype == b.dtype
             np.testing.assert_allclose(a, b, rtol=2e-4, atol=2e-4 * max(1, np.abs(b).max()))
@@ -84,21 +86,21 @@ def large(*shape, seed=0):
 
 
 STEPS = {
-    "mul": lambda: large(700, 1000) * large(700, 1000, seed=1),
-    "mul of rows": lambda: large(700, 1000) * large(1000),
-    "mul of columns": lambda: large(700, 1) * large(700, 1000),
-    "mul of transposed": lambda: large(1000, 700).T * large(700, 1000),
-    "number": lambda: 3 - large(700, 1000),
-    "add": lambda: large(700, 1000) + large(700, 1000, seed=1),
-    "add twice": lambda: torch.add(large(700, 1000), large(700, 1000, seed=1), alpha=2),
-    "exp": lambda: large(700_000).exp(),
-    "neg": lambda: -large(700_000),
-    "three dimensions": lambda: large(1, 700, 1000).tanh() * large(3, 1, 1000),
-    "less": lambda: large(700, 1000) * (large(700, 1000) < large(700, 1000, seed=1)),
-    "where": lambda: torch.where(large(700, 1000) > 0, large(700, 1000), large(1000)),
-    "gelu": lambda: F.gelu(large(700, 1000), approximate="tanh"),
+    "mul": lambda: large(1100, 1000) * large(1100, 1000, seed=1),
+    "mul of rows": lambda: large(1100, 1000) * large(1000),
+    "mul of columns": lambda: large(1100, 1) * large(1100, 1000),
+    "mul of transposed": lambda: large(1000, 1100).T * large(1100, 1000),
+    "number": lambda: 3 - large(1100, 1000),
+    "add": lambda: large(1100, 1000) + large(1100, 1000, seed=1),
+    "add twice": lambda: torch.add(large(1100, 1000), large(1100, 1000, seed=1), alpha=2),
+    "exp": lambda: large(1_100_000).exp(),
+    "neg": lambda: -large(1_100_000),
+    "three dimensions": lambda: large(1, 1100, 1000).tanh() * large(3, 1, 1000),
+    "less": lambda: large(1100, 1000) * (large(1100, 1000) < large(1100, 1000, seed=1)),
+    "where": lambda: torch.where(large(1100, 1000) > 0, large(1100, 1000), large(1000)),
+    "gelu": lambda: F.gelu(large(1100, 1000), approximate="tanh"),
     "linear": lambda: F.linear(large(1000, 300), large(200, 300), large(200)),
-    "layer_norm": lambda: F.layer_norm(large(700, 1000), (1000,), large(1000), large(1000)),
+    "layer_norm": lambda: F.layer_norm(large(1100, 1000), (1000,), large(1000), large(1000)),
     "conv2d": lambda: F.conv2d(large(32, 8, 28, 28), large(32, 8, 3, 3), large(32), padding=1),
     "max_pool2d": lambda: F.max_pool2d(large(32, 16, 28, 28), 2),
     "attention": lambda: F.scaled_dot_product_attention(*(large(8, 4, 100, 32, seed=s) for s in range(3))),
@@ -136,7 +138,7 @@ def test_operations(name, numba):
 def test_parts_of_elementwise_operations_change_nothing(name, monkeypatch):
     with libraries(numba=False):
         found = gradients(STEPS[name])
-        monkeypatch.setattr(fusion, "_PART", 1 << 40)
+        monkeypatch.setattr(fusion, "in_parts", lambda function, args, *_: function(*args))
         for a, b in zip(found, gradients(STEPS[name]), strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
             assert a.strides == b.strides
@@ -145,5 +147,5 @@ def test_parts_of_elementwise_operations_change_nothing(name, monkeypatch):
 def test_work_is_split_where_arrays_are_large(monkeypatch):
     sizes = []
     monkeypatch.setattr(fusion, "split", lambda work, size, part: (sizes.append(size), split(work, size, part)))
-    large(700, 1000) * large(700, 1000)
-    assert sizes == [700_000]
+    large(1100, 1000) * large(1100, 1000)
+    assert sizes == [1_100_000]

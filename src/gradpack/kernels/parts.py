@@ -19,7 +19,26 @@ from ..base.pool import split
 if TYPE_CHECKING:
     from .table import Kernel
 
+PART = 1 << 17  # elements that a core takes at a time, where each is some work
+WIDE = 1 << 19  # where it waits for memory
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+
+
+def over(part: int, loop: Callable[..., Any], *arrays: Any) -> list[Any]:
+    """Call a loop on parts of arrays over all cores, divided along the first dimension; return what the calls return.
+
+    Args:
+        part: elements of the first array in a part, at most.
+    """
+    first = arrays[0]
+    length = len(first)
+    made: dict[int, Any] = {}
+
+    def work(low: int, high: int) -> None:
+        made[low] = loop(*[a[low:high] for a in arrays])
+
+    split(work, length, max(1, part * length // max(first.size, 1)))
+    return [made[low] for low in sorted(made)]
 
 
 def run_in_parts(kernel: Kernel, run: Callable[..., Any], args: tuple[Any, ...]) -> Any:

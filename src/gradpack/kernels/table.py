@@ -13,8 +13,8 @@ FEW = 256  # `dispatch.LEAST`: a loop over blocks of scores pays early
 
 
 PLACES = 1024
-HEADS = 1 << 15  # elements of queries of a part
-IMAGES = 1 << 15  # elements of images of a part
+HEADS = 1 << 16  # elements of queries of a part
+IMAGES = 1 << 17  # elements of images of a part
 PRODUCT = 2049  # elements of both factors: below this BLAS uses one thread
 
 
@@ -40,16 +40,16 @@ class Kernel(NamedTuple):
     least: int = ENOUGH
     results: str = ""
     arrays: int = 1
-    part: int = 1 << 17
+    part: int = 1 << 19
 
 
 TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.nn.normalize.normalized_rows": (
-        Kernel("numba", "normalization.normalized_rows", results="rjj"),
+        Kernel("numba", "normalization.normalized_rows"),
         Kernel("blocks", "layer_norm.normalized_rows", when.blocks_of_rows, LARGE, results="rjj"),
     ),
     "ops.nn.normalize.normalized_rows_backward": (
-        Kernel("numba", "normalization.normalized_rows_backward", results="rss", arrays=5),
+        Kernel("numba", "normalization.normalized_rows_backward"),
         Kernel("blocks", "layer_norm.normalized_rows_backward", when.blocks_of_rows, LARGE, results="rss", arrays=5),
     ),
     "ops.nn.batch_norm.moments": (Kernel("numba", "normalization.moments", when.channels),),
@@ -74,23 +74,21 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         ),
     ),
     "backends.numpy.product": (Kernel("blocks", "products.product", when.product_of_blas, PRODUCT),),
-    "ops.pointwise.error_function.erf_of": (Kernel("numba", "elementwise.erf", when.single, results="j"),),
-    "ops.pointwise.error_function.erfc_of": (Kernel("numba", "elementwise.erfc", when.single, results="j"),),
-    "ops.pointwise.error_function.gelu_of": (Kernel("numba", "elementwise.gelu", when.single, results="j"),),
+    "ops.pointwise.error_function.erf_of": (Kernel("numba", "elementwise.erf", when.single),),
+    "ops.pointwise.error_function.erfc_of": (Kernel("numba", "elementwise.erfc", when.single),),
+    "ops.pointwise.error_function.gelu_of": (Kernel("numba", "elementwise.gelu", when.single),),
     "ops.pointwise.error_function.gelu_gradient_of": (
-        Kernel("numba", "elementwise.gelu_gradient", when.single_same_shape, results="j", arrays=2),
+        Kernel("numba", "elementwise.gelu_gradient", when.single_same_shape),
     ),
-    "ops.pointwise.division.remainder_of": (
-        Kernel("numba", "elementwise.remainder", when.divisor, results="j", arrays=2),
-    ),
-    "ops.pointwise.division.fmod_of": (Kernel("numba", "elementwise.fmod", when.divisor, results="j", arrays=2),),
+    "ops.pointwise.division.remainder_of": (Kernel("numba", "elementwise.remainder", when.divisor),),
+    "ops.pointwise.division.fmod_of": (Kernel("numba", "elementwise.fmod", when.divisor),),
     "ops.pointwise.gated.gated": (Kernel("numba", "elementwise.gated", when.single),),
     "ops.pointwise.gated.gated_backward": (Kernel("numba", "elementwise.gated_backward", when.single),),
     "ops.pointwise.gated.rectified": (Kernel("numba", "elementwise.rectified", when.slopes),),
-    "ops.special.large_arrays.erfinv_of": (Kernel("numba", "elementwise.erfinv", when.single, results="j"),),
-    "ops.special.large_arrays.lgamma_of": (Kernel("numba", "elementwise.lgamma", when.single, results="j"),),
-    "ops.special.large_arrays.digamma_of": (Kernel("numba", "elementwise.digamma", when.single, results="j"),),
-    "ops.special.large_arrays.trigamma_of": (Kernel("numba", "elementwise.trigamma", when.single, results="j"),),
+    "ops.special.large_arrays.erfinv_of": (Kernel("numba", "elementwise.erfinv", when.single),),
+    "ops.special.large_arrays.lgamma_of": (Kernel("numba", "elementwise.lgamma", when.single),),
+    "ops.special.large_arrays.digamma_of": (Kernel("numba", "elementwise.digamma", when.single),),
+    "ops.special.large_arrays.trigamma_of": (Kernel("numba", "elementwise.trigamma", when.single),),
     "ops.reduce.cumulate.running_sums": (
         Kernel("numba", "rows.running_sums", when.last_single),
         Kernel("blocks", "cumsum.running_sums", when.stretches),
@@ -98,14 +96,10 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.reduce.cumulate.running_products": (Kernel("numba", "rows.running_products", when.many_lines),),
     "ops.reduce.cumulate.running_extremes": (Kernel("numba", "rows.running_extremes", when.many_lines),),
     "ops.reduce.cumulate.recurrence_along": (Kernel("numba", "rows.recurrence_along", when.recurrence),),
-    "ops.reduce.softmax.softmax_along": (Kernel("numba", "rows.softmax", when.rows_of_single, results="r"),),
-    "ops.reduce.softmax.log_softmax_along": (Kernel("numba", "rows.log_softmax", when.rows_of_single, results="r"),),
-    "ops.reduce.softmax.softmax_slope": (
-        Kernel("numba", "rows.softmax_slope", when.slopes_of_rows, results="r", arrays=2),
-    ),
-    "ops.reduce.softmax.log_softmax_slope": (
-        Kernel("numba", "rows.log_softmax_slope", when.slopes_of_rows, results="r", arrays=2),
-    ),
+    "ops.reduce.softmax.softmax_along": (Kernel("numba", "rows.softmax", when.rows_of_single),),
+    "ops.reduce.softmax.log_softmax_along": (Kernel("numba", "rows.log_softmax", when.rows_of_single),),
+    "ops.reduce.softmax.softmax_slope": (Kernel("numba", "rows.softmax_slope", when.slopes_of_rows),),
+    "ops.reduce.softmax.log_softmax_slope": (Kernel("numba", "rows.log_softmax_slope", when.slopes_of_rows),),
     "ops.reduce.kernels.products_of_rows": (Kernel("numba", "rows.products_of_rows"),),
     "ops.reduce.kernels.take_in_rows": (Kernel("numba", "places.take_in_rows", when.dense_table),),
     "ops.reduce.kernels.add_in_rows": (
@@ -137,10 +131,8 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         Kernel("numba", "convolution.correlate_weight", when.convolution_weight, results="s", arrays=2, part=IMAGES),
         Kernel("blocks", "convolution_flat.correlate_weight", when.windows, PLACES, results="s", arrays=2, part=IMAGES),
     ),
-    "ops.conv.pool_kernels.max_with_codes": (
-        Kernel("numba", "images.max_with_codes", when.image_windows, results="jj"),
-    ),
-    "ops.conv.pool_kernels.max_place": (Kernel("numba", "images.max_place", when.image_codes, results="j", arrays=2),),
+    "ops.conv.pool_kernels.max_with_codes": (Kernel("numba", "images.max_with_codes", when.image_windows),),
+    "ops.conv.pool_kernels.max_place": (Kernel("numba", "images.max_place", when.image_codes),),
     "backends.numpy.as_native": (Kernel("numba", "conversions.as_native", when.half_and_single),),
     "saved.policies.quantize.extremes": (Kernel("numba", "conversions.extremes"),),
     "saved.policies.quantize.whole_numbers": (Kernel("numba", "conversions.whole_numbers", when.noisy_codes),),

@@ -17,6 +17,7 @@ import numpy as np
 from ...base.pool import split
 from ...kernels import conditions
 from ...kernels.dispatch import ENABLED, LARGE, loaded
+from ...kernels.parts import PART, WIDE
 from ...kernels.table import Kernel
 from ..op import Op
 from .fusion_text import Reader, Steps, Unknown, Value, statements
@@ -26,7 +27,10 @@ _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another lib
 _LOOPS = Kernel("numba", "loops.from_text.loop_of")
 _COPIES = 1 << 15  # elements of a part that is written where arguments lie
 _SEVERAL = 2  # steps, from which on one loop is worth while
-_PART = 1 << 17  # elements of other parts, of which each core takes one after another
+_SLOW = frozenset(
+    "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh exp exp2 expm1 hypot log log10 log1p log2 "
+    "power sin sinh tan tanh".split()
+)
 
 _TEXT = """\
 def {name}({params}):
@@ -45,6 +49,7 @@ class Loop(NamedTuple):
     names: dict[str, Any]  # names that both use, besides the arguments
     run: Function | None  # None: the function is called as it is
     dtype: Any  # the dtype of the result, if it is not that of the arrays
+    part: int  # elements that one core takes at a time
 
 
 class Unfit(Exception):  # noqa: N818 - a message to the caller, no error
@@ -83,7 +88,7 @@ class Fused:
         if into is None:
             out = np.empty(first.shape, loop.dtype or native)
             target = out.reshape(-1)
-            split(lambda low, high: run(*[a[low:high] for a in given], target[low:high], *numbers), out.size, _PART)
+            split(lambda low, high: run(*[a[low:high] for a in given], target[low:high], *numbers), out.size, loop.part)
             return out
         flat = into.reshape(-1)
 
@@ -113,7 +118,7 @@ class Fused:
             if result.kind == "s":
                 raise Unknown("a number")
         except Unknown:
-            return Loop(steps.answers, [], steps.names, None, None)
+            return Loop(steps.answers, [], steps.names, None, None, 0)
         arrays = [p for p, v in given.items() if v.kind != "s"]
         text = _TEXT.format(
             name="{name}",
@@ -123,7 +128,14 @@ class Fused:
             result=result.text,
         )
         numbers = [compile(n.strip(), "<number>", "eval") for n in steps.numbers]
-        return Loop(steps.answers, numbers, steps.names, compiled(text), np.bool_ if result.kind == "?" else None)
+        return Loop(
+            steps.answers,
+            numbers,
+            steps.names,
+            compiled(text),
+            np.bool_ if result.kind == "?" else None,
+            WIDE // min(max(1, len(steps.lines) // 2), 4),
+        )
 
 
 def _number(value: Any, native: Any) -> Any:
@@ -158,33 +170,17 @@ def alike(args: tuple[Any, ...]) -> str:
     return kinds
 
 
-def fused(code: list[ast.stmt], function: Function, bound: Function) -> Function:
-    """Return `function` with a compiled loop for the arguments that its statements make one for.
-
-    Args:
-        code: the statements of `function`.
-        bound: `function` for NumPy's arrays. The result may take `into=`, an array for the result, which it may ignore.
-    """
-    loops = Fused(code, function.__globals__, _parameters(function))
-    bound = _by_position(function, bound)
-
-    def run(*args: Any, into: Any = None) -> Any:
-        made = loops(alike(args), args, into)
-        return in_parts(bound, args) if made is None else made
-
-    return run
-
-
-def in_parts(function: Function, args: tuple[Any, ...], ufunc: Any = None) -> Any:
+def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: int) -> Any:
     """Return `function(*args)` of an elementwise function, computed for parts of large arrays over all cores.
 
     Args:
-        ufunc: NumPy's function of the same arguments, if it is one.
+        write: returns the same as a function whose last argument is an array for the result; None if there is none.
+        size: elements of a part.
     """
     arrays = [a for a in args if type(a) is _array_type and a.ndim]
     first = max(arrays, key=lambda a: a.size)
     shape, length, like = first.shape, first.size, first.ndim
-    if length < 2 * _PART or not all(a.flags.c_contiguous for a in arrays):
+    if length < 2 * size or not all(a.flags.c_contiguous for a in arrays):
         return function(*args)
     if all(a.shape == shape for a in arrays):
         args, like = tuple([a.reshape(-1) if type(a) is _array_type and a.ndim else a for a in args]), 1
@@ -199,14 +195,15 @@ def in_parts(function: Function, args: tuple[Any, ...], ufunc: Any = None) -> An
 
     out = np.empty(shape, function(*part(0, 0)).dtype)
     target = out.reshape(-1) if like == 1 else out
+    writing = write()
 
     def work(low: int, high: int) -> None:
-        if ufunc is None:
+        if writing is None:
             target[low:high] = function(*part(low, high))
         else:
-            ufunc(*part(low, high), out=target[low:high])
+            writing(*part(low, high), target[low:high])
 
-    split(work, length, max(1, _PART * length // first.size))
+    split(work, length, max(1, size * length // first.size))
     return out
 
 
@@ -253,50 +250,65 @@ def large_forms(op: Op, inlined: Any, body: Function, formulas: dict[str, Functi
     for p, formula in formulas.items():
         expression = inlined.expression(p)
         if large_formula(op, p, expression):
-            names[f"_vjp_{p}_large"] = _fused(op.formulas[p], formula, expression)
+            names[f"_vjp_{p}_large"] = fused(op.formulas[p], formula, expression)
     return names
 
 
 def of_body(op: Op, body: Function, expression: ast.expr | None = None) -> Function:
     """The body of an operation for large arrays; `into=` names one that may take the result."""
     own = op.blocks
-    return (lambda *args, into=None: own(body, *args)) if callable(own) else _fused(op.forward, body, expression)
+    return (lambda *args, into=None: own(body, *args)) if callable(own) else fused(op.forward, body, expression)
 
 
-def _fused(function: Function, bound: Function, expression: ast.expr | None) -> Function:
+def fused(function: Function, bound: Function, expression: ast.expr | None = None) -> Function:
+    """Return the form for large arrays of a function, of this expression if it is one: a loop, or parts of arrays.
+
+    Args:
+        bound: `function` for NumPy's arrays. The result may take `into=`, an array for the result, which it may ignore.
+    """
+    params, names = _parameters(function), bound.__globals__
+    size = PART if expression is not None and _is_slow(expression) else WIDE
+
+    @cache
+    def write() -> Function | None:
+        text = None if expression is None else _writing(expression)
+        return None if text is None else eval(f"lambda {', '.join(params)}, _out: {text}", names | {"_np": np})  # noqa: S307
+
+    bound = _by_position(function, bound)
     try:
-        if expression is not None and _steps(expression, function.__code__.co_varnames) < _SEVERAL:
+        if expression is not None and _steps(expression, params) < _SEVERAL:
             raise Unknown("one step")
-        return fused(statements(function) if expression is None else [ast.Return(expression)], function, bound)
+        code: list[ast.stmt] = statements(function) if expression is None else [ast.Return(expression)]
+        loops = Fused(code, function.__globals__, params)
     except Unknown:
-        params, bound = _parameters(function), _by_position(function, bound)
-        match expression:
-            case ast.IfExp(body=body, test=ast.Compare(left=ast.Name(id=name), ops=[ast.Eq()], comparators=[only])) if (
-                name == params[-1] and (usual := _ufunc_of(body, params[:-1])) and isinstance(only, ast.Constant)
-            ):
-                return lambda *args, into=None: (
-                    in_parts(usual, args[:-1], usual) if args[-1] == only.value else in_parts(bound, args)
-                )
-        ufunc = None if expression is None else _ufunc_of(expression, params)
-        return lambda *args, into=None: in_parts(bound, args, ufunc)
+        return lambda *args, into=None: bound(*args) if write() is None else in_parts(bound, args, write, size)
+
+    def run(*args: Any, into: Any = None) -> Any:
+        made = loops(alike(args), args, into)
+        return in_parts(bound, args, write, size) if made is None else made
+
+    return run
 
 
 _UFUNCS = {
-    ast.Add: np.add, ast.Sub: np.subtract, ast.Mult: np.multiply, ast.Div: np.true_divide, ast.USub: np.negative,
+    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "true_divide", ast.USub: "negative",
 }  # fmt: skip
 
 
-def _ufunc_of(expression: ast.expr, params: tuple[str, ...]) -> Any:
-    """Return NumPy's function that an expression calls on the parameters in their order; None if it does not."""
+def _writing(expression: ast.expr) -> str | None:
+    """Return an expression as text that writes its result into `_out`; None if its last step is no ufunc of NumPy's."""
     match expression:
-        case ast.BinOp(op=op, left=ast.Name(id=left), right=ast.Name(id=right)) if (left, right) == params:
-            return _UFUNCS.get(type(op))
-        case ast.UnaryOp(op=op, operand=ast.Name(id=only)) if (only,) == params:
-            return _UFUNCS.get(type(op))
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr=name), args=args, keywords=[]):
-            found = getattr(np, name, None)
-            given = tuple([a.id for a in args if isinstance(a, ast.Name)])
-            return found if isinstance(found, np.ufunc) and given == params and len(args) == len(given) else None
+        case ast.IfExp(test=test, body=body, orelse=orelse):
+            first, second = _writing(body), _writing(orelse)
+            return first and second and f"{first} if {ast.unparse(test)} else {second}"
+        case ast.BinOp(op=op, left=left, right=right) if type(op) in _UFUNCS:
+            return f"_np.{_UFUNCS[type(op)]}({ast.unparse(left)}, {ast.unparse(right)}, out=_out)"
+        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UFUNCS:
+            return f"_np.{_UFUNCS[type(op)]}({ast.unparse(operand)}, out=_out)"
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr=name), args=args, keywords=[]) if isinstance(
+            getattr(np, name, None), np.ufunc
+        ):
+            return f"_np.{name}({', '.join(map(ast.unparse, args))}, out=_out)"
     return None
 
 
@@ -319,7 +331,14 @@ def large_formula(op: Op, name: str, expression: ast.expr | None) -> int:
 
 def _large(expression: ast.expr | None, names: Any) -> int:
     steps = _SEVERAL if expression is None else _steps(expression, names)
-    return LARGE if steps >= _SEVERAL else 2 * _PART * steps
+    if steps >= _SEVERAL or expression is None:
+        return LARGE
+    return 2 * (PART if _is_slow(expression) else WIDE) * steps
+
+
+def _is_slow(expression: ast.expr) -> bool:
+    """Return whether an expression takes the processor more time than memory."""
+    return any(isinstance(n, ast.Attribute) and n.attr in _SLOW for n in ast.walk(expression))
 
 
 def _steps(expression: ast.expr, names: Any) -> int:

@@ -14,6 +14,7 @@ from ...base.blas import on_one_thread
 from ...base.pool import split
 
 _PART = 1 << 22  # multiplications of a part, at least: some tens of microseconds
+_READ = 1 << 19  # elements of the left factor of a part, which are read once, at least
 _LINES = 128  # rows or columns of a part, at least: each part packs the whole other matrix
 
 
@@ -35,12 +36,12 @@ def _product(a: Any, b: Any) -> Any:
 def _of_matrix(a: Any, b: Any) -> Any:
     rows, inner = a.shape
     columns = b.shape[1] if b.ndim == 2 else 1
-    parts = rows * inner * columns // _PART
+    parts = max(rows * inner * columns // _PART, a.size // _READ)
     lines = max(rows, columns)
     if parts < 2 or (lines < 2 * _LINES and inner < 4096):
         return np.matmul(a, b)
     if lines < 2 * _LINES:
-        return _summed(a, b, max(1024, _PART // (rows * columns)))
+        return _summed(a, b, max(1024, -(-inner // parts)))
     part = -(-lines // min(parts, lines // _LINES))
     part += -part % 64  # whole tiles of BLAS
     out = np.empty((rows, *b.shape[1:]), a.dtype)

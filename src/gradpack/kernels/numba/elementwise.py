@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..parts import PART, WIDE, over
 from .loops import elementwise as loops
 from .loops import error_functions, gamma_functions
 
@@ -17,7 +18,8 @@ Plain = Callable[[Any], Any]
 def masked(input: Any, kept: Any, scale: float) -> Any:
     """As `ops.nn.dropped.masked`."""
     out = np.empty_like(input)
-    loops.masked(input.reshape(-1), kept.reshape(-1).view(np.uint8), float(scale), out.reshape(-1))
+    bits = kept.reshape(-1).view(np.uint8)
+    over(WIDE, lambda x, k, made: loops.masked(x, k, float(scale), made), input.reshape(-1), bits, out.reshape(-1))
     return out
 
 
@@ -26,7 +28,7 @@ def _of_arrays(loop: Callable[..., None]) -> Callable[..., Any]:
 
     def run(first: Any, *others: Any) -> Any:
         out = np.empty(first.shape, first.dtype)
-        loop(*(a.reshape(-1) for a in (first, *others)), out.reshape(-1))
+        over(PART, loop, *(a.reshape(-1) for a in (first, *others, out)))
         return out
 
     return run
@@ -47,7 +49,7 @@ def _mostly(loop: Callable[..., int]) -> Callable[..., Any]:
     def run(x: Any, plain: Plain) -> Any:
         out = np.empty(x.shape, x.dtype)
         flat, made = x.reshape(-1), out.reshape(-1)
-        if loop(flat, made):
+        if any(over(PART, loop, flat, made)):
             rest = np.flatnonzero(~((flat > gamma_functions.LEAST) & (flat < gamma_functions.MOST)))
             made[rest] = plain(flat[rest])
         return out
@@ -63,9 +65,14 @@ def _left(loop: Callable[..., int]) -> Callable[..., Any]:
     """A loop as a function that applies unless an element needs the plain one."""
 
     def run(x: Any, y: Any) -> Any:
-        other = y if isinstance(y, np.ndarray) else np.full(1, y, x.dtype)
         out = np.empty(x.shape, x.dtype)
-        return NotImplemented if loop(x.reshape(-1), other.reshape(-1), out.reshape(-1)) else out
+        flat, made = x.reshape(-1), out.reshape(-1)
+        if isinstance(y, np.ndarray):
+            failed = over(PART, loop, flat, y.reshape(-1), made)
+        else:
+            divisor = np.full(1, y, x.dtype)
+            failed = over(PART, lambda some, result: loop(some, divisor, result), flat, made)
+        return NotImplemented if any(failed) else out
 
     return run
 

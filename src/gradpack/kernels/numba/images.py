@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...ops.nn.padding import sources
+from ..parts import PART, over
 from .loops import images as loops
 
 
@@ -15,14 +16,16 @@ def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
     """As `ops.conv.pool_kernels.max_with_codes`."""
     shape = (*x.shape[:-2], *geometry[-1])
     best, code = np.empty(shape, x.dtype), np.empty(shape, np.uint8)
-    loops.maxima(_images(x), *_numbers(geometry), _images(best), _images(code))
+    numbers = _numbers(geometry)
+    over(PART, lambda x, *made: loops.maxima(x, *numbers, *made), *map(_images, (x, best, code)))
     return best, code
 
 
 def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     """As `ops.conv.pool_kernels.max_place`."""
     out = np.zeros((*g.shape[:-2], *size), g.dtype)
-    loops.put_back(_images(g), _images(code), *_numbers(geometry), _images(out))
+    numbers = _numbers(geometry)
+    over(PART, lambda g, code, made: loops.put_back(g, code, *numbers, made), *map(_images, (g, code, out)))
     return out
 
 
@@ -32,7 +35,7 @@ def _images(x: Any) -> Any:
 
 def _numbers(geometry: Any) -> Any:
     """Kernel, stride, padding and dilation as arrays."""
-    return (np.array(v, np.int64) for v in geometry[:4])
+    return [np.array(v, np.int64) for v in geometry[:4]]
 
 
 def summed_taps(x: Any, taps: Any, dim: int) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
+from ..parts import WIDE, over
 from .loops import channel_norms
 from .loops import rows as row_loops
 
@@ -15,16 +17,23 @@ def normalized_rows(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     count, length = rows.shape
     out, mean, rstd = np.empty_like(rows), np.empty((count, 1), rows.dtype), np.empty((count, 1), rows.dtype)
     by, plus = _ones(weight, length, rows), np.zeros(0, rows.dtype) if bias is None else bias
-    row_loops.layer_norm(rows, by, plus, float(eps), out, mean.reshape(-1), rstd.reshape(-1))
+    loop = row_loops.layer_norm
+    over(WIDE, lambda x, *made: loop(x, by, plus, float(eps), *made), rows, out, mean.reshape(-1), rstd.reshape(-1))
     return out, mean, rstd
 
 
 def normalized_rows_backward(rows: Any, g: Any, weight: Any, mean: Any, rstd: Any, needs: Any) -> Any:
     """As `ops.nn.normalize.normalized_rows_backward`."""
     by = _ones(weight, rows.shape[1], rows)
-    made = np.empty_like(rows), np.empty_like(by), np.empty_like(by)
-    row_loops.layer_norm_gradients(g, rows, by, mean.reshape(-1), rstd.reshape(-1), *made)
-    return _needed(made, needs)
+    input_g = np.empty_like(rows)
+
+    def work(x: Any, g: Any, mean: Any, rstd: Any, input_g: Any) -> Any:
+        sums = np.empty_like(by), np.empty_like(by)
+        row_loops.layer_norm_gradients(g, x, by, mean, rstd, input_g, *sums)
+        return sums
+
+    parts = over(WIDE, work, rows, g, mean.reshape(-1), rstd.reshape(-1), input_g)
+    return _needed((input_g, *(reduce(np.add, sums) for sums in zip(*parts, strict=True))), needs)
 
 
 def moments(x: Any) -> Any:

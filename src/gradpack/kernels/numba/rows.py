@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..parts import PART, WIDE, over
 from .loops import rows as loops
 
 
@@ -49,17 +50,18 @@ def products_of_rows(rows: Any) -> Any:
     return out
 
 
-def _of_rows(loop: Callable[..., None]) -> Callable[..., Any]:
+def _of_rows(loop: Callable[..., None], part: int) -> Callable[..., Any]:
     """A loop over the rows of one matrix or two as a function of arrays, and of the last dimension."""
 
     def run(*given: Any) -> Any:
         arrays = given[:-1]
         out = np.empty(arrays[0].shape, arrays[0].dtype)
-        loop(*(a.reshape(-1, a.shape[-1]) for a in (*arrays, out)))
+        over(part, loop, *map(_lines, (*arrays, out)))
         return out
 
     return run
 
 
-softmax, log_softmax = _of_rows(loops.softmax), _of_rows(loops.log_softmax)
-softmax_slope, log_softmax_slope = _of_rows(loops.softmax_gradient), _of_rows(loops.log_softmax_gradient)
+softmax, log_softmax = _of_rows(loops.softmax, PART), _of_rows(loops.log_softmax, PART)
+softmax_slope = _of_rows(loops.softmax_gradient, WIDE)
+log_softmax_slope = _of_rows(loops.log_softmax_gradient, WIDE)
