@@ -64,11 +64,11 @@ class Fused:
         if not ENABLED["numba"] or "f" not in kinds:
             return None
         first = args[kinds.index("f")]
-        if first.size < conditions.ENOUGH or not conditions.alike(first) or (compiled := loaded(_LOOPS)) is None:
+        if first.size < conditions.ENOUGH or not conditions.alike(first):
             return None
         values = {f"p_{p}": a for p, a in zip(self.params, args, strict=True)} | {"_common": first}
         native = first.dtype.type
-        loop = self.loop((kinds, first.dtype.char), values, compiled)
+        loop = self.loop((kinds, first.dtype.char), values)
         if loop.run is None:
             return None
         try:
@@ -87,17 +87,17 @@ class Fused:
             flat[start : start + _COPIES] = made
         return into
 
-    def loop(self, key: tuple[str, str], values: dict[str, Any], compiled: Function) -> Loop:
+    def loop(self, key: tuple[str, str], values: dict[str, Any]) -> Loop:
         """Return the loop valid for these values, compiled if the conditions on them have new outcomes."""
         known = self.loops.setdefault(key, [])
         for loop in known:
             names = loop.names | values
             if all(bool(eval(condition, names)) is answer for condition, answer in loop.answers):  # noqa: S307
                 return loop
-        known.append(self.made(*key, values, compiled))
+        known.append(self.made(*key, values))
         return known[-1]
 
-    def made(self, kinds: str, char: str, values: dict[str, Any], compiled: Function) -> Loop:
+    def made(self, kinds: str, char: str, values: dict[str, Any]) -> Loop:
         steps = Steps(values, char == "f")
         given = {p: Value(k, f"p_{p}") for p, k in zip(self.params, kinds, strict=True)}
         try:
@@ -105,6 +105,8 @@ class Fused:
             if result.kind == "s":
                 raise Unknown("a number")
         except Unknown:
+            return Loop(steps.answers, [], steps.names, None, None)
+        if (compiled := loaded(_LOOPS)) is None:  # asked last: to import Numba takes long
             return Loop(steps.answers, [], steps.names, None, None)
         arrays = [p for p, v in given.items() if v.kind != "s"]
         text = _TEXT.format(
