@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from numpy import ndarray
 
 from ..base.exits import block
+from .compilation import compiling
 
 if TYPE_CHECKING:
     from .table import Kernel
@@ -110,7 +111,7 @@ def row(path: str) -> tuple[Kernel, ...]:
 def loaded(kernel: Kernel) -> Callable[..., Any] | None:
     """The function of a kernel; None where its library is not installed."""
     try:
-        import_module(_NEEDED.get(kernel.library, kernel.library))
+        compiling(import_module, _NEEDED.get(kernel.library, kernel.library))
     except ImportError:  # as where it is too old for this NumPy
         return None
     module, _, name = kernel.function.rpartition(".")
