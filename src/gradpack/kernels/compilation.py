@@ -1,4 +1,4 @@
-"""The folder of machine code, the event of compilation in profiles, and the line on standard error for who waits.
+"""The folder of machine code, and the line on standard error for who waits until loops are compiled.
 
 `GRADPACK_CACHE_DIR` in the environment names the folder; the default is in the cache folder of the platform.
 `GRADPACK_COMPILED_NOTICE=0` switches the line off.
@@ -8,18 +8,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from threading import RLock, Timer, local
+from threading import RLock, Timer
 from time import monotonic
-from typing import Any
 
-from ..base.modes import MODE
-
-EVENT = "gradpack::compile"  # the name in profiles
 PATIENCE = 0.5  # seconds of a burst before the line is printed
 _BURST = 1.0  # seconds without compilation that end a burst
-_THREAD = local()
 
 
 def cache_folder() -> Path:
@@ -33,19 +27,6 @@ def cache_folder() -> Path:
         return home / "Library" / "Caches" / "gradpack"
     given = os.environ.get("XDG_CACHE_HOME", "")  # a relative one is to be ignored
     return (Path(given) if os.path.isabs(given) else home / ".cache") / "gradpack"
-
-
-def compiling(function: Callable[..., Any], *args: Any) -> Any:
-    """Return `function(*args)`, which profiles show as one event `gradpack::compile`, with what it compiles in turn."""
-    profiler = MODE.get().profiler
-    if profiler is None or getattr(_THREAD, "inside", False):
-        return function(*args)
-    token, _THREAD.inside = profiler.enter(EVENT, None), True
-    try:
-        return function(*args)
-    finally:
-        _THREAD.inside = False
-        profiler.leave(token)
 
 
 class Notice:

@@ -22,7 +22,8 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
-from ..compilation import NOTICE, cache_folder, compiling
+from ..compilation import NOTICE, cache_folder
+from ..dispatch import compiling
 
 _PREFIX, _KEPT = "loops-", 4  # folders of other states that stay: those used last
 _DIGEST = sha256().digest_size
