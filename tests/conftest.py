@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 from tests.children import children
+
+os.environ.setdefault("GRADPACK_COMPILED_NOTICE", "0")  # tests read standard error
 
 
 @pytest.fixture

@@ -4,9 +4,12 @@ NumPy runs one instruction over a whole array before the next, so a formula of t
 reads and writes memory twenty times. Where that is what an operation waits for, `kernels/numba` has
 the same formula as one loop, for large dense arrays of float32 or float64 only. Without Numba
 everything works, in more passes. Numba is imported, and each loop compiled, when one is first
-needed; the machine code is kept on disk beside the sources, or in the user's cache.
+needed; the machine code is kept in the user's cache folder, for all programs and environments.
+`gradpack warmup` compiles ahead what ordinary training needs. Profiles show the event `gradpack::compile`.
 
 `GRADPACK_COMPILED=0` in the environment switches the loops off, as `flags` does for a while.
+`GRADPACK_CACHE_DIR` names the folder. `GRADPACK_COMPILED_NOTICE=0` switches off the line on standard
+error that is printed when compilation has taken half a second.
 
 Example::
 

@@ -17,6 +17,7 @@ COMMANDS = {
     "demo": "train a small transformer on text, and compare ways of keeping saved tensors",
     "run": "run a program that imports torch on gradpack",
     "inspect": "run a program, and report every tensor that autograd saved in it",
+    "warmup": "compile the loops for large arrays ahead, and keep them for later programs",
     "ops": "list the operations, tell about one, or say which names of torch are missing",
 }
 

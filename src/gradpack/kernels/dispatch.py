@@ -8,6 +8,7 @@ these arguments. For small arrays that costs one comparison.
 from __future__ import annotations
 
 import os
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from numpy import ndarray
 
 from ..base.exits import block
+from ..base.modes import MODE
 
 if TYPE_CHECKING:
     from .table import Kernel
@@ -29,6 +31,7 @@ LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them
 # By library, whether its kernels are used: for all of this process.
 ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}
 _NEEDED = {"blocks": "numpy"}  # what kernels import, where that is not the library of their name
+_COMPILING: set[int] = set()  # threads in which a profile has the event
 
 
 @block
@@ -122,11 +125,25 @@ def row(path: str) -> tuple[Kernel, ...]:
     return TABLE[path]
 
 
+def compiling(function: Callable[..., Any], *args: Any) -> Any:
+    """Return `function(*args)`, which profiles show as one event `gradpack::compile`, with what it compiles in turn."""
+    profiler, thread = MODE.get().profiler, get_ident()
+    if profiler is None or thread in _COMPILING:
+        return function(*args)
+    token = profiler.enter("gradpack::compile", None)
+    _COMPILING.add(thread)
+    try:
+        return function(*args)
+    finally:
+        _COMPILING.discard(thread)
+        profiler.leave(token)
+
+
 @cache
 def loaded(kernel: Kernel) -> Callable[..., Any] | None:
     """The function of a kernel; None where its library is not installed."""
     try:
-        import_module(_NEEDED.get(kernel.library, kernel.library))
+        compiling(import_module, _NEEDED.get(kernel.library, kernel.library))
     except ImportError:  # as where it is too old for this NumPy
         return None
     module, _, name = kernel.function.rpartition(".")

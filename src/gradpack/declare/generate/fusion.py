@@ -72,11 +72,11 @@ class Fused:
         if not ENABLED["numba"] or "f" not in kinds:
             return None
         first = args[kinds.index("f")]
-        if first.size < conditions.ENOUGH or not conditions.alike(first) or (compiled := loaded(_LOOPS)) is None:
+        if first.size < conditions.ENOUGH or not conditions.alike(first):
             return None
         values = {f"p_{p}": a for p, a in zip(self.params, args, strict=True)} | {"_common": first}
         native = first.dtype.type
-        loop = self.loop((kinds, first.dtype.char), values, compiled)
+        loop = self.loop((kinds, first.dtype.char), values)
         run = loop.run
         if run is None:
             return None
@@ -100,17 +100,17 @@ class Fused:
         split(work, flat.size, _COPIES)
         return into
 
-    def loop(self, key: tuple[str, str], values: dict[str, Any], compiled: Function) -> Loop:
+    def loop(self, key: tuple[str, str], values: dict[str, Any]) -> Loop:
         """Return the loop valid for these values, compiled if the conditions on them have new outcomes."""
         known = self.loops.setdefault(key, [])
         for loop in known:
             names = loop.names | values
             if all(bool(eval(condition, names)) is answer for condition, answer in loop.answers):  # noqa: S307
                 return loop
-        known.append(self.made(*key, values, compiled))
+        known.append(self.made(*key, values))
         return known[-1]
 
-    def made(self, kinds: str, char: str, values: dict[str, Any], compiled: Function) -> Loop:
+    def made(self, kinds: str, char: str, values: dict[str, Any]) -> Loop:
         steps = Steps(values, char == "f")
         given = {p: Value(k, f"p_{p}") for p, k in zip(self.params, kinds, strict=True)}
         try:
@@ -118,6 +118,8 @@ class Fused:
             if result.kind == "s":
                 raise Unknown("a number")
         except Unknown:
+            return Loop(steps.answers, [], steps.names, None, None, 0)
+        if (compiled := loaded(_LOOPS)) is None:  # asked last: to import Numba takes long
             return Loop(steps.answers, [], steps.names, None, None, 0)
         arrays = [p for p, v in given.items() if v.kind != "s"]
         text = _TEXT.format(

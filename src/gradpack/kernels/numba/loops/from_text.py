@@ -1,7 +1,7 @@
 """Loops from text that other modules write, with what such text may call.
 
-Numba keeps machine code by the file, the name and the line of a function. The text is said to come
-from this file, under a name made of all that it says; so processes after the first one find it.
+Machine code is kept by the module and the name of a function. The text is said to come from this
+file, under a name made of all that it says; so processes after the first one find it.
 """
 
 from __future__ import annotations

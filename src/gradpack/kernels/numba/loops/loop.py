@@ -10,21 +10,18 @@ from typing import Any
 
 from numba import njit
 
+from ..machine_code import keep
+
 Function = Callable[..., Any]
 
-# Machine code holds what a loop calls. Numba asks whether the file of the loop has changed, not those of what it calls:
-# so loops are kept by names that say what all files here were.
+# Machine code holds what a loop calls, so it is kept by what all files here say.
 _TEXTS = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glob("*.py")))
 STATE = sha1(_TEXTS, usedforsecurity=False).hexdigest()[:12]
 
 
 def _compiled(function: Function, fastmath: Any) -> Function:
-    function.__qualname__ = f"{function.__name__}_{STATE}"
-    options = {"nogil": True, "error_model": "numpy", "fastmath": fastmath}
-    try:
-        made: Function = njit(cache=True, **options)(function)
-    except RuntimeError:  # no folder where machine code could be kept
-        made = njit(**options)(function)
+    made: Function = njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
+    keep(made, STATE)
     return made
 
 
