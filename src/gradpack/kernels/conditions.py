@@ -57,7 +57,7 @@ def channels(x: Any, *others: Any) -> bool:
 
 def product_of_blas(a: Any, b: Any) -> bool:
     """Whether a product is one for which BLAS uses several threads."""
-    return a.size * (b.shape or (0,))[-1] > 1 << 18 and a.dtype == b.dtype and a.dtype.char in "fdFD"
+    return a.size * (b.shape or (0,))[-1] > 1 << 19 and a.dtype == b.dtype and a.dtype.char in "fdFD"
 
 
 def blocks_of_rows(rows: Any, *others: Any) -> bool:
