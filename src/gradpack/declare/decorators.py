@@ -40,6 +40,7 @@ from ..core.saved import FREED, check, freed, unpack_input, unpack_result
 from ..core.tensor import Tensor, View
 from ..core.views import refresh, skip_refresh
 from ..graph.node import OutputSlot, PartialGrads, next_seq
+from ..kernels.dispatch import SEEN
 from .dispatch import subclass  # noqa: F401 - attaches its method
 from .dispatch.interpreter import Output, apply
 from .dispatch.nodes import OpNode, constant, name_node
@@ -125,6 +126,7 @@ _COMMON: dict[str, Any] = {
     "_Part": PartialGrads,
     "_tuple": tuple.__new__,
     "_missing": MISSING,
+    "_seen": SEEN,
 }
 _COMMON.update((f"_{kind.__name__}", kind) for kind in (OpNode, Tensor, Parameter, View, Packed, Output))
 _COMMON.update((f"_{f.__name__}", f) for f in (check, freed, spec_of, constant, fit_arrays, product))

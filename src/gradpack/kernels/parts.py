@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from .table import Kernel
 
 PART = 1 << 17  # elements that a core takes at a time, where each is some work
-WIDE = 1 << 19  # where it waits for memory
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
 

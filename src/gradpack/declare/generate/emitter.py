@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ..op import Op
 from .form import Form, arguments, indented, values_of
-from .fusion import large_body
+from .fusion import large_body, smaller
 from .in_place_text import write_text
 from .inline import Called, Inlined
 from .node_text import is_list, is_many, node_text, reads
@@ -98,7 +98,7 @@ def _call(op: Op, inlined: Inlined) -> str:
     large = 0 if op.lists else large_body(op, inlined.expression("forward"))
     if not large:
         return call
-    small = f"{tensors[0]}_.size < {large}"
+    small = smaller(f"{tensors[0]}_", large)
     if tensors[0] in op.scalars:
         small = (
             f"{tensors[0]}_s is None or {small}" if is_pair(op) else f"type({tensors[0]}_) is not _ndarray or {small}"

@@ -16,8 +16,8 @@ import numpy as np
 
 from ...base.pool import split
 from ...kernels import conditions
-from ...kernels.dispatch import ENABLED, LARGE, loaded
-from ...kernels.parts import PART, WIDE
+from ...kernels.dispatch import ENABLED, LARGE, SEEN, WIDE, loaded
+from ...kernels.parts import PART
 from ...kernels.table import Kernel
 from ..op import Op
 from .fusion_text import Reader, Steps, Unknown, Value, statements
@@ -182,6 +182,8 @@ def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: i
     arrays = [a for a in args if type(a) is _array_type and a.ndim]
     first = max(arrays, key=lambda a: a.size)
     shape, length, like = first.shape, first.size, first.ndim
+    if not SEEN and length >= 2 * WIDE:
+        SEEN.append(length)
     if length < 2 * size or not all(a.flags.c_contiguous for a in arrays):
         return function(*args)
     if all(a.shape == shape for a in arrays):
@@ -329,6 +331,11 @@ def large_formula(op: Op, name: str, expression: ast.expr | None) -> int:
     if not is_made or any(op.saves(n) == "meta" for n in op.saved):
         return 0
     return _large(expression, op.formulas[name].__code__.co_varnames)
+
+
+def smaller(array: str, size: int) -> str:
+    """Return the test, as text, that an array is smaller than those of a form for large ones."""
+    return f"{array}.size < {size}" if size <= LARGE else f"not _seen or {array}.size < {size}"
 
 
 def _large(expression: ast.expr | None, names: Any) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..dispatch.torch_names import freeing
 from ..op import Op
 from .form import indented
-from .fusion import large_formula
+from .fusion import large_formula, smaller
 from .inline import Inlined
 
 NODE = """\
@@ -162,4 +162,4 @@ def _formula(op: Op, inlined: Inlined, p: str) -> str:
     gradient = op.formulas[p].__code__.co_varnames[0]
     expression = inlined.text(p, {gradient: "_g"}) or expression
     large = large_formula(op, p, inlined.expression(p))
-    return f"{expression} if _g.size < {large} else _vjp_{p}_large({args})" if large else expression
+    return f"{expression} if {smaller('_g', large)} else _vjp_{p}_large({args})" if large else expression

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..parts import PART, WIDE, over
+from ..dispatch import WIDE
+from ..parts import PART, over
 from .loops import elementwise as loops
 from .loops import error_functions, gamma_functions
 

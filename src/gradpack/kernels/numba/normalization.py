@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..parts import WIDE, over
+from ..dispatch import WIDE
+from ..parts import over
 from .loops import channel_norms
 from .loops import rows as row_loops
 

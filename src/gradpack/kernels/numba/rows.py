@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..parts import PART, WIDE, over
+from ..dispatch import WIDE
+from ..parts import PART, over
 from .loops import rows as loops
 
 
