@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_SIZE = "a0.size"
+_SIZE = "type(a0) is ndarray and a0.size"
 LEAST = 256  # elements, below which no kernel applies
 LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them need not be one loop
 WIDE = 1 << 19  # elements that a core takes at a time where it waits for memory
@@ -61,7 +61,7 @@ def accelerated(reference: F, size: str = _SIZE) -> F:
 
 _TEXT = """\
 def chosen({params}):
-    if type(a0) is ndarray and {size} >= least:
+    if {size} >= least:
         made = faster({params})
         if made is not NotImplemented:
             return made
