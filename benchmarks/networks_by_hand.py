@@ -22,7 +22,7 @@ def weights(shapes: list[tuple[int, ...]], ones: tuple[int, ...] = ()) -> list[A
     return found
 
 
-def training(parameters: list[Array], gradients: Gradients, update: Callable[[list[Array]], None]) -> Any:
+def training(gradients: Gradients, update: Callable[[list[Array]], None]) -> Any:
     def step() -> Any:
         loss, found = gradients()
         update(found)

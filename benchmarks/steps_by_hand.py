@@ -12,16 +12,14 @@ from typing import Any
 import numpy as np
 
 from benchmarks.networks_by_hand import Array, adam, cross_entropy, gpt, numbers, sgd, training, weights
-
-OPS = 500
-
+from benchmarks.step_programs import OPS
 
 # -- networks --
 
 
 def gpt_elementary() -> Any:
     P, gradients = gpt(4, 128, 128, 8, fused=False)
-    return training(P, gradients, sgd(P, 0.01))
+    return training(gradients, sgd(P, 0.01))
 
 
 def gpt_hooks() -> Any:
@@ -31,12 +29,12 @@ def gpt_hooks() -> Any:
 
 def gpt_fused() -> Any:
     P, gradients = gpt(4, 128, 128, 8, fused=True)
-    return training(P, gradients, adam(P, 1e-3, 0.01))
+    return training(gradients, adam(P, 1e-3, 0.01))
 
 
 def gpt_wide() -> Any:
     P, gradients = gpt(6, 256, 128, 8, fused=True)
-    return training(P, gradients, adam(P, 1e-3, 0.01))
+    return training(gradients, adam(P, 1e-3, 0.01))
 
 
 def _columns(x: Array) -> Array:
@@ -89,7 +87,7 @@ def convolution() -> Any:
         _, first = backward(_columns_back(dz @ kept_b[1].T, 64, 14, 14), a, kept_a)
         return loss, [*first, *second, dout.T @ flat, dout.sum(0)]
 
-    return training(P, gradients, sgd(P, 0.01))
+    return training(gradients, sgd(P, 0.01))
 
 
 def _mlp(sizes: tuple[int, ...], batch: int, optimizer: Callable[..., Any]) -> Any:
@@ -104,7 +102,8 @@ def _mlp(sizes: tuple[int, ...], batch: int, optimizer: Callable[..., Any]) -> A
             z += P[i + 1]
             kept.append(z if i == last else np.tanh(z, out=z))
         error = kept.pop() - y
-        g, found = error * np.float32(2 / error.size), []
+        g = error * np.float32(2 / error.size)
+        found: list[Array] = []
         for i in range(last, -1, -2):
             h = kept.pop()
             found[:0] = [g.T @ h, g.sum(0)]
@@ -113,7 +112,7 @@ def _mlp(sizes: tuple[int, ...], batch: int, optimizer: Callable[..., Any]) -> A
                 g *= 1 - h * h
         return np.square(error).mean(), found
 
-    return training(P, gradients, optimizer(P, 1e-3))
+    return training(gradients, optimizer(P, 1e-3))
 
 
 def mlp_tiny() -> Any:
@@ -167,7 +166,7 @@ def lstm() -> Any:
         bias = g.sum(0)
         return np.square(h[T]).mean(), [g.T @ x, g.T @ h[:T].reshape(T * B, H), bias, bias]
 
-    return training(P, gradients, sgd(P, 0.01))
+    return training(gradients, sgd(P, 0.01))
 
 
 def logistic() -> Any:
@@ -213,7 +212,9 @@ def neural_ode() -> Any:
             z = after
         error = z - y
         g = error * np.float32(2 / error.size)
-        points, hidden, outs, ins = [at for at, _ in kept], [h for _, h in kept], [], []
+        points, hidden = [at for at, _ in kept], [h for _, h in kept]
+        outs: list[Array] = []
+        ins: list[Array] = []
         for _ in range(20):
             dz, further = g, np.float32(0)
             for a, weight in reversed(stages):
@@ -230,7 +231,7 @@ def neural_ode() -> Any:
         at, h, dk, dh = (np.concatenate(v) for v in (points[::-1], hidden[::-1], outs, ins))
         return np.square(error).mean(), [dh.T @ at, dh.sum(0), dk.T @ h, dk.sum(0)]
 
-    return training(P, gradients, sgd(P, 0.01))
+    return training(gradients, sgd(P, 0.01))
 
 
 # -- small tensors, and functions of functions --

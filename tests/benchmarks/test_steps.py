@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from benchmarks import networks_by_hand, step_programs, steps_by_hand
 
 import gradpack
+from benchmarks import networks_by_hand, step_programs, steps_by_hand
 
 
 def close(found: Any, expected: Any, name: str, tolerance: float = 2e-4) -> None:
@@ -24,9 +24,9 @@ def test_by_hand_equals_the_tape(name: str, monkeypatch: pytest.MonkeyPatch) -> 
     gradients: list[Any] = []
     filled, training = step_programs.filled, steps_by_hand.training
 
-    def keep(parameters: Any, function: Any, update: Any) -> Any:
+    def keep(function: Any, update: Any) -> Any:
         gradients.append(function)
-        return training(parameters, function, update)
+        return training(function, update)
 
     monkeypatch.setattr(step_programs, "filled", lambda *a: models.append(filled(*a)) or models[-1])
     monkeypatch.setattr(steps_by_hand, "training", keep)
