@@ -161,16 +161,23 @@ def cross_entropy(out: Array, y: Array) -> tuple[Any, Array]:
     return loss, p
 
 
+def gpt_weights(layers: int, width: int, length: int) -> list[Array]:
+    """Return the parameters of `step_programs._gpt`: token, place, twelve of each block, norm, head."""
+    w = width
+    block = [(w,), (w,), (w,), (w,), (3 * w, w), (3 * w,), (w, w), (w,), (4 * w, w), (4 * w,), (w, 4 * w), (w,)]
+    norms = [2 + 12 * i for i in range(layers + 1)] + [4 + 12 * i for i in range(layers)]
+    shapes: list[tuple[int, ...]] = [(65, w), (length, w), *(block * layers), (w,), (w,), (65, w), (65,)]
+    return weights(shapes, ones=tuple(norms))
+
+
 def gpt(layers: int, width: int, length: int, batch: int, fused: bool) -> tuple[list[Array], Gradients]:
     """Return the parameters and the gradients of a GPT of pre-norm blocks, 4 heads.
 
     x = token + place; a block: x += attention(norm(x)), x += down(gelu(up(norm(x)))); head(norm(x)); cross entropy.
     """
     heads, vocabulary, w = 4, 65, width
-    block = [(w,), (w,), (w,), (w,), (3 * w, w), (3 * w,), (w, w), (w,), (4 * w, w), (4 * w,), (w, 4 * w), (w,)]
-    shapes: list[tuple[int, ...]] = [(vocabulary, w), (length, w), *(block * layers), (w,), (w,), (vocabulary, w)]
+    P = gpt_weights(layers, width, length)
     firsts = [2 + 12 * i for i in range(layers + 1)]
-    P = weights([*shapes, (vocabulary,)], ones=(*firsts, *(i + 2 for i in firsts[:-1])))
     r = np.random.default_rng(1)
     tokens, targets = (r.integers(0, vocabulary, (batch, length)).reshape(-1) for _ in range(2))
     mask = np.triu(np.full((length, length), -np.inf, np.float32), 1)
