@@ -62,8 +62,7 @@ class Child:
         raise RuntimeError(f"{self.name} ended with status {status}; its standard error:\n{self.errors.read()}")
 
     def end(self) -> None:
-        if self.process.poll() is None:
-            self.process.communicate()
+        self.process.communicate()
         self.errors.close()
 
 

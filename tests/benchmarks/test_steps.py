@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import gradpack
-from benchmarks import networks_by_hand, step_programs, steps_by_hand
+from benchmarks import networks_by_hand, step_programs, steps, steps_by_hand
 
 
 def close(found: Any, expected: Any, name: str, tolerance: float = 2e-4) -> None:
@@ -54,3 +54,33 @@ def test_optimizers_by_hand(name: str, decay: float | None) -> None:
         theirs.step()
         by_hand([p.grad.numpy()])
     close(q, p.detach().numpy(), name, 1e-6)
+
+
+def test_a_wrong_gradient_shows_in_the_third_step() -> None:
+    first, third = [[4.17]], [[4.16]]
+    steps.check("gpt", {"torch": [first, third], "gradpack": [[[4.1700001]], [[4.1600001]]]})
+    with pytest.raises(ArithmeticError, match="gpt: numpy and torch give different values"):
+        steps.check("gpt", {"torch": [first, third], "gradpack": [first, third], "numpy": [first, [[4.161]]]})
+    with pytest.raises(ArithmeticError):
+        steps.check("gpt", {"torch": [first, third], "gradpack": [[[float("nan")]], third]})
+
+
+def test_a_row_has_a_dash_for_what_was_not_run() -> None:
+    wall = {"torch": [0.002, 0.002], "gradpack": [0.001, 0.003], "numpy": [0.0005, 0.0005]}
+    result = steps.Result(wall, {"torch": [0.002] * 2, "gradpack": [0.003] * 2, "numpy": [0.0005] * 2})
+    assert steps.row("lstm", result).split() == [
+        *("lstm", "2.000", "2.000", "0.500", "-"), *("1.00", "(0.75-1.25)", "0.250", "-", "1.50"),
+    ]  # fmt: skip
+    assert steps.means({"a": result, "b": result}) == pytest.approx({"gradpack": 1.0, "numpy": 0.25})
+    alone = steps.Result({"numpy": [0.5, 0.5]}, {"numpy": [0.5, 0.5]})
+    assert steps.row("lstm", alone).split() == ["lstm", "-", "-", "500.000", "-", "-", "-", "-", "-"]
+    assert steps.means({"a": alone}) == {}
+
+
+def test_a_child_that_dies_says_why() -> None:
+    child = steps.Child("numpy", "no-such-step", 1, True)
+    try:
+        with pytest.raises(RuntimeError, match=r"(?s)no-such-step in numpy ended with status 1.*KeyError"):
+            child.ask("values")
+    finally:
+        child.end()
