@@ -5,8 +5,9 @@
 
 In one process torch's threads and OpenBLAS's disturb each other, and torch looks twice as slow as it is. So each
 library has a process, one runs while the others wait, and what counts is the ratio inside a round. As many threads as
-there are cores, if not said otherwise. Values are compared before anything is timed: what the first step returns, and
-how much the third returns differs from it, which shows a wrong gradient or update.
+there are cores, if not said otherwise: where another program keeps a core busy, threads that spin for each other, as
+torch's do, take many times as long, and `--threads 1` says more. Values are compared before anything is timed: what
+the first step returns, and how much the third returns differs from it, which shows a wrong gradient or update.
 """
 
 import argparse
@@ -228,7 +229,11 @@ def main() -> int:
     chosen = options.library or [x for x in LIBRARIES if importlib.util.find_spec(x)]
     libraries = [x for x in LIBRARIES if x in chosen]
     machine = harness.machine(("gradpack", "numpy", "numba", "torch", "jax"))
-    print(json.dumps(machine), f"{options.threads} threads\n{header()}", flush=True)
+    print(json.dumps(machine), f"{options.threads} threads", flush=True)
+    load = machine["load"]
+    if options.threads > 1 and isinstance(load, float) and load > 0.5:
+        print("other programs are running: times with more than one thread may be far too long, torch's above all")
+    print(header(), flush=True)
     results, failures = {}, 0
     for name in options.only:
         try:

@@ -220,6 +220,8 @@ def chain() -> Any:
 
 
 def deep() -> Any:
+    """A loop whose body is `y * 1.0`: the compiler finds that nothing is to do."""
+
     def f(x: Array) -> Array:
         return jax.lax.scan(lambda y, _: (y * 1.0, None), x, None, 100_000)[0].sum()
 
