@@ -107,7 +107,6 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         Kernel("scipy", "row_products.add_in_rows", when.into_rows_of_any_table, MANY),
     ),
     "ops.reduce.kernels.set_in_rows": (Kernel("numba", "places.set_in_rows", when.into_rows),),
-    "ops.reduce.row_products.add_multiples": (Kernel("scipy", "row_products.add_multiples"),),
     "ops.reduce.bins.count_in_bins": (Kernel("numba", "places.count_in_bins"),),
     "ops.reduce.order.top": (Kernel("numba", "places.top", when.few_first),),
     "ops.index.accumulate.add_numbers": (Kernel("numba", "places.add_numbers", when.into_vector, MANY),),

@@ -6,7 +6,6 @@ write each row once, and add in the order of k. They do not check row numbers.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -50,19 +49,6 @@ def add_in_rows(values: Any, out: Any, indices: Any) -> None:
     for start in range(0, count, step):
         part, made = given[start : start + step], rows[start : start + step]
         loops.csr_todense(len(part), rows.shape[1], ends[: len(part) + 1], numbers, part.reshape(-1), made)
-
-
-def add_multiples(out: Any, factors: Any, rows: Any) -> None:
-    """As `ops.reduce.row_products.add_multiples`."""
-    count, width = rows.shape
-    places = _diagonal(count)
-    loops.csr_matvecs(count, count, width, places, places, factors, rows.reshape(-1), out.reshape(-1))
-
-
-@lru_cache(8)
-def _diagonal(count: int) -> Any:
-    """The column indices and row pointers of a diagonal matrix in CSR form."""
-    return np.arange(count + 1, dtype=np.int32)
 
 
 def _in_order(numbers: Any) -> bool:

@@ -1,20 +1,10 @@
-"""Changes in place of the rows of matrices, each by a number of its own: products with a diagonal matrix."""
+"""Changes in place of the rows of matrices, each by a number of its own."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-
-from ...kernels.dispatch import accelerated
-
-
-@accelerated
-def add_multiples(out: Any, factors: Any, rows: Any) -> None:
-    """`out[k] += factors[k] * rows[k]`."""
-    product = repeated(factors, np.empty_like(rows))
-    np.multiply(product, rows, out=product)
-    np.add(out, product, out=out)
 
 
 def add_repeated(matrix: Any, column: Any) -> None:
