@@ -28,8 +28,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SIZE = "type(a0) is ndarray and a0.size"
 LEAST = 256  # elements, below which no kernel applies
 LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them need not be one loop
-WIDE = 1 << 19  # elements that a core takes at a time where it waits for memory
-SEEN: list[int] = []  # not empty once there was an array of two such parts: operations of one step look for more
+PART = 1 << 17  # elements that a core takes at a time, where each is some work
+WIDE = 1 << 19  # where it waits for memory
+SEEN: list[int] = []  # not empty once there was an array of two parts: operations of one step look for more
 # By library, whether its kernels are used: for all of this process.
 ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}
 _NEEDED = {"blocks": "numpy"}  # what kernels import, where that is not the library of their name

@@ -19,7 +19,6 @@ from ..base.pool import split
 if TYPE_CHECKING:
     from .table import Kernel
 
-PART = 1 << 17  # elements that a core takes at a time, where each is some work
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
 

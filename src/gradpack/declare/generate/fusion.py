@@ -16,8 +16,7 @@ import numpy as np
 
 from ...base.pool import split
 from ...kernels import conditions
-from ...kernels.dispatch import ENABLED, LARGE, SEEN, WIDE, loaded
-from ...kernels.parts import PART
+from ...kernels.dispatch import ENABLED, LARGE, PART, SEEN, WIDE, loaded
 from ...kernels.table import Kernel
 from ..op import Op
 from .fusion_text import Reader, Steps, Unknown, Value, statements
@@ -182,7 +181,7 @@ def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: i
     arrays = [a for a in args if type(a) is _array_type and a.ndim]
     first = max(arrays, key=lambda a: a.size)
     shape, length, like = first.shape, first.size, first.ndim
-    if not SEEN and length >= 2 * WIDE:
+    if not SEEN and length >= 2 * PART:
         SEEN.append(length)
     if length < 2 * size or not all(a.flags.c_contiguous for a in arrays):
         return function(*args)

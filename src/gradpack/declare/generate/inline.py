@@ -121,13 +121,9 @@ class _Shorter(ast.NodeTransformer):
     Products are those of `backends.numpy.product`, without a call of it for few elements.
     """
 
-    def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
-        self.generic_visit(node)
-        return _chosen_product(node.left, node.right) if isinstance(node.op, ast.MatMult) else node
-
     def visit_Call(self, node: ast.Call) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.func, ast.Name) and node.func.id == "product":
+        if isinstance(node.func, ast.Name) and node.func.id in ("product", "matmul", "_late_matmul"):
             return _chosen_product(*node.args)
         if node.keywords or not isinstance(node.func, ast.Attribute) or not isinstance(node.func.value, ast.Name):
             return node

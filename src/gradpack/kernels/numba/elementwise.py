@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dispatch import WIDE
-from ..parts import PART, over
+from ..dispatch import PART, WIDE
+from ..parts import over
 from .loops import elementwise as loops
 from .loops import error_functions, gamma_functions
 

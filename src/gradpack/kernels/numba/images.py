@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ...ops.nn.padding import sources
-from ..parts import PART, over
+from ..dispatch import PART
+from ..parts import over
 from .loops import images as loops
 
 

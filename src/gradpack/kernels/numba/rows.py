@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..dispatch import WIDE
-from ..parts import PART, over
+from ..dispatch import PART, WIDE
+from ..parts import over
 from .loops import rows as loops
 
 

@@ -30,8 +30,8 @@ _added = partial(
 
 
 @_added(
-    mat1=lambda g, mat2, alpha: g @ mat2.mT if alpha == 1 else (g @ mat2.mT) * alpha,
-    mat2=lambda g, mat1, alpha: mat1.mT @ g if alpha == 1 else (mat1.mT @ g) * alpha,
+    mat1=lambda g, mat2, alpha: matmul(g, mat2.mT) if alpha == 1 else matmul(g, mat2.mT) * alpha,
+    mat2=lambda g, mat1, alpha: matmul(mat1.mT, g) if alpha == 1 else matmul(mat1.mT, g) * alpha,
     autocast="lower",
     saved_as="alpha beta mat1 mat2 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides "
     "mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides",
@@ -115,8 +115,8 @@ def _check_batches(name: str, batch1: Any, batch2: Any) -> None:
 
 
 @_added(
-    batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
-    batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
+    batch1=lambda g, batch2, alpha: matmul(g, batch2.mT) * alpha,
+    batch2=lambda g, batch1, alpha: matmul(batch1.mT, g) * alpha,
     autocast="lower",
     saved_as="alpha beta batch1 batch2",
 )
@@ -139,8 +139,8 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha:
 
 
 @_added(
-    batch1=lambda g, batch2, alpha: (g @ batch2.mT) * alpha,
-    batch2=lambda g, batch1, alpha: (batch1.mT @ g) * alpha,
+    batch1=lambda g, batch2, alpha: matmul(g, batch2.mT) * alpha,
+    batch2=lambda g, batch1, alpha: matmul(batch1.mT, g) * alpha,
     autocast="lower",
     saved_as="alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] batch2 "
     "batch2_sym_argsize_2=batch2.shape[2]",

@@ -58,10 +58,10 @@ def _overload(node: Any) -> str:
 
 @bilinear(
     input=lambda g, input_shape, other: (
-        g @ other.mT if len(input_shape) > 1 and len(other.shape) > 1 else _left(g, input_shape, other)
+        matmul(g, other.mT) if len(input_shape) > 1 and len(other.shape) > 1 else _left(g, input_shape, other)
     ),
     other=lambda g, input, other_shape: (
-        input.mT @ g if len(other_shape) > 1 and len(input.shape) > 1 else _right(g, input, other_shape)
+        matmul(input.mT, g) if len(other_shape) > 1 and len(input.shape) > 1 else _right(g, input, other_shape)
     ),
     same_dtype=True,
     dtypes="ifc",
@@ -127,8 +127,8 @@ _product = partial(bilinear, broadcasts=False, dtypes="ifc", refuses="unsigned c
 
 
 @_product(
-    input=lambda g, mat2: g @ mat2.mT,
-    mat2=lambda g, input: input.mT @ g,
+    input=lambda g, mat2: matmul(g, mat2.mT),
+    mat2=lambda g, input: matmul(input.mT, g),
     same_dtype=True,
     autocast="lower",
     refuses="unsigned",
@@ -152,8 +152,8 @@ def mm(input: Array, mat2: Array) -> Any:
 
 
 @_product(
-    input=lambda g, mat2: g @ mat2.mT,
-    mat2=lambda g, input: input.mT @ g,
+    input=lambda g, mat2: matmul(g, mat2.mT),
+    mat2=lambda g, input: matmul(input.mT, g),
     same_dtype=True,
     save_as=light,
     autocast="lower",

@@ -32,9 +32,11 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
 
 
 @general(
-    input=lambda g, weight: g @ weight if len(weight.shape) == 2 else late.unsqueeze(g, -1) * weight,
+    input=lambda g, weight: late.matmul(g, weight) if len(weight.shape) == 2 else late.unsqueeze(g, -1) * weight,
     weight=lambda g, input, weight_shape: (
-        g.mT @ input if len(input.shape) == len(weight_shape) == 2 else _weight_gradient(g, input, weight_shape)
+        late.matmul(g.mT, input)
+        if len(input.shape) == len(weight_shape) == 2
+        else _weight_gradient(g, input, weight_shape)
     ),
     bias=lambda g, bias_shape: (
         _over_rows(g) if len(g.shape) > 1 and g.shape[-1:] == bias_shape else late.sum_to_size(g, bias_shape)
