@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 import gradpack as torch
@@ -44,3 +48,22 @@ def test_blas_has_one_thread_meanwhile(of_blas):
     with pytest.raises(ZeroDivisionError):
         blas.on_one_thread(lambda: 1 // 0)
     assert of_blas() == before
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_the_child_of_a_fork_has_the_number_of_before(of_blas):
+    program = """
+import os
+from gradpack.base import blas
+get, set_ = blas._functions()
+set_(2)
+before = get()
+def fork():
+    child = os.fork()
+    if not child:
+        os._exit(0 if get() == before and not blas._calls else 1)
+    return os.waitpid(child, 0)[1]
+print(blas.on_one_thread(fork), get() == before)
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=False, capture_output=True, text=True)
+    assert run.stdout == "0 True\n", run.stderr

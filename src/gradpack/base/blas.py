@@ -7,6 +7,7 @@ each part on one thread.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -54,8 +55,8 @@ def on_one_thread(run: Callable[..., Any], *args: Any) -> Any:
     if found is None or (not _calls and found[0]() == 1):
         return run(*args)
     get, set_ = found
+    _calls.append(None)
     try:
-        _calls.append(None)
         count = get()
         if count != 1:
             _before[0] = count
@@ -65,3 +66,14 @@ def on_one_thread(run: Callable[..., Any], *args: Any) -> Any:
         _calls.pop()
         if not _calls:
             set_(_before[0])
+
+
+def _begin_anew() -> None:
+    """End what the threads of the parent of a fork had begun: they do not exist in the child."""
+    if _calls:
+        _calls.clear()
+        set_threads(_before[0])
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_anew)
