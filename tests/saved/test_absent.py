@@ -10,7 +10,7 @@ import sys
 WITHOUT = """
 import sys, time
 from threading import Thread
-for name in ("fcntl", "ml_dtypes", "mmap", "_multiprocessing", "resource"):
+for name in ("fcntl", "ml_dtypes", "mmap", "_multiprocessing", "resource", "_ctypes"):
     sys.modules[name] = None
 del time.thread_time
 def start(self):

@@ -27,13 +27,13 @@ _before = [1]  # the number outside of them
 @cache
 def _functions() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
     """The functions that get and set the number; None where the library is not known."""
-    import ctypes
-
     from numpy.linalg import _umath_linalg
 
     try:
-        library = ctypes.PyDLL(_umath_linalg.__file__)  # a name is looked up in what it is linked with, too
-    except (OSError, TypeError):
+        from ctypes import PyDLL
+
+        library = PyDLL(_umath_linalg.__file__)  # a name is looked up in what it is linked with, too
+    except (ImportError, OSError, TypeError):
         return None
     for names in _FORMS:
         if all(hasattr(library, name) for name in names):

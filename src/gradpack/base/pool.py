@@ -148,10 +148,10 @@ if hasattr(os, "register_at_fork"):
 @cache
 def _processor() -> Callable[[], int]:
     """A function that returns the number of the processor that it runs on; -1 where that is not known."""
-    import ctypes
-
     try:
-        found: Callable[[], int] = ctypes.PyDLL(None).sched_getcpu
-    except (OSError, AttributeError, TypeError):
+        from ctypes import PyDLL
+
+        found: Callable[[], int] = PyDLL(None).sched_getcpu
+    except (ImportError, OSError, AttributeError, TypeError):
         return lambda: -1
     return found
