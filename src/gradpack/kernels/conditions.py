@@ -56,8 +56,11 @@ def channels(x: Any, *others: Any) -> bool:
 
 
 def product_of_blas(a: Any, b: Any) -> bool:
-    """Whether a product is one for which BLAS uses several threads."""
-    return a.size * (b.shape or (0,))[-1] > 1 << 19 and a.dtype == b.dtype and a.dtype.char in "fdFD"
+    """Whether BLAS would use several threads for a product, one factor of which may be a vector."""
+    if a.dtype != b.dtype or a.dtype.char not in "fdFD" or not (a.ndim and b.ndim):
+        return False
+    is_vector = a.ndim == 1 or b.ndim == 1 or a.shape[-2] == 1 or b.shape[-1] == 1
+    return bool(a.size * b.shape[-1] > 1 << 18 or (is_vector and a.size + b.size > 1 << 13))
 
 
 def blocks_of_rows(rows: Any, *others: Any) -> bool:
