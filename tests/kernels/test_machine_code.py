@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from gradpack.kernels.compilation import _print
+
 pytest.importorskip("numba")
 
 LOOP = (
@@ -127,3 +129,13 @@ def test_the_folder_is_that_of_the_platform(monkeypatch: pytest.MonkeyPatch, tmp
         assert cache_folder() == tmp_path.joinpath(*parts)
     monkeypatch.setattr(sys, "platform", "darwin")
     assert cache_folder() == Path.home() / "Library" / "Caches" / "gradpack"
+
+
+@pytest.mark.parametrize("writable", [True, False])
+def test_the_line_says_whether_machine_code_is_kept(monkeypatch, tmp_path, capsys, writable):
+    (tmp_path / "file").touch()
+    folder = tmp_path / ("new" if writable else "file") / "cache"
+    monkeypatch.setenv("GRADPACK_CACHE_DIR", str(folder))
+    _print()
+    said = capsys.readouterr().err
+    assert f"kept in {folder};" in said if writable else f"not kept: {folder} cannot be written to;" in said

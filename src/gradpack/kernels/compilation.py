@@ -66,11 +66,19 @@ class Notice:
             timer.join()
 
 
+def _is_writable(folder: Path) -> bool:
+    """Make the folder if it does not exist; return whether files can be written there."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder, os.W_OK)
+
+
 def _print() -> None:
     try:
         folder = cache_folder()
-        known = next(p for p in (folder, *folder.parents) if p.exists())
-        kept = f"kept in {folder}" if os.access(known, os.W_OK) else f"not kept: {folder} cannot be written to"
+        kept = f"kept in {folder}" if _is_writable(folder) else f"not kept: {folder} cannot be written to"
         text = f"gradpack: compiling loops for large arrays (once; {kept}; `gradpack warmup` does it ahead)\n"
         sys.stderr.write(text)
         sys.stderr.flush()
