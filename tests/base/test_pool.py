@@ -19,8 +19,17 @@ from gradpack.base import pool, threads
 from gradpack.base.pool import split
 
 
-@pytest.fixture(autouse=True)
-def four_threads():
+@pytest.fixture(autouse=True, params=["asleep", "awake"])
+def four_threads(request, monkeypatch):
+    """Run each test with threads that sleep between jobs, and with threads that wait for a while before they do."""
+    if request.param == "awake":
+        pytest.importorskip("numba")
+        from gradpack.kernels.numba.loops.waiting import rounds_of_microsecond, wait
+
+        monkeypatch.setattr(pool, "waiting", [(wait, rounds_of_microsecond())])
+    else:
+        monkeypatch.setattr(pool, "waiting", [])
+    monkeypatch.setattr(pool, "loaders", [])
     before = torch.get_num_threads()
     torch.set_num_threads(4)
     yield

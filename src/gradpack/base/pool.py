@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from _thread import allocate_lock
+from array import array
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from functools import cache
@@ -17,6 +18,14 @@ from typing import Any
 from . import threads
 
 Work = Callable[[int, int], Any]
+Wait = Callable[[int, int, int, int], bool]
+
+# To wake a thread that sleeps takes tens of microseconds, so it waits for a while first, where there is compiled code
+# for that: `wait(address, seen, rounds, after)`, and how many rounds a microsecond takes.
+waiting: list[tuple[Wait, int]] = []
+loaders: list[Callable[[], tuple[Wait, int]]] = []  # return that, when the first work is split
+_PATIENCE = 150  # microseconds, for which a thread waits for the next work before it sleeps
+_HANDOVER = 4  # microseconds, after which the thread that brings work has begun with it, and has released the lock
 
 
 class _Job:
@@ -52,6 +61,8 @@ class _Pool:
         self.jobs: dict[str, _Job] = {}  # the job that runs now, as "now": work of other threads meanwhile is not split
         self.wake: list[Any] = []
         self.running: list[Any] = []
+        self.turns = array("q", [0])  # the number of the job that came last
+        self.busy: list[array[int]] = []  # for each thread, 1 while it runs a job
         self.ids: list[int] = []
         self.processors: set[int] = set()
         self.avoided = -1
@@ -62,23 +73,36 @@ class _Pool:
 
         self.processors, self.avoided = threads.processors(), -1
         while len(self.wake) < wanted:
-            wake, running = allocate_lock(), allocate_lock()
+            wake, running, busy = allocate_lock(), allocate_lock(), array("q", [0])
             wake.acquire()
-            thread = Thread(target=self._serve, args=(wake, running), name="gradpack", daemon=True)
+            thread = Thread(target=self._serve, args=(wake, running, busy), name="gradpack", daemon=True)
             if not threads.started(thread):
                 return
             self.ids.append(thread.native_id or 0)
             self.running.append(running)
+            self.busy.append(busy)
             self.wake.append(wake)
 
-    def _serve(self, wake: Any, running: Any) -> None:
+    def _serve(self, wake: Any, running: Any, busy: Any) -> None:
+        turns, seen = self.turns, -1
+        address, _ = turns.buffer_info()
         while True:
-            wake.acquire()
+            if (
+                seen < 0
+                or not waiting
+                or not waiting[0][0](address, seen, _PATIENCE * waiting[0][1], _HANDOVER * waiting[0][1])
+            ):
+                wake.acquire()
+            else:
+                wake.acquire(False)
+            busy[0] = 1
             with running:
+                seen = turns[0]
                 job = self.jobs.get("now")
                 if job is not None and next(job.seats, None) is not None:
                     job.context.copy().run(job.run)
                 del job
+            busy[0] = 0
 
     def _keep_off(self) -> None:
         here = _processor()() if 1 < len(self.processors) <= len(self.ids) + 1 else self.avoided
@@ -96,7 +120,10 @@ class _Pool:
             if self.jobs.setdefault("now", job) is job:
                 if len(self.wake) < wanted:
                     self.start(wanted)
+                if loaders:
+                    waiting[:] = [loaders.pop()()]
                 self._keep_off()
+                self.turns[0] += 1
                 for lock in self.wake[:wanted]:
                     if lock.locked():
                         lock.release()
@@ -115,8 +142,11 @@ class _Pool:
 
     def _finish(self) -> None:
         """Wait for the threads that have begun a part, and let the next job come."""
-        for lock in self.running:
+        for lock, busy in zip(self.running, self.busy, strict=True):
             if lock.locked():
+                if waiting:
+                    wait, rounds = waiting[0]
+                    wait(busy.buffer_info()[0], 1, _PATIENCE * rounds, rounds)
                 with lock:
                     pass
         self.jobs.clear()

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from numpy import ndarray
 
+from ..base import pool
 from ..base.exits import block
 from ..base.modes import MODE
 
@@ -142,6 +143,13 @@ def compiling(function: Callable[..., Any], *args: Any) -> Any:
         profiler.leave(token)
 
 
+def _waiting() -> Any:
+    """Return what `pool.waiting` holds."""
+    from .numba.loops.waiting import rounds_of_microsecond, wait
+
+    return wait, rounds_of_microsecond()
+
+
 @cache
 def loaded(kernel: Kernel) -> Callable[..., Any] | None:
     """The function of a kernel; None where its library is not installed."""
@@ -149,6 +157,8 @@ def loaded(kernel: Kernel) -> Callable[..., Any] | None:
         compiling(import_module, _NEEDED.get(kernel.library, kernel.library))
     except ImportError:  # as where it is too old for this NumPy
         return None
+    if kernel.library == "numba" and not (pool.waiting or pool.loaders):
+        pool.loaders.append(_waiting)
     module, _, name = kernel.function.rpartition(".")
     function: Callable[..., Any] = getattr(import_module(f".{kernel.library}.{module}", __package__), name)
     return function

@@ -13,9 +13,9 @@ import numpy as np
 from ...base.blas import on_one_thread
 from ...base.pool import split
 
-_PART = 1 << 22  # multiplications of a part, at least: some tens of microseconds
+_PART = 1 << 22  # multiplications of a part, at least: more than the time that it takes to wake a thread
 _READ = 1 << 19  # elements of the left factor of a part, which are read once, at least
-_LINES = 128  # rows or columns of a part, at least: each part packs the whole other matrix
+_LINES = 64  # rows or columns of a tile of a part: whole tiles of BLAS. Each part packs the whole other matrix
 
 
 def product(a: Any, b: Any) -> Any:
@@ -42,14 +42,20 @@ def _of_matrix(a: Any, b: Any) -> Any:
         return np.matmul(a, b)
     if lines < 2 * _LINES:
         return _summed(a, b, max(1024, -(-inner // parts)))
-    part = -(-lines // min(parts, lines // _LINES))
-    part += -part % 64  # whole tiles of BLAS
+    part = _LINES * _tiles(-(-lines // _LINES), parts)
     out = np.empty((rows, *b.shape[1:]), a.dtype)
     if rows >= columns:
         split(lambda low, high: np.matmul(a[low:high], b, out=out[low:high]), rows, part)
     else:
         split(lambda low, high: np.matmul(a, b[:, low:high], out=out[:, low:high]), columns, part)
     return out
+
+
+def _tiles(tiles: int, parts: int) -> int:
+    """Return how many tiles each of at most so many parts has: four, or as many as make four parts."""
+    least = min(max(4, tiles // 4), parts, tiles)
+    even = (count for count in range(least, min(2 * least, parts, tiles) + 1) if not (count % 2 or tiles % count))
+    return -(-tiles // next(even, least))
 
 
 def _summed(a: Any, b: Any, part: int) -> Any:
