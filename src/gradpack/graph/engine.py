@@ -15,6 +15,7 @@ from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
+from ..kernels.sums import accumulated
 from .node import AccumulateGrad, Gradient, Node, OutputSlot, reachable
 
 _next_number = count().__next__
@@ -57,7 +58,6 @@ class GraphTask:
         self._pending: dict[Node, Gradient] = {}  # of the next node and of those in `_ready`
         self._ready: list[tuple[int, Node]] = []
         self._leaves: dict[Node, Gradient] = {}
-        self._owned: set[Node] = set()  # leaves whose gradient is a sum: held by the engine only, added in place
         self._due: list[Node] = []  # leaves that have received the gradients of all of their consumers
 
     def plan(self, inputs: Iterable[Node] | None, capture: bool) -> None:
@@ -176,15 +176,7 @@ class GraphTask:
     def add(self, leaf: Node, g: Gradient) -> None:
         """Add the gradient that one consumer sends to a leaf to those of the others."""
         if g is not None:
-            held = self._leaves.get(leaf)
-            if held is None:
-                held = g
-            elif leaf in self._owned and not self.create_graph:
-                held += g
-            else:
-                held = held + g
-                self._owned.add(leaf)
-            self._leaves[leaf] = held
+            self._leaves[leaf] = _sum(self._leaves.pop(leaf, None), g)
         if self._counts is not None:
             left = self._counts[leaf] = self._counts[leaf] - 1
             if not left:
@@ -226,9 +218,9 @@ class GraphTask:
         self.serve_each([leaf for leaf in self._leaves if leaf not in left])
 
 
-def _sum(a: Gradient, b: Gradient) -> Gradient:
-    """Add two gradients, either of which may be None."""
-    return b if a is None else a if b is None else a + b
+def _sum(a: Gradient, b: Gradient, names: int = 0) -> Gradient:
+    """Add two gradients, either of which may be None; `names` variables of the caller hold the first."""
+    return b if a is None else a if b is None else accumulated(a, b, names)
 
 
 def run(task: GraphTask, grads: list[Gradient]) -> None:
@@ -269,9 +261,9 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
                 elif following is None and not ready:
                     following, incoming = edge, ge
                 elif edge is following:
-                    incoming = _sum(incoming, ge)
+                    incoming = _sum(incoming, ge, 2 if gradients[0] is incoming else 1)
                 elif edge in pending:
-                    pending[edge] = _sum(pending[edge], ge)
+                    pending[edge] = _sum(pending.pop(edge), ge)
                 else:
                     pending[edge] = ge
                     heappush(ready, (edge.seq, edge))

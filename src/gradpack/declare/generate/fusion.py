@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import cache
+from sys import getrefcount
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -171,12 +172,54 @@ def alike(args: tuple[Any, ...]) -> str:
     return kinds
 
 
-def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: int) -> Any:
+def _of_engine() -> int:
+    """Return how many references a gradient has in a form for large arrays if only the engine holds it."""
+
+    def run(*args: Any, own: bool = False) -> int:
+        return getrefcount(args[0])
+
+    def backward(_g: Any) -> int:
+        return run(_g, own=True)
+
+    g = object()
+    return backward(g)
+
+
+_FREE = _of_engine()
+
+
+def _is_whole(array: Any) -> bool:
+    return (
+        type(array) is _array_type and array.base is None and array.flags.c_contiguous and bool(array.flags.writeable)
+    )
+
+
+def _strides(args: tuple[Any, ...]) -> list[int]:
+    return [a.strides[-1] for a in args if type(a) is _array_type and a.ndim]
+
+
+def _unspread(args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments with numbers for arrays of one number, as gradients of sums are, beside a whole one."""
+    whole = next((a for a in args if type(a) is _array_type and a.ndim and a.strides[-1]), None)
+    if whole is None or whole.dtype.char not in "fd":
+        return args
+    return tuple(
+        [
+            a[(0,) * a.ndim].item()
+            if type(a) is _array_type and a.shape == whole.shape and a.dtype is whole.dtype and not any(a.strides)
+            else a
+            for a in args
+        ]
+    )
+
+
+def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: int, out: Any = None) -> Any:
     """Return `function(*args)` of an elementwise function, computed for parts of large arrays over all cores.
 
     Args:
         write: returns the same as a function whose last argument is an array for the result; None if there is none.
         size: elements of a part.
+        out: an argument that may take the result, or None.
     """
     arrays = [a for a in args if type(a) is _array_type and a.ndim]
     first = max(arrays, key=lambda a: a.size)
@@ -196,7 +239,9 @@ def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: i
     def part(low: int, high: int) -> Any:
         return [a[low:high] if is_divided else a for a, is_divided in zip(args, divided, strict=True)]
 
-    out = np.empty(shape, function(*part(0, 0)).dtype)
+    native = function(*part(0, 0)).dtype
+    if out is None or out.shape != shape or out.dtype != native:
+        out = np.empty(shape, native)
     target = out.reshape(-1) if like == 1 else out
     writing = write()
 
@@ -267,7 +312,11 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
     """Return the form for large arrays of a function, of this expression if it is one: a loop, or parts of arrays.
 
     Args:
-        bound: `function` for NumPy's arrays. The result may take `into=`, an array for the result, which it may ignore.
+        bound: `function` for NumPy's arrays.
+
+    Returns:
+        A function that takes `into=`, an array for the result, and `own=`, whether the first argument may take it if
+        nobody else holds that. It may ignore both.
     """
     params, names = _parameters(function), bound.__globals__
     size = PART if expression is not None and _is_slow(expression) else WIDE
@@ -282,13 +331,18 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         if expression is not None and _steps(expression, params) < _SEVERAL:
             raise Unknown("one step")
         code: list[ast.stmt] = statements(function) if expression is None else [ast.Return(expression)]
-        loops = Fused(code, function.__globals__, params)
+        loops: Fused | None = Fused(code, function.__globals__, params)
     except Unknown:
-        return lambda *args, into=None: bound(*args) if write() is None else in_parts(bound, args, write, size)
+        loops = None
 
-    def run(*args: Any, into: Any = None) -> Any:
-        made = loops(alike(args), args, into)
-        return in_parts(bound, args, write, size) if made is None else made
+    def run(*args: Any, into: Any = None, own: bool = False) -> Any:
+        out = args[0] if own and getrefcount(args[0]) == _FREE and _is_whole(args[0]) else None
+        if 0 in _strides(args):
+            args = _unspread(args)
+        made = None if loops is None else loops(alike(args), args, into if out is None else out)
+        if made is not None:
+            return made
+        return bound(*args) if loops is None and write() is None else in_parts(bound, args, write, size, out)
 
     return run
 

@@ -162,4 +162,7 @@ def _formula(op: Op, inlined: Inlined, p: str) -> str:
     gradient = op.formulas[p].__code__.co_varnames[0]
     expression = inlined.text(p, {gradient: "_g"}) or expression
     large = large_formula(op, p, inlined.expression(p))
-    return f"{expression} if {smaller('_g', large)} else _vjp_{p}_large({args})" if large else expression
+    if not large:
+        return expression
+    later = [f"{q}_edge is None" for q in op.inputs[op.inputs.index(p) + 1 :]]  # which read `_g`, too
+    return f"{expression} if {smaller('_g', large)} else _vjp_{p}_large({args}, own={' and '.join(later) or True})"
