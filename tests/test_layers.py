@@ -71,6 +71,7 @@ NUMPY = {
     "declare/dispatch/interpreter": "makes arrays of the scalars that NumPy returns",
     "declare/generate/constants": "numbers as arrays of the dtypes that compiled code runs on",
     "declare/decorators": "compiled code is for NumPy arrays; all others take the interpreted path",
+    "declare/generate/elementwise_parts": "divides large arrays of NumPy's",
     "declare/generate/fusion": "gives compiled loops numbers of NumPy's, which have a dtype",
     "declare/generate/fusion_text": "knows the names of NumPy's functions",
     "declare/dispatch/unbroadcast": "sums the gradients of compiled code",

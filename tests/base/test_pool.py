@@ -24,9 +24,9 @@ def four_threads(request, monkeypatch):
     """Run each test with threads that sleep between jobs, and with threads that wait for a while before they do."""
     if request.param == "awake":
         pytest.importorskip("numba")
-        from gradpack.kernels.numba.loops.waiting import rounds_of_microsecond, wait
+        from gradpack.kernels.numba.loops.waiting import of_pool
 
-        monkeypatch.setattr(pool, "waiting", [(wait, rounds_of_microsecond())])
+        monkeypatch.setattr(pool, "waiting", [of_pool()])
     else:
         monkeypatch.setattr(pool, "waiting", [])
     monkeypatch.setattr(pool, "loaders", [])

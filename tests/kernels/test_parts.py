@@ -9,7 +9,7 @@ from tests.kernels.test_table import arrays, calls, copied, found_of
 import gradpack as torch
 from gradpack.backends.numpy import product
 from gradpack.base.pool import split
-from gradpack.declare.generate import fusion
+from gradpack.declare.generate import elementwise_parts, fusion
 from gradpack.kernels.dispatch import libraries
 from gradpack.kernels.parts import run_in_parts
 from gradpack.kernels.table import TABLE
@@ -146,6 +146,7 @@ def test_parts_of_elementwise_operations_change_nothing(name, monkeypatch):
 
 def test_work_is_split_where_arrays_are_large(monkeypatch):
     sizes = []
-    monkeypatch.setattr(fusion, "split", lambda work, size, part: (sizes.append(size), split(work, size, part)))
+    seen = lambda work, size, part: (sizes.append(size), split(work, size, part))  # noqa: E731
+    monkeypatch.setattr(elementwise_parts, "split", seen)
     large(1100, 1000) * large(1100, 1000)
     assert sizes == [1_100_000]

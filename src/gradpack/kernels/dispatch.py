@@ -143,11 +143,10 @@ def compiling(function: Callable[..., Any], *args: Any) -> Any:
         profiler.leave(token)
 
 
-def _waiting() -> Any:
-    """Return what `pool.waiting` holds."""
-    from .numba.loops.waiting import rounds_of_microsecond, wait
-
-    return wait, rounds_of_microsecond()
+def _function(library: str, path: str) -> Callable[..., Any]:
+    module, _, name = path.rpartition(".")
+    function: Callable[..., Any] = getattr(import_module(f".{library}.{module}", __package__), name)
+    return function
 
 
 @cache
@@ -158,7 +157,5 @@ def loaded(kernel: Kernel) -> Callable[..., Any] | None:
     except ImportError:  # as where it is too old for this NumPy
         return None
     if kernel.library == "numba" and not (pool.waiting or pool.loaders):
-        pool.loaders.append(_waiting)
-    module, _, name = kernel.function.rpartition(".")
-    function: Callable[..., Any] = getattr(import_module(f".{kernel.library}.{module}", __package__), name)
-    return function
+        pool.loaders.append(lambda: _function("numba", "loops.waiting.of_pool")())
+    return _function(kernel.library, kernel.function)

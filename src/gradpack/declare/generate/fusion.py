@@ -17,9 +17,10 @@ import numpy as np
 
 from ...base.pool import split
 from ...kernels import conditions
-from ...kernels.dispatch import ENABLED, LARGE, PART, SEEN, WIDE, loaded
+from ...kernels.dispatch import ENABLED, LARGE, PART, WIDE, loaded
 from ...kernels.table import Kernel
 from ..op import Op
+from .elementwise_parts import FREE, in_parts, is_whole, unspread, writing
 from .fusion_text import Reader, Steps, Unknown, Value, statements
 
 Function = Callable[..., Any]
@@ -172,89 +173,6 @@ def alike(args: tuple[Any, ...]) -> str:
     return kinds
 
 
-def _of_engine() -> int:
-    """Return how many references a gradient has in a form for large arrays if only the engine holds it."""
-
-    def run(*args: Any, own: bool = False) -> int:
-        return getrefcount(args[0])
-
-    def backward(_g: Any) -> int:
-        return run(_g, own=True)
-
-    g = object()
-    return backward(g)
-
-
-_FREE = _of_engine()
-
-
-def _is_whole(array: Any) -> bool:
-    return (
-        type(array) is _array_type and array.base is None and array.flags.c_contiguous and bool(array.flags.writeable)
-    )
-
-
-def _strides(args: tuple[Any, ...]) -> list[int]:
-    return [a.strides[-1] for a in args if type(a) is _array_type and a.ndim]
-
-
-def _unspread(args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments with numbers for arrays of one number, as gradients of sums are, beside a whole one."""
-    whole = next((a for a in args if type(a) is _array_type and a.ndim and a.strides[-1]), None)
-    if whole is None or whole.dtype.char not in "fd":
-        return args
-    return tuple(
-        [
-            a[(0,) * a.ndim].item()
-            if type(a) is _array_type and a.shape == whole.shape and a.dtype is whole.dtype and not any(a.strides)
-            else a
-            for a in args
-        ]
-    )
-
-
-def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: int, out: Any = None) -> Any:
-    """Return `function(*args)` of an elementwise function, computed for parts of large arrays over all cores.
-
-    Args:
-        write: returns the same as a function whose last argument is an array for the result; None if there is none.
-        size: elements of a part.
-        out: an argument that may take the result, or None.
-    """
-    arrays = [a for a in args if type(a) is _array_type and a.ndim]
-    first = max(arrays, key=lambda a: a.size)
-    shape, length, like = first.shape, first.size, first.ndim
-    if not SEEN and length >= 2 * PART:
-        SEEN.append(length)
-    if length < 2 * size or not all(a.flags.c_contiguous for a in arrays):
-        return function(*args)
-    if all(a.shape == shape for a in arrays):
-        args, like = tuple([a.reshape(-1) if type(a) is _array_type and a.ndim else a for a in args]), 1
-    elif shape[0] > 1 and np.broadcast_shapes(*[a.shape for a in arrays]) == shape:
-        length = shape[0]
-    else:
-        return function(*args)
-    divided = [type(a) is _array_type and a.ndim == like and len(a) == length for a in args]
-
-    def part(low: int, high: int) -> Any:
-        return [a[low:high] if is_divided else a for a, is_divided in zip(args, divided, strict=True)]
-
-    native = function(*part(0, 0)).dtype
-    if out is None or out.shape != shape or out.dtype != native:
-        out = np.empty(shape, native)
-    target = out.reshape(-1) if like == 1 else out
-    writing = write()
-
-    def work(low: int, high: int) -> None:
-        if writing is None:
-            target[low:high] = function(*part(low, high))
-        else:
-            writing(*part(low, high), target[low:high])
-
-    split(work, length, max(1, size * length // first.size))
-    return out
-
-
 def _parameters(function: Function) -> tuple[str, ...]:
     code = function.__code__
     return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
@@ -323,7 +241,7 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
 
     @cache
     def write() -> Function | None:
-        text = None if expression is None else _writing(expression)
+        text = None if expression is None else writing(expression)
         return None if text is None else eval(f"lambda {', '.join(params)}, _out: {text}", names | {"_np": np})  # noqa: S307
 
     bound = _by_position(function, bound)
@@ -336,37 +254,14 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         loops = None
 
     def run(*args: Any, into: Any = None, own: bool = False) -> Any:
-        out = args[0] if own and getrefcount(args[0]) == _FREE and _is_whole(args[0]) else None
-        if 0 in _strides(args):
-            args = _unspread(args)
+        out = args[0] if own and getrefcount(args[0]) == FREE and is_whole(args[0]) else None
+        args = unspread(args)
         made = None if loops is None else loops(alike(args), args, into if out is None else out)
         if made is not None:
             return made
         return bound(*args) if loops is None and write() is None else in_parts(bound, args, write, size, out)
 
     return run
-
-
-_UFUNCS = {
-    ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "true_divide", ast.USub: "negative",
-}  # fmt: skip
-
-
-def _writing(expression: ast.expr) -> str | None:
-    """Return an expression as text that writes its result into `_out`; None if its last step is no ufunc of NumPy's."""
-    match expression:
-        case ast.IfExp(test=test, body=body, orelse=orelse):
-            first, second = _writing(body), _writing(orelse)
-            return first and second and f"{first} if {ast.unparse(test)} else {second}"
-        case ast.BinOp(op=op, left=left, right=right) if type(op) in _UFUNCS:
-            return f"_np.{_UFUNCS[type(op)]}({ast.unparse(left)}, {ast.unparse(right)}, out=_out)"
-        case ast.UnaryOp(op=op, operand=operand) if type(op) in _UFUNCS:
-            return f"_np.{_UFUNCS[type(op)]}({ast.unparse(operand)}, out=_out)"
-        case ast.Call(func=ast.Attribute(value=ast.Name(id="np"), attr=name), args=args, keywords=[]) if isinstance(
-            getattr(np, name, None), np.ufunc
-        ):
-            return f"_np.{name}({', '.join(map(ast.unparse, args))}, out=_out)"
-    return None
 
 
 def large_body(op: Op, expression: ast.expr | None) -> int:

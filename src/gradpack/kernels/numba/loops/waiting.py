@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from platform import machine
 from time import perf_counter_ns
 from typing import Any
@@ -57,10 +58,8 @@ def wait(address: int, seen: int, rounds: int, after: int) -> bool:
     return True
 
 
-def rounds_of_microsecond() -> int:
-    """Return how many rounds a microsecond takes on this processor."""
-    from array import array
-
+def of_pool() -> tuple[Any, int]:
+    """Return what `pool.waiting` holds: `wait`, and how many rounds a microsecond takes on this processor."""
     cell = array("q", [0])
     address, _ = cell.buffer_info()
     wait(address, 0, 1, 0)
@@ -69,4 +68,4 @@ def rounds_of_microsecond() -> int:
         start = perf_counter_ns()
         wait(address, 0, 4000, 0)
         least = min(least, perf_counter_ns() - start)
-    return max(1, 4000 * 1000 // least)
+    return wait, max(1, 4000 * 1000 // least)
