@@ -41,6 +41,15 @@ def _quantized() -> Any:
         return (x * x).sum()
 
 
+def _adam(**options: Any) -> Any:
+    x = normal(*ROWS)
+    optimizer = torch.optim.Adam([x], **options)
+    for seed in (1, 2):
+        x.grad = normal(*ROWS, seed=seed).detach()
+        optimizer.step()
+    return x.detach()
+
+
 ROWS, VECTOR, IMAGES = (300, 256), (256,), (8, 8, 40, 40)
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "layer_norm": lambda: F.layer_norm(normal(*ROWS), VECTOR, normal(*VECTOR), normal(*VECTOR)),
@@ -102,6 +111,9 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "half": lambda: normal(*ROWS).half(),
     "bfloat16": lambda: normal(*ROWS).bfloat16(),
     "quantize": _quantized,
+    "adam": lambda: _adam(),
+    "adam with all options": lambda: _adam(lr=0.1, weight_decay=0.1, amsgrad=True, maximize=True, betas=(0.4, 0.9)),
+    "adamw": lambda: _adam(weight_decay=0.1, decoupled_weight_decay=True),
 }  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import prod
+from sys import modules
 from typing import Any
 
 from numpy import int64, maximum, ndarray, uint8, uint64
@@ -28,6 +29,11 @@ def alike(first: Any, *others: Any, chars: str = "fd") -> bool:
     if native.char not in chars or not native.isnative or not dense(first):
         return False
     return all(type(a) is ndarray and a.dtype == native and dense(a) for a in others if isinstance(a, ndarray))
+
+
+def updates(first: Any, *others: Any) -> bool:
+    """`alike`, where it pays to import Numba, or that was done: the loop has the bits that passes of NumPy have."""
+    return ("numba" in modules or first.size >= 1 << 19) and alike(first, *others)
 
 
 def single(first: Any, *others: Any) -> bool:

@@ -140,6 +140,7 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.nn.along.summed_taps": (Kernel("numba", "images.summed_taps"),),
     "ops.nn.padding.bordered": (Kernel("numba", "images.bordered", when.borders),),
     "ops.nn.padding.unbordered": (Kernel("numba", "images.unbordered", when.borders_back),),
+    "optim._kernels.adam_update": (Kernel("numba", "optimizers.adam_update", when.updates, LARGE),),
     "ops.nn.grid_sample.read_at": (Kernel("numba", "places.read_at", when.places),),
     "ops.nn.grid_sample.add_at": (Kernel("numba", "places.add_at", when.places_to_fill),),
     "ops.nn.grid_sample.products_at": (Kernel("numba", "places.products_at", when.places),),

@@ -19,6 +19,7 @@ from ..backends import NUMPY, Spec
 from ..base.dtypes import FLOATING, float32
 from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad
+from ..kernels.dispatch import accelerated
 from ..ops.create.fill_like import zeros_like
 
 np = NUMPY.xp
@@ -51,8 +52,10 @@ def through_float32(update: Callable[..., None], given: list[Any], *arrays: Any)
 
 def in_pieces(spec: Spec, update: Callable[..., None], given: Any, *arrays: Any) -> None:
     """`update(given, *arrays)`, piece by piece if the arrays are long. None among them stays None."""
-    if spec.dtype.low:
-        update = partial(through_float32, update)
+    _of_pieces(partial(through_float32, update) if spec.dtype.low else update, given, *arrays)
+
+
+def _of_pieces(update: Callable[..., None], given: Any, *arrays: Any) -> None:
     first = arrays[0]
     if not first.ndim:  # NumPy would give scalars, which cannot be written to
         arrays = tuple(None if x is None else x.reshape(1) for x in arrays)
@@ -204,9 +207,19 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
         if spec.dtype.is_complex:
             in_pieces(spec, _adam, given, *[x.real for x in arrays])
             in_pieces(spec, _adam, given, *[x.imag for x in arrays])
-        else:
+        elif spec.dtype.low:
             in_pieces(spec, _adam, given, *arrays)
+        else:
+            data, gradient, mean, square, *largest = arrays
+            adam_update(data, gradient, mean, square, largest[0] if largest else None, given)
     return rest
+
+
+@accelerated
+def adam_update(data: Any, grad: Any, mean: Any, square: Any, largest: Any, given: list[Any]) -> None:
+    """Update a parameter and its averages in place; `given` is what `_adam_constants` returns."""
+    arrays = [data, grad, mean, square] if largest is None else [data, grad, mean, square, largest]
+    _of_pieces(_adam, given, *arrays)
 
 
 def start_adam(p: Tensor, own: dict[str, Any], amsgrad: bool) -> None:

@@ -27,6 +27,8 @@ def _compiled(function: Function, fastmath: Any) -> Function:
 
 # A loop over elements. A product and the sum after it may be rounded once, which only makes it more precise.
 loop = partial(_compiled, fastmath={"contract"})
+# A loop that rounds after each operation, as passes of NumPy do: its results have the same bits.
+exact = partial(_compiled, fastmath=False)
 # A reduction, in any order. NumPy sums pairwise, which is no less precise, so callers sum partial results.
 summing = partial(_compiled, fastmath={"contract", "reassoc"})
 # A scalar function that loops call. It is inlined.
