@@ -1,4 +1,4 @@
-"""Time eighteen training steps in torch, gradpack, NumPy by hand and JAX, each in a process of its own, taking turns.
+"""Time eighteen training steps in torch, gradpack, its programs, NumPy by hand and JAX, by processes that take turns.
 
     python -m benchmarks.steps [--only NAME]... [--library NAME]... [--rounds N] [--threads N] [--without-numba]
                                [--json FILE]
@@ -30,7 +30,7 @@ if not __package__:  # run as a file
 
 from benchmarks import harness
 
-LIBRARIES = {"torch": "torch", "gradpack": "gradpack", "numpy": "by hand", "jax": "JAX"}
+LIBRARIES = {"torch": "torch", "gradpack": "gradpack", "compiled": "compiled", "numpy": "by hand", "jax": "JAX"}
 BLOCK = 0.1  # seconds, at least, of one turn
 
 
@@ -76,10 +76,11 @@ def _step(library: str, name: str, threads: int) -> Callable[[], Any]:
         if threads < len(cores):  # XLA makes as many threads as there are cores, and has no variable for it
             os.sched_setaffinity(0, cores[:threads])
         return import_module("benchmarks.steps_in_jax").STEPS[name]()
-    torch = import_module(library)
+    torch = import_module("gradpack" if library == "compiled" else library)
     if hasattr(torch, "set_num_threads"):
         torch.set_num_threads(threads)
-    return import_module("benchmarks.step_programs").STEPS[name](torch)
+    step: Callable[[], Any] = import_module("benchmarks.step_programs").STEPS[name](torch)
+    return torch.compile(step) if library == "compiled" else step
 
 
 def serve(library: str, name: str) -> None:
@@ -181,7 +182,7 @@ def header() -> str:
 def row(name: str, result: Result) -> str:
     """Return the line of a step: milliseconds, ratios to torch, how many processors gradpack kept busy."""
     times = [_cell(statistics.median(result.wall[x]) * 1e3 if x in result.wall else None) for x in LIBRARIES]
-    quartiles, others = result.ratios("gradpack"), [_cell(result.ratio(x)) for x in ("numpy", "jax")]
+    quartiles, others = result.ratios("gradpack"), [_cell(result.ratio(x)) for x in ("compiled", "numpy", "jax")]
     ours = "{1:.2f} ({0:.2f}-{2:.2f})".format(*quartiles) if quartiles else "-"
     busy = sum(result.processor["gradpack"]) / sum(result.wall["gradpack"]) if "gradpack" in result.wall else None
     return f"{name:15}{''.join(times)}{ours:>23}{''.join(others)}{_cell(busy, 2)[1:]}"

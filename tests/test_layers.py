@@ -44,6 +44,7 @@ LAYERS = [
     "nn",
     "optim",
     "utils",
+    "compiler",
     "saved",
     "serialization",
     "examples",
@@ -65,6 +66,11 @@ ALLOWED = {
 # Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
 NUMPY = {
     "base/blas": "finds the BLAS library that NumPy is linked with",
+    "compiler/compiled": "compares what programs and functions return",
+    "compiler/emit": "programs are calls of NumPy's functions",
+    "compiler/recording": "records calls of NumPy's functions",
+    "compiler/recording_backend": "records calls of NumPy's functions",
+    "compiler/session": "gives tensors arrays of NumPy's again",
     "compat/config": "tells its version",
     "cli/report": "draws curves from what was measured",
     "declare/generate/complex_form": "conjugates the gradients of compiled code",

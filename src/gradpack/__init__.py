@@ -73,6 +73,7 @@ if _TYPE_CHECKING:  # imported when they are first asked for
     from .compat.legacy_types import set_default_tensor_type as set_default_tensor_type
     from .compat.top_level import is_storage as is_storage
     from .compat.top_level import typename as typename
+    from .compiler import compile as compile
     from .core.printing import set_printoptions as set_printoptions
     from .func import vmap as vmap
     from .ops.create.create import tensor as tensor
@@ -93,9 +94,9 @@ _find_last(__name__, f"{__name__}.compat.public_modules")
 
 # Modules that are imported when they are first asked for.
 _LAZY = (
-    "__config__ accelerator amp as_torch backends cli cpu cuda distributions extend fft func library linalg masked mps "
-    "nn optim overrides profiler random return_types saved serialization signal sparse special testing types utils "
-    "version xpu"
+    "__config__ accelerator amp as_torch backends cli compiler cpu cuda distributions extend fft func library linalg "
+    "masked mps nn optim overrides profiler random return_types saved serialization signal sparse special testing "
+    "types utils version xpu"
 ).split()
 # Names of functions and classes, by the module that has them.
 _PLACES = _COMPAT | {
@@ -112,6 +113,7 @@ _PLACES = _COMPAT | {
         "is_deterministic_algorithms_warn_only_enabled is_warn_always_enabled set_deterministic_debug_mode "
         "set_warn_always use_deterministic_algorithms"
     ),
+    "compiler": "compile",
     "func": "vmap",
     "nn._functional.top_level": "bilinear embedding",
     "serialization": "load save",

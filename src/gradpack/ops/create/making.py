@@ -80,8 +80,13 @@ def uninitialized(shape: Any, native: Any) -> Any:
     return settled(array) if FILLING[0] else array
 
 
+RECORDERS: list[Callable[[Tensor], None]] = []  # of programs: the last one is given each new tensor
+
+
 def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     out = wrap(array)
+    if RECORDERS:
+        RECORDERS[-1](out)
     if len(KINDS) > 1:
         out = _placed(out, device)
     if requires_grad is False and not MODE.get().inference:
@@ -128,6 +133,8 @@ _USUAL = {
 
 def usual(out: Any, d: Any, device: Any, requires_grad: Any) -> Spec | None:
     """Fast path of factories: the spec of a new CPU tensor with default settings; None if they are not default."""
+    if RECORDERS:
+        return None
     if device is not None or _DEFAULTS.get():
         as_device(device)  # may load a backend, which extends KINDS
     if out is not None or requires_grad is not False or len(KINDS) > 1 or MODE.get().inference:

@@ -1,0 +1,293 @@
+"""The function that `gradpack.compile` returns: it records, keeps programs by their guards, and runs them."""
+
+from __future__ import annotations
+
+import warnings
+from _thread import RLock
+from collections.abc import Callable
+from functools import partial, update_wrapper
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+
+from ..backends.numpy import quiet
+from ..base import dtypes
+from ..base.devices import _DEFAULTS
+from ..base.modes import MODE, TRANSFORMS
+from ..base.settings import FILLING
+from ..base.tree import TreeSpec, tree_flatten, tree_unflatten
+from ..core.tensor import Tensor
+from ..graph.node import AccumulateGrad
+from ..ops.random.generator import default_generator
+from .facts import TENSOR, Kept, Result, grad_of, tensor_of
+from .freed import freed_edge
+from .program import GuardFailed
+from .python_state import Unreachable, Walk
+from .session import Session
+from .undo import Undo
+
+LIMIT = 8  # programs of one function
+_LOCK = RLock()
+ALL: WeakSet[Compiled] = WeakSet()
+
+
+class Unsupported(RuntimeError):  # noqa: N818 - torch's name
+    """Raised under `fullgraph=True` where a function cannot become a program."""
+
+
+def _context() -> Any:
+    """Return the settings that programs depend on; None where only eager calls are right."""
+    mode = MODE.get()
+    if mode.leaves_fast_path or mode.hooks is not None or TRANSFORMS.get() or getattr(_DEFAULTS, "stack", None):
+        return None
+    return mode.grad, dtypes._default, FILLING[0]
+
+
+class Compiled:
+    """A function that becomes programs.
+
+    Args:
+        function: the function.
+        fullgraph: raise an error where a call cannot become a program.
+    """
+
+    def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
+        self.function, self.fullgraph = function, fullgraph
+        self.kept: list[Kept] = []
+        self.calls = 0
+        self.stopped: str | None = None  # why no more programs are made
+        self.misses: list[str] = []
+        if hasattr(function, "__name__"):
+            update_wrapper(self, function)
+        ALL.add(self)
+
+    def reset(self) -> None:
+        """Drop all programs."""
+        self.kept, self.calls, self.stopped, self.misses = [], 0, None, []
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        return self if instance is None else partial(self, instance)
+
+    # -- calls --
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self.stopped is not None and not self.kept:
+            return self.function(*args, **kwargs)
+        context = _context()
+        if context is None:
+            return self.function(*args, **kwargs)
+        leaves, tree = tree_flatten((args, kwargs))
+        inputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+        with _LOCK:
+            for kept in self.kept:
+                if self._fits(kept, context, leaves, tree, inputs):
+                    try:
+                        return self._replay(kept, args, kwargs, inputs)
+                    except GuardFailed as failed:
+                        self.misses.append(str(failed))
+            self.calls += 1
+            if self.stopped is not None or self.calls == 1:
+                return self.function(*args, **kwargs)
+            if len(self.kept) >= LIMIT:
+                self._stop(f"{LIMIT} programs were made, and none fits: {self._last_miss()}")
+                return self.function(*args, **kwargs)
+            return self._record(args, kwargs, leaves, tree, inputs, context)
+
+    def _last_miss(self) -> str:
+        return self.misses[-1] if self.misses else "arguments differ"
+
+    def _stop(self, reason: str) -> None:
+        self.stopped = reason
+        name = getattr(self.function, "__qualname__", type(self.function).__name__)
+        warnings.warn(f"compile: {name} runs without a program from now on: {reason}", UserWarning, stacklevel=4)
+
+    def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
+        if kept.context != context or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
+            return False
+        if not kept.facts.hold(inputs):
+            self.misses.append("a tensor has another shape, dtype, layout or gradient")
+            return False
+        if not kept.walk.holds():
+            self.misses.append(kept.walk.changed())
+            return False
+        return True
+
+    def _replay(self, kept: Kept, args: Any, kwargs: Any, inputs: list[Tensor]) -> Any:
+        if not kept.checked[0]:
+            tensors = [source.now(inputs) for source in kept.sources]
+            return self._checked(kept, args, kwargs, tensors, [t._data for t in tensors], inputs)
+        return self._finish(kept, self._run(kept, kept.facts.arrays(inputs), inputs), inputs)
+
+    def _run(self, kept: Kept, arrays: list[Any], inputs: list[Tensor]) -> Any:
+        """Return the outputs of a program; nothing has changed if a guard failed."""
+        if not (kept.undo or kept.draws):
+            with quiet():
+                return kept.built.run(*arrays)
+        before = [(a, a.copy()) for a in (kept.sources[i].now(inputs)._data for i in kept.undo)]
+        state = default_generator.get_state() if kept.draws else None
+        try:
+            with quiet():
+                return kept.built.run(*arrays)
+        except GuardFailed:
+            for array, copy in before:
+                array[...] = copy
+            if state is not None:
+                default_generator.set_state(state)
+            raise
+
+    def _finish(self, kept: Kept, outputs: Any, inputs: list[Tensor]) -> Any:
+        """Change versions and gradients, and return the results."""
+        for source, count in kept.written:
+            source.now(inputs)._counter[0] += count
+        for source, output in kept.grads:
+            tensor: Any = inputs[source.place] if source.tensor is None else source.tensor
+            made = None if output is None else tensor_of(outputs[output])
+            edge = tensor._edge
+            if type(edge) is AccumulateGrad:
+                edge.grad = made
+            else:
+                tensor._own_grad = made
+        results = []
+        for each in kept.results:
+            if type(each) is not Result:
+                results.append(each)
+            elif each.source >= 0:
+                found = kept.sources[each.source].now(inputs)
+                results.append(grad_of(found) if each.requires_grad else found)
+            else:
+                made = tensor_of(outputs[each.output])
+                if each.requires_grad:
+                    made._edge = freed_edge()
+                results.append(made)
+        return tree_unflatten(results, kept.shape)
+
+    # -- the first replay is compared with an eager call --
+
+    def _checked(self, kept: Kept, args: Any, kwargs: Any, tensors: Any, arrays: Any, inputs: Any) -> Any:
+        """Run a program, take back what it did, call the function, and drop the program unless they agree."""
+        everything = Undo(kept.program.instructions, tensors, arrays)
+        try:
+            outputs = self._run(kept, kept.facts.arrays(inputs), inputs)
+        except GuardFailed:
+            everything.restore()
+            raise
+        except Exception:  # the call says what is wrong
+            everything.restore()
+            return self.function(*args, **kwargs)
+        found = [np.array(outputs[i]) for i in _places(kept)], [a.copy() for a in arrays]
+        everything.restore()
+        result = self.function(*args, **kwargs)
+        leaves, shape = tree_flatten(result)
+        wanted: list[Any] = [_array(leaves[i]) for i, each in enumerate(kept.results) if _is_output(each)]
+        for source, output in kept.grads:
+            if output is not None:
+                tensor: Any = inputs[source.place] if source.tensor is None else source.tensor
+                wanted.append(_array(grad_of(tensor)))
+        agree = shape == kept.shape and all(map(_equal, found[0], wanted)) and all(map(_equal, found[1], arrays))
+        kept.checked[0] = agree
+        if not agree:
+            self.kept.remove(kept)
+            self._stop("the first run of its program gave other numbers than the function")
+        return result
+
+    # -- recording --
+
+    def _refuse(self, reason: str) -> None:
+        if self.fullgraph:
+            raise Unsupported(f"compile with fullgraph=True: {reason}")
+        self._stop(reason)
+
+    def _record(
+        self, args: Any, kwargs: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor], context: Any
+    ) -> Any:
+        walk = Walk()
+        try:
+            walk.add(self.function, getattr(self.function, "__name__", "function"))
+            for leaf in leaves:
+                if not isinstance(leaf, Tensor):
+                    walk.add(leaf, "an argument")
+        except Unreachable as reason:
+            self._refuse(str(reason))
+            return self.function(*args, **kwargs)
+        session = Session(walk, inputs)
+        if session.reason:
+            self._refuse(session.reason)
+            return self.function(*args, **kwargs)
+        undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before])
+        try:
+            result = session.run(self.function, args, kwargs)
+        except Exception:
+            if walk.changed():
+                raise
+            undo.restore()
+            result = self.function(*args, **kwargs)
+            self._stop(f"it raised an exception while it was recorded: {session.recorder.refused}")
+            return result
+        kept = session.kept(result, leaves, tree, context)
+        if kept is None:
+            self._refuse(session.recorder.refused or "it cannot become a program")
+        else:
+            self.kept.append(kept)
+        return result
+
+    # -- what people see --
+
+    @property
+    def source(self) -> str:
+        """The text of the program that was made last; "" if there is none."""
+        return self.kept[-1].built.source if self.kept else ""
+
+    def explain(self) -> str:
+        """Return what was recorded, what has to hold for each program, and why calls run without one."""
+        lines = [f"{len(self.kept)} programs"]
+        for i, kept in enumerate(self.kept):
+            guards = [each for each in kept.program.instructions if each.kind in ("guard", "checked")]
+            lines.append(
+                f"program {i}: {len(kept.program.instructions)} instructions, {len(kept.sources)} tensors, "
+                f"{len(kept.walk.snapshots)} checks of Python values"
+            )
+            lines += [f"  needs {g.name} == {g.expected!r} ({g.line})" for g in guards if g.kind == "guard"]
+            lines += [f"  needs the shape of {g.name} ({g.line})" for g in guards if g.kind == "checked"]
+        if self.stopped:
+            lines.append(f"no more programs: {self.stopped}")
+        lines += [f"missed: {miss}" for miss in self.misses[-3:]]
+        return "\n".join(lines)
+
+
+def _array(value: Any) -> Any:
+    return value._data if isinstance(value, Tensor) else np.asarray(np.nan if value is None else value)
+
+
+def _is_output(each: Any) -> bool:
+    return type(each) is Result and each.source < 0
+
+
+def _places(kept: Kept) -> list[int]:
+    """Return the outputs that are results, and then those that are gradients."""
+    return [e.output for e in kept.results if _is_output(e)] + [o for _, o in kept.grads if o is not None]
+
+
+def _equal(a: Any, b: Any) -> bool:
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind not in "fc":
+        return bool(np.array_equal(a, b))
+    tolerance = 1e-10 if a.dtype.itemsize >= 8 and a.dtype != np.complex64 else 1e-4 if a.dtype.itemsize > 2 else 1e-2
+    scale = np.abs(b[np.isfinite(b)]).max(initial=1) if b.size else 1
+    with quiet():
+        return bool(np.allclose(a, b, tolerance, tolerance * float(scale), equal_nan=True))
+
+
+def _same_leaves(a: list[Any], b: list[Any]) -> bool:
+    for x, y in zip(a, b, strict=True):
+        if y is TENSOR:
+            if type(x) is not Tensor:
+                return False
+        elif x is not y and not (type(x) is type(y) and type(x) in _EQUAL and x == y and repr(x) == repr(y)):
+            return False
+    return True
+
+
+_EQUAL = frozenset({int, float, bool, str, complex, bytes})

@@ -1,0 +1,96 @@
+"""The record of a function: instructions on arrays, and the Python text that runs them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+
+class GuardFailed(Exception):  # noqa: N818 - a message to the caller, no error
+    """Raised by a program where a value that Python looked at while it was recorded is another one."""
+
+
+class Variable:
+    """An array of a program. Its identity is what counts.
+
+    Attributes:
+        number: the order in which variables were made.
+        memory: the same object for variables that share memory.
+        value: the array of a constant; None of other variables.
+        hint: a name for people, or "".
+    """
+
+    __slots__ = ("hint", "memory", "number", "value")
+
+    def __init__(self, number: int, memory: int, hint: str = "", value: Any = None) -> None:
+        self.number, self.memory, self.hint, self.value = number, memory, hint, value
+
+
+class Instruction(NamedTuple):
+    """One call on arrays.
+
+    Attributes:
+        function: is called on arrays of NumPy's when the program runs.
+        name: how the text calls it.
+        args: its arguments, with variables in the place of arrays, in tuples, lists and dicts.
+        results: a variable, None, or a tuple or list of these.
+        writes: the variables whose memory it writes to.
+        expected: for a guard, the answer that has to come again.
+        kind: "call", "guard", "draw" (takes random numbers) or "update" (of an optimizer).
+        line: the line of the user's that caused it.
+        origin: the operation, and "forward" or the input whose formula it is; None for other functions.
+    """
+
+    function: Callable[..., Any]
+    name: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    results: Any
+    writes: tuple[Variable, ...] = ()
+    expected: Any = None
+    kind: str = "call"
+    line: str = ""
+    origin: Any = None
+
+
+class Program(NamedTuple):
+    """Instructions, the arrays that they begin with, and those that are wanted.
+
+    Attributes:
+        inputs: the arrays of the tensors among the arguments.
+        state: the arrays of tensors that the function captured.
+        outputs: the arrays that outlive the call.
+    """
+
+    instructions: list[Instruction]
+    inputs: list[Variable]
+    state: list[Variable]
+    outputs: list[Variable]
+
+
+def variables(value: Any) -> list[Variable]:
+    """Return the variables in nested arguments."""
+    if isinstance(value, Variable):
+        return [value]
+    if isinstance(value, tuple | list):
+        return [v for item in value for v in variables(item)]
+    if isinstance(value, dict):
+        return variables(list(value.values()))
+    if isinstance(value, slice):
+        return variables([value.start, value.stop, value.step])
+    return []
+
+
+def without_dead_code(program: Program) -> Program:
+    """Return a program without instructions whose results nobody needs."""
+    lasting = {v.memory for v in (*program.inputs, *program.state)}
+    needed = {v.memory for v in program.outputs}
+    kept = []
+    for each in reversed(program.instructions):
+        written = {v.memory for v in each.writes}
+        wanted = each.kind != "call" or not written.isdisjoint(lasting | needed)
+        if wanted or any(v.memory in needed for v in variables(each.results)):
+            kept.append(each)
+            needed.update(v.memory for v in variables((each.args, each.kwargs)))
+            needed.update(written)
+    return program._replace(instructions=kept[::-1])

@@ -1,0 +1,329 @@
+"""Records what happens to arrays while a function runs.
+
+While a function is recorded, the arrays of its tensors are `RecordedArray`s, which hold the real values: so Python goes
+on as usual. They are no arrays of NumPy's, and whatever takes their memory is noticed. Each body or formula of an
+operation is one instruction, on the function that is bound to NumPy, so that a program computes what the operations do.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+from weakref import WeakSet
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from ..backends import NUMPY
+from ..backends.base import nested
+from ..backends.numpy import hushed, unhush
+from ..ops.random.generator import DRAWN, Generator, default_generator
+from .program import Instruction, Variable
+
+_Function = Callable[..., Any]
+MOST = 20_000  # instructions of a program
+_PACKAGE = __name__.partition(".")[0]
+
+
+def line_of_caller() -> str:
+    """Return the place of the innermost frame outside of this package."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (_PACKAGE, "numpy"):
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
+
+
+def _state() -> Any:
+    return default_generator.numpy.bit_generator.state
+
+
+class Recorder:
+    """The instructions of one recording.
+
+    Attributes:
+        refused: why there can be no program, with the line; None so far.
+        inside: whether a recorded call runs now.
+    """
+
+    def __init__(self) -> None:
+        self.instructions: list[Instruction] = []
+        self.refused: str | None = None
+        self.inside = False
+        self.open = True
+        self._count = 0
+        self.living: WeakSet[RecordedArray] = WeakSet()
+        self._state = _state()
+        self._kept: list[Any] = []  # so that addresses of objects are not used again
+        self._constants: dict[int, Variable] = {}
+
+    def _has_refused(self) -> bool:
+        return self.refused is not None
+
+    def refuse(self, reason: str) -> None:
+        """Let there be no program. The function goes on."""
+        if self.refused is None and self.open:
+            self.refused = f"{reason} ({line_of_caller()})"
+            self.instructions.clear()
+
+    def drawn_outside(self) -> None:
+        """Refuse if random numbers were drawn since the last call."""
+        if self.open and self._state != _state():
+            self.refuse("random numbers were drawn that no operation of a program draws again")
+            self._state = _state()
+
+    def variable(self, array: Any, hint: str = "", value: Any = None) -> Variable:
+        """Return a new variable for an array."""
+        root = _root(array)
+        self._kept.append(root)
+        self._count += 1
+        return Variable(self._count, id(root), hint, value)
+
+    def array(self, array: Any, hint: str = "") -> RecordedArray:
+        return RecordedArray(array, self.variable(array, hint), self)
+
+    def constant(self, array: Any) -> Variable:
+        """Return the variable of an array that no instruction made."""
+        found = self._constants.get(id(array))
+        if found is None:
+            found = self._constants[id(array)] = self.variable(array, "", array)
+            self._kept.append(array)
+        return found
+
+    def call(
+        self, name: str, function: _Function, args: Any, kwargs: Any, writes: tuple[Any, ...] = (), origin: Any = None
+    ) -> Any:
+        """Return `function(*args, **kwargs)` on the real arrays, and record it."""
+        given: list[RecordedArray] = []
+        opened, named = _opened(args, given), _opened(kwargs, given)
+        if not self.open or self.inside or self.refused is not None:
+            return self._recorded(silently(function, *opened, **named), given)[0]
+        line = line_of_caller()
+        references = self._references(args), self._references(kwargs)
+        self.drawn_outside()
+        self.inside = True
+        try:
+            made = silently(function, *opened, **named)
+        finally:
+            self.inside = False
+        draws, self._state = self._state, _state()
+        results, variables, answers = self._recorded(made, given)
+        if len(self.instructions) >= MOST:
+            self.refuse(f"it takes more than {MOST} instructions")
+        if self._has_refused():
+            return results
+        written = tuple(w.variable for w in writes)
+        static = variables is None or _is_static(origin, name, args)
+        kind = "call" if static else "checked"
+        if draws != self._state:
+            kind = "draw"
+        if origin is not None and "generator" in origin[0].params:
+            if DRAWN.get() is not None or any(isinstance(v, Generator) for v in (*args, *kwargs.values())):
+                self.refuse(f"{name} draws numbers of another generator")
+        self.instructions.append(
+            Instruction(function, name, *references, variables, written, answers, kind, line, origin)
+        )
+        return results
+
+    def _recorded(self, made: Any, given: list[RecordedArray]) -> tuple[Any, Any, Any]:
+        """Return results with recorded arrays, with variables, and what has to be the same when the program runs."""
+        if isinstance(made, np.ndarray):
+            if type(made) is not np.ndarray:
+                self.refuse(f"an operation returned an array of type {type(made).__name__}")
+            for each in given:
+                if each._array is made:
+                    return each, each.variable, (made.shape, made.dtype)
+            recorded = self.array(made)
+            return recorded, recorded.variable, (made.shape, made.dtype)
+        if isinstance(made, np.generic):
+            recorded = self.array(np.asarray(made))
+            return recorded, recorded.variable, ((), made.dtype)
+        if isinstance(made, tuple | list):
+            parts = [self._recorded(part, given) for part in made]
+            kind = type(made)
+            results = kind(*[p[0] for p in parts]) if hasattr(made, "_fields") else kind([p[0] for p in parts])
+            return results, [p[1] for p in parts], [p[2] for p in parts]
+        if made is not None and type(made) not in (int, float, bool, complex, str):
+            self.refuse(f"an operation returned a {type(made).__name__}")
+        return made, None, made
+
+    def _references(self, value: Any) -> Any:
+        if type(value) is RecordedArray:
+            if value.recorder is not self:
+                self.refuse("an array of another recording was used")
+            return value.variable
+        if isinstance(value, np.ndarray):
+            return self.constant(value)
+        if isinstance(value, slice):
+            return slice(*map(self._references, (value.start, value.stop, value.step)))
+        if isinstance(value, tuple) and hasattr(value, "_fields"):
+            return tuple(map(self._references, value))
+        return nested(self._references, value)
+
+    def guard(self, array: RecordedArray, name: str, ask: _Function) -> Any:
+        """Return what Python sees of an array; the program will ask for it again."""
+        answer = ask(array._array)
+        if self.open and not self.inside:
+            self.instructions.append(
+                Instruction(ask, name, (array.variable,), {}, None, (), answer, "guard", line_of_caller())
+            )
+        return answer
+
+
+class RecordedArray(NDArrayOperatorsMixin):
+    """An array of NumPy's that a recorder watches."""
+
+    __slots__ = ("__weakref__", "_array", "recorder", "variable")
+    __array_priority__ = 1000.0
+
+    def __init__(self, array: Any, variable: Variable, recorder: Recorder) -> None:
+        self._array, self.variable, self.recorder = array, variable, recorder
+        recorder.living.add(self)
+
+    __hash__ = object.__hash__
+    __eq__ = NDArrayOperatorsMixin.__eq__
+
+    shape = property(lambda self: self._array.shape)
+    dtype = property(lambda self: self._array.dtype)
+    ndim = property(lambda self: self._array.ndim)
+    size = property(lambda self: self._array.size)
+    nbytes = property(lambda self: self._array.nbytes)
+    itemsize = property(lambda self: self._array.itemsize)
+    strides = property(lambda self: self._array.strides)
+    flags = property(lambda self: self._array.flags)
+    base = property(lambda self: self._array.base)
+    address = property(lambda self: self._array.__array_interface__["data"][0])
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        self.recorder.refuse("the memory of a tensor was handed out as an array")
+        return self._array
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        function, name = getattr(ufunc, method), f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        if out is None:
+            return self.recorder.call(name, function, inputs, kwargs)
+        (target,) = out
+        if type(target) is not RecordedArray:
+            self.recorder.refuse(f"{name} wrote to an array that was not recorded")
+            return function(*_opened(inputs, []), out=target, **kwargs)
+        self.recorder.call(name, function, inputs, {**kwargs, "out": target}, (target,))
+        return target
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return self.recorder.call(f"np.{function.__name__}", function, args, kwargs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # among them protocols that would hand out the memory
+            raise AttributeError(f"'RecordedArray' object has no attribute {name!r}")
+        if callable(getattr(self._array, name)):
+            method = getattr(np.ndarray, name)
+            return lambda *args, **kwargs: self.recorder.call(f"np.ndarray.{name}", method, (self, *args), kwargs)
+        return self.recorder.call(f"attribute_{name}", partial(_attribute, name), (self,), {})
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.recorder.call("item", np.ndarray.__getitem__, (self, index), {})
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.recorder.call("write_item", _write_item, (self, index, value), {}, (self,))
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __bool__(self) -> bool:
+        return bool(self.recorder.guard(self, "bool", bool))
+
+    def __float__(self) -> float:
+        return float(self.recorder.guard(self, "float", float))
+
+    def __int__(self) -> int:
+        return int(self.recorder.guard(self, "int", int))
+
+    __index__ = __int__
+
+    def item(self, *args: Any) -> Any:
+        return self.recorder.guard(self, "number", NUMPY.number) if not args else self._array.item(*args)
+
+    def __repr__(self) -> str:
+        return f"RecordedArray(shape={self.shape}, dtype={self.dtype})"
+
+
+# Operations whose results have shapes that follow from those of their arguments, besides elementwise ones.
+_STATIC = frozenset(
+    "np.any np.all np.zeros_like np.ones_like np.where np.sum np.ndarray.astype np.ndarray.copy np.ndarray.reshape "
+    "linear matmul mm bmm mv dot addmm baddbmm sum sum_dim mean mean_dim softmax log_softmax layer_norm transpose "
+    "permute reshape view unsqueeze squeeze expand copy embedding split chunk cat stack take select slice t".split()
+)
+
+
+def _is_static(origin: Any, name: str, args: Any) -> bool:
+    """Whether the shapes of results cannot depend on values."""
+    if name == "item":
+        return not any(isinstance(i, RecordedArray | np.ndarray | list) for i in nested_items(args[1]))
+    if origin is not None:
+        op, which = origin
+        return which != "forward" or op.kind == "elementwise" or name in _STATIC
+    return name in _STATIC or name.startswith(("as_", "attribute_")) or _is_ufunc(name)
+
+
+def nested_items(index: Any) -> Any:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_ufunc(name: str) -> bool:
+    return name.startswith("np.") and isinstance(getattr(np, name.split(".")[1], None), np.ufunc)
+
+
+def silently(function: _Function, /, *args: Any, **kwargs: Any) -> Any:
+    """Call a function of arrays without floating-point warnings."""
+    for token in hushed:
+        try:
+            result = function(*args, **kwargs)
+        finally:
+            unhush(token)
+        break
+    return result
+
+
+def _attribute(name: str, array: Any) -> Any:
+    return getattr(array, name)
+
+
+def _write_item(array: Any, index: Any, value: Any) -> None:
+    array[index] = value
+
+
+def _root(array: Any) -> Any:
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array
+
+
+def _opened(value: Any, given: list[RecordedArray]) -> Any:
+    """Return nested arguments with the real arrays; `given` gets the recorded ones."""
+    if type(value) is RecordedArray:
+        given.append(value)
+        return value._array
+    if isinstance(value, slice):
+        return slice(*[_opened(v, given) for v in (value.start, value.stop, value.step)])
+    return nested(lambda v: _opened(v, given), value) if type(value) in (list, tuple, dict) else value
+
+
+_current: list[Recorder] = []
+
+
+def current() -> Recorder | None:
+    """Return the recorder of this moment."""
+    return _current[-1] if _current else None
+
+
+@contextmanager
+def recording(recorder: Recorder) -> Iterator[None]:
+    """Make a recorder the current one."""
+    _current.append(recorder)
+    try:
+        yield
+    finally:
+        _current.pop()
+        recorder.open = False

@@ -1,0 +1,114 @@
+"""The backend of recorded arrays: each body or formula of an operation is one recorded call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache, partial
+from typing import Any
+
+import numpy as np
+
+from ..backends import NUMPY
+from ..backends.base import register_backend
+from ..backends.numpy import NATIVE, WrappingBackend
+from ..base.dtypes import dtype
+from ..declare.op import REGISTRY
+from .recording import RecordedArray, Recorder, current
+
+_Function = Callable[..., Any]
+
+
+class RecordingBackend(WrappingBackend):
+    """The backend of recorded arrays. They are on the CPU."""
+
+    name = "recording"
+    array_types = (RecordedArray,)
+    xp = np  # whose functions dispatch to recorded arrays
+
+    def asarray(self, value: Any, d: dtype, where: Any) -> Any:
+        if type(value) is RecordedArray:
+            return self.cast(self.copy(value), d)
+        recorder = current()
+        made = NUMPY.asarray(value, d, where)
+        return made if recorder is None else recorder.call("np.array", np.array, (made,), {})
+
+    def ensure(self, array: Any) -> Any:
+        return array
+
+    def cast(self, array: Any, d: dtype) -> Any:
+        if array.dtype == NATIVE[d]:
+            return array
+        return array.recorder.call(f"as_{d.name}", partial(_cast, d), (array,), {})
+
+    def copy(self, array: Any) -> Any:
+        return array.recorder.call("copy", NUMPY.copy, (array,), {})
+
+    def write(self, array: Any, value: Any) -> None:
+        if type(array) is not RecordedArray:
+            value.recorder.refuse("an array that was not recorded was written to")
+            NUMPY.write(array, value._array)
+            return
+        array.recorder.call("write", NUMPY.write, (array, value), {}, (array,))
+
+    def added(self, array: Any, other: Any) -> Any:
+        return array.recorder.call("add", NUMPY.added, (array, other), {})
+
+    def to_numpy(self, array: Any) -> Any:
+        array.recorder.refuse("the values of a tensor were handed to Python")
+        return array._array
+
+    def number(self, array: Any) -> Any:
+        return array.recorder.guard(array, "number", NUMPY.number)
+
+    def address(self, array: Any) -> int:
+        return int(array.address)
+
+    def wrapped(self, function: _Function) -> _Function:
+        bound = NUMPY.bind(function)
+        origin = origins().get(function)
+        name = _name_of(function) if origin is None else _name_of_origin(*origin)
+
+        def run(*args: Any, **kwargs: Any) -> Any:
+            recorder = _recorder_of((args, kwargs))
+            if recorder is None:
+                return bound(*args, **kwargs)
+            return recorder.call(name, bound, args, kwargs, origin=origin)
+
+        return run
+
+
+def _cast(d: dtype, array: Any) -> Any:
+    return NUMPY.cast(array, d)
+
+
+def _name_of(function: Any) -> str:
+    op = getattr(function, "op", None)
+    return (op.name if op is not None else getattr(function, "__name__", "function")).strip("_<>")
+
+
+@cache
+def origins() -> dict[Any, tuple[Any, str]]:
+    """Return the operation of each body and formula, and which of them it is."""
+    found: dict[Any, tuple[Any, str]] = {}
+    for op in REGISTRY.values():
+        found.update({f: (op, p) for p, f in op.formulas.items()})
+    found.update({op.forward: (op, "forward") for op in REGISTRY.values()})
+    return found
+
+
+def _name_of_origin(op: Any, which: str) -> str:
+    return op.name.strip("_") if which == "forward" else f"{op.name.strip('_')}_grad_{which}"
+
+
+def _recorder_of(value: Any) -> Recorder | None:
+    if type(value) is RecordedArray:
+        return value.recorder
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return next((found for item in value if (found := _recorder_of(item)) is not None), None)
+    return None
+
+
+RECORDING = RecordingBackend()
+register_backend(RECORDING)

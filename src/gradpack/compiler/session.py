@@ -1,0 +1,308 @@
+"""One recording of a function: the arrays of its tensors are watched, and become a program."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from ..backends import NUMPY
+from ..base.tree import TreeSpec, tree_flatten
+from ..core.tensor import Tensor
+from ..graph import engine
+from ..graph.node import AccumulateGrad, Node
+from ..ops.create import making
+from ..optim import optimizer as optimizers
+from .emit import build
+from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, tensor_of
+from .program import Instruction, Program, Variable, variables, without_dead_code
+from .python_state import Walk
+from .recording import RecordedArray, Recorder, line_of_caller, recording
+from .recording_backend import RECORDING
+
+
+class Session:
+    """One recording: the tensors whose arrays are recorded, and what became of them."""
+
+    def __init__(self, walk: Walk, inputs: list[Tensor]) -> None:
+        self.walk, self.inputs = walk, inputs
+        self.recorder = Recorder()
+        self.reason = ""
+        self.sources: list[Source] = []
+        self.before: list[tuple[Tensor, Any, Any, int]] = []  # tensor, array, spec, version
+        self.arrays: list[RecordedArray] = []
+        self.freed: set[Any] = set()
+        given = {id(t) for t in inputs}
+        named = [(Source(None, i, False), t, "x" if len(inputs) == 1 else f"x{i}") for i, t in enumerate(inputs)]
+        named += [(Source(t, -1, False), t, n) for t, n in walk.tensors.values() if id(t) not in given]
+        for source, tensor, name in list(named):
+            grad = grad_of(tensor)
+            if grad is not None:
+                named.append((source._replace(grad=True), grad, f"{name}.grad"))
+        for source, tensor, name in named:
+            self.reason = self.reason or _unfit(tensor, name)
+            if self.reason:
+                return
+            self.sources.append(source)
+            self.before.append((tensor, tensor._data, tensor._spec, tensor._counter[0]))
+            self.arrays.append(self.recorder.array(tensor._data, name.rpartition(".")[2] if not source.grad else name))
+
+    # -- while the function runs --
+
+    def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Call the function, and record it."""
+        self.facts = [facts_of(t) for t, *_ in self.before]
+        original, profile = engine.run, sys.getprofile()
+        for (tensor, *_), array in zip(self.before, self.arrays, strict=True):
+            tensor._data, tensor._spec = array, RECORDING.spec(array)
+        optimizers.RECORDERS.append(self.update)
+        making.RECORDERS.append(self.made)
+        engine.run = self._backward(original)
+        try:
+            with recording(self.recorder):
+                if profile is None:
+                    sys.setprofile(partial(_effects, self.recorder))
+                try:
+                    return function(*args, **kwargs)
+                finally:
+                    sys.setprofile(profile)
+        except BaseException:
+            self.recorder.open = True
+            self.recorder.refuse("it raised an exception")
+            raise
+        finally:
+            engine.run = original
+            optimizers.RECORDERS.remove(self.update)
+            making.RECORDERS.remove(self.made)
+            self._close()
+
+    def _backward(self, run: Callable[..., Any]) -> Callable[..., Any]:
+        def watched(task: Any, grads: Any) -> None:
+            if not task.keep:
+                self.freed.update(task.roots)
+            run(task, grads)
+
+        return watched
+
+    def made(self, tensor: Tensor) -> None:
+        """Let a new tensor be a copy of a constant."""
+        if tensor._spec.numpy and type(tensor._data) is np.ndarray and self.recorder.open:
+            constant = tensor._data.copy()
+            tensor._data = self.recorder.call("np.array", np.array, (constant,), {})
+            tensor._spec = RECORDING.spec(tensor._data)
+
+    def update(self, optimizer: Any, step: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Call a step of an optimizer on the real arrays, as one instruction."""
+        recorder = self.recorder
+        params = [p for group in optimizer.param_groups for p in group["params"]]
+        tensors = [*params, *_state_tensors(optimizer)]
+        ours = {id(t) for t, *_ in self.before}
+        if args or kwargs or not all(id(t) in ours for t in tensors):
+            recorder.refuse(f"{type(optimizer).__name__}.step got arguments, or has state that is not known yet")
+        grads = [grad_of(p) for p in params]
+        held = [(t, t._data, t._spec) for t in (*tensors, *grads) if t is not None and type(t._data) is RecordedArray]
+        given = [None if g is None else _variable(recorder, g._data) for g in grads]
+        for tensor, array, _ in held:
+            tensor._data, tensor._spec = array._array, NUMPY.spec(array._array)
+        count = len(_state_tensors(optimizer))
+        if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
+            recorder.refuse(f"{type(optimizer).__name__} has hooks")
+        optimizers.RECORDERS.remove(self.update)
+        try:
+            result = step(optimizer, *args, **kwargs)
+        finally:
+            optimizers.RECORDERS.append(self.update)
+            if any(t._data is not array._array for t, array, _ in held) or len(_state_tensors(optimizer)) != count:
+                recorder.refuse(f"{type(optimizer).__name__}.step made new arrays")
+            for tensor, array, spec in held:
+                tensor._data, tensor._spec = array, spec
+        written = tuple(t._data.variable for t in tensors if type(t._data) is RecordedArray)
+        function = partial(_updated, optimizer=optimizer, step=step, params=params, tensors=tensors)
+        recorder.instructions.append(
+            Instruction(function, "update", tuple(given), {}, None, written, None, "update", line_of_caller())
+        )
+        if result is not None:
+            recorder.refuse(f"{type(optimizer).__name__}.step returned a value")
+        return result
+
+    def _close(self) -> None:
+        """Give every tensor that is left an array of NumPy's again."""
+        self.after = [(t, t._data) for t, *_ in self.before]
+        self.new_grads = [grad_of(t) for t, *_ in self.before]
+        self.grad_arrays = [None if g is None else g._data for g in self.new_grads]
+        self.versions = [t._counter[0] for t, *_ in self.before]
+        for tensor, *_ in self.before:
+            if type(tensor._data) is RecordedArray:
+                tensor._data = tensor._data._array
+                tensor._spec = NUMPY.spec(tensor._data)
+        self.found: dict[int, RecordedArray] = {}  # of tensors that are left, by identity
+        for each in gc.get_referrers(*self.recorder.living):
+            if isinstance(each, Tensor):
+                held = getattr(each, "_data", None)
+                if type(held) is RecordedArray:
+                    self.found[id(each)] = held
+                    each._data, each._spec = held._array, NUMPY.spec(held._array)
+            elif isinstance(each, Node):
+                for slot in (s for kind in type(each).__mro__ for s in vars(kind).get("__slots__", ())):
+                    held = getattr(each, slot, None)
+                    if type(held) is RecordedArray:
+                        setattr(each, slot, held._array)
+
+    # -- afterwards --
+
+    def kept(self, result: Any, leaves: list[Any], tree: TreeSpec, context: Any) -> Kept | None:
+        """Return the program, or None if there can be none: the recorder knows why."""
+        recorder = self.recorder
+        recorder.open = True
+        changed = self.walk.changed()
+        if changed:
+            recorder.refuse(f"it changes values of Python: {changed}")
+        recorder.drawn_outside()
+        outputs: list[Variable] = []
+        results, shape = self._results(result, outputs)
+        grads = self._gradients(outputs)
+        if recorder.refused is not None:
+            return None
+        program = Program(recorder.instructions, [], [a.variable for a in self.arrays], outputs)
+        program = without_dead_code(program)
+        read = {v for e in program.instructions for v in variables((e.args, e.kwargs))}.union(outputs)
+        used = [v in read for v in program.state]
+        program = program._replace(state=[v for v, u in zip(program.state, used, strict=True) if u])
+        writes: list[tuple[Source, int]] = []
+        last = max((n for n, e in enumerate(program.instructions) if e.kind in ("guard", "checked")), default=-1)
+        early = {v.memory for n, e in enumerate(program.instructions) for v in e.writes if n < last}
+        undo = [i for i, a in enumerate(self.arrays) if a.variable.memory in early]
+        updated = {
+            v.memory for e in program.instructions if e.kind == "update" for v in e.writes
+        }  # whose versions the optimizer counts
+        counters = {id(t._counter): i for i, (t, *_) in enumerate(self.before)}  # views share them
+        for i in counters.values():
+            version, now = self.before[i][3], self.versions[i]
+            if now != version and self.arrays[i].variable.memory not in updated:
+                writes.append((self.sources[i], now - version))
+        if any(e.kind == "update" for e in program.instructions[: last + 1]):
+            recorder.refuse("Python looks at a value after a step of an optimizer")
+            return None
+        known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        return Kept(
+            build(program), program, self.walk, known, tree, self.sources,
+            Facts(self.sources, self.facts, used), writes, grads, results, shape,
+            undo, any(e.kind == "draw" for e in program.instructions), context, [False],
+        )  # fmt: skip
+
+    def _results(self, result: Any, outputs: list[Variable]) -> tuple[list[Any], TreeSpec]:
+        flat, shape = tree_flatten(result)
+        results: list[Any] = []
+        memories = {a.variable.memory for a in self.arrays}
+        sources = {id(t): i for i, (t, *_) in enumerate(self.before)}
+        new_grads = {id(g): i for i, g in enumerate(self.new_grads) if g is not None and id(g) not in sources}
+        for leaf in flat:
+            if not isinstance(leaf, Tensor):
+                if not isinstance(leaf, int | float | bool | str | type(None)):
+                    self.recorder.refuse(f"it returns a {type(leaf).__name__}")
+                results.append(leaf)
+                continue
+            if id(leaf) in new_grads:
+                results.append(Result(-1, new_grads[id(leaf)], True))
+                continue
+            if id(leaf) in sources:
+                results.append(Result(-1, sources[id(leaf)], False))
+                continue
+            array = self.found.get(id(leaf))
+            edge = leaf._edge
+            if type(leaf) is not Tensor or array is None or array.variable.memory in memories or leaf._view is not None:
+                self.recorder.refuse("it returns a tensor that is a view, or that no operation made")
+            elif edge is not None and edge not in self.freed:
+                self.recorder.refuse("it returns a tensor that requires grad, whose graph is still there")
+            else:
+                memories.add(array.variable.memory)
+                results.append(Result(len(outputs), -1, edge is not None))
+                outputs.append(array.variable)
+        return results, shape
+
+    def _gradients(self, outputs: list[Variable]) -> list[tuple[Source, int | None]]:
+        """Return where each new `.grad` comes from."""
+        grads: list[tuple[Source, int | None]] = []
+        set_already = {
+            (id(p), v)
+            for e in self.recorder.instructions
+            if e.kind == "update"
+            for p, v in zip(_keywords(e.function)["params"], e.args, strict=True)
+        }
+        old = {id(t) for source, (t, *_) in zip(self.sources, self.before, strict=True) if source.grad}
+        memories = {v.memory for v in (*outputs, *(a.variable for a in self.arrays))}
+        for source, grad, array in zip(self.sources, self.new_grads, self.grad_arrays, strict=True):
+            if source.grad or id(grad) in old:
+                continue
+            if grad is None:
+                if any(s.grad and s.tensor is source.tensor and s.place == source.place for s in self.sources):
+                    grads.append((source, None))
+                continue
+            if type(array) is not RecordedArray or array.variable.memory in memories or array._array.base is not None:
+                self.recorder.refuse("a gradient shares memory with another tensor, or was not recorded")
+                continue
+            memories.add(array.variable.memory)
+            if (id(source.tensor), array.variable) in set_already:
+                continue
+            grads.append((source, len(outputs)))
+            outputs.append(array.variable)
+        return grads
+
+
+def _variable(recorder: Recorder, array: Any) -> Any:
+    return array.variable if type(array) is RecordedArray else recorder.constant(array)
+
+
+def _keywords(function: Any) -> Any:
+    return function.keywords
+
+
+def _state_tensors(optimizer: Any) -> list[Tensor]:
+    return [v for own in optimizer.state.values() for v in own.values() if isinstance(v, Tensor)]
+
+
+def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tensors: Any) -> None:
+    """Give parameters their gradients, and call a step of an optimizer."""
+    for p, g in zip(params, grads, strict=True):
+        made = None if g is None else tensor_of(g)
+        edge = p._edge
+        if type(edge) is AccumulateGrad:
+            edge.grad = made
+        else:
+            p.grad = made
+    step(optimizer)
+
+
+def _unfit(tensor: Tensor, name: str) -> str:
+    """Return why a tensor cannot be recorded, or ""."""
+    if not tensor._spec.numpy or type(tensor._data) is not np.ndarray:
+        return f"{name} is not a dense tensor on the CPU"
+    edge = tensor._edge
+    if edge is not None and type(edge) is not AccumulateGrad:
+        return f"{name} has a graph from outside of the function"
+    if edge is not None and edge.extras is not None:
+        return f"{name} has hooks"
+    return ""
+
+
+_EFFECTS = frozenset({"print", "input", "open", "time", "sleep", "perf_counter", "monotonic", "urandom", "getrandbits"})
+
+
+def _effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
+    """Refuse functions of Python that do or see something else each time."""
+    if event != "c_call" or recorder.inside or not recorder.open:
+        return
+    owner = type(getattr(function, "__self__", None)).__module__
+    if getattr(function, "__name__", "") not in _EFFECTS and owner not in ("_random", "random"):
+        return
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
+        frame = frame.f_back
+    if frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] != "gradpack":
+        recorder.refuse(f"it calls {function.__name__}()")
+
+
+_LIBRARIES = sys.stdlib_module_names - {"__main__"} | {"numpy"}
