@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..amp import autocast_mode
+from ..declare.signature.shown import showing
 
 __name__ = "gradpack"  # as torch has it
 
@@ -27,6 +28,7 @@ def _old(name: str, now: str, kind: str, takes: str = "", shown: str = "", examp
     """Return a function of `amp.autocast_mode` for one kind of device, under its old name."""
     call = f"{now}('{kind}'{', ' * bool(takes)}{takes})"
 
+    @showing({"enabled": lambda enabled: None, "dtype": lambda dtype: None}.get(takes, lambda: None))
     def old(*args: Any) -> Any:
         warnings.warn(
             f"torch.{name}({takes}) is deprecated. Please use torch.{call} instead.", DeprecationWarning, stacklevel=2
