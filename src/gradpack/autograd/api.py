@@ -235,4 +235,4 @@ def _tensor_backward(
 
 
 _tensor_backward.__name__, _tensor_backward.__qualname__ = "backward", "Tensor.backward"
-Tensor.backward = _tensor_backward  # type: ignore[attr-defined]
+Tensor.backward = _tensor_backward  # type: ignore[method-assign, assignment]
