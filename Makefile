@@ -10,7 +10,7 @@ WORKERS ?= 2
 TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-q -n $(WORKERS)
 
-.PHONY: help demo test about-test oracle bench lint docs sweep test-gpu bench-gpu gpu clean
+.PHONY: help demo test about-test oracle bench lint stubs docs sweep test-gpu bench-gpu gpu clean
 .DELETE_ON_ERROR:
 
 help:
@@ -21,6 +21,7 @@ help:
 	@echo 'make bench    time the tape against torch 2.13.0'
 	@echo 'make test-gpu the tests of tensors on a CUDA device (bench-gpu: what offloading costs there)'
 	@echo 'make lint     ruff and mypy'
+	@echo 'make stubs    what jedi completes, and what mypy and pyright find, by the stub files'
 	@echo 'make docs     the documentation, into site/'
 	@echo 'make clean    remove .venv and whatever was built'
 
@@ -60,6 +61,9 @@ lint: $(STAMPS)/lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+
+stubs: $(STAMPS)/test,typing
+	$(BIN)/python -m pytest -q tests/stubs
 
 docs: $(STAMPS)/docs
 	$(BIN)/mkdocs build --strict

@@ -5,7 +5,7 @@ Written by `python -m tools.stubs` from declarations and signatures.
 
 from collections.abc import Sequence
 from types import ModuleType
-from typing import Any, Literal, SupportsInt, overload
+from typing import Any, Literal, NoReturn, SupportsInt, overload
 from numpy import ndarray
 from . import return_types
 from .base.layouts import layout as _layout
@@ -55,6 +55,7 @@ from . import linalg as linalg
 from . import masked as masked
 mps: ModuleType
 from . import nn as nn
+from . import ops as ops
 from . import optim as optim
 from . import overrides as overrides
 from . import profiler as profiler
@@ -104,7 +105,7 @@ def adaptive_avg_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> Te
 def adaptive_max_pool1d(input: Tensor, output_size: _int | Sequence[_int]) -> tuple[Tensor, Tensor]:
     """Maxima over the parts that divide one dimension evenly, and their indices."""
 def add(
-    input: Tensor, other: Tensor | _Scalar, *, alpha: _Scalar = 1, out: Tensor | None = None
+    input: Tensor | _Scalar, other: Tensor | _Scalar, *, alpha: _Scalar = 1, out: Tensor | None = None
 ) -> Tensor:
     """`input + alpha * other`."""
 def add_(input: Tensor, other: Tensor | _Scalar, *, alpha: _Scalar = 1) -> Tensor:
@@ -228,9 +229,9 @@ def any(
 ) -> Tensor:
     """Whether any element is not zero: of all, or over some dimensions. NaN is not zero."""
 def arange(
-    start: _Scalar | None = None,
-    end: _Scalar | None = None,
-    step: _Scalar = 1,
+    start: Tensor | _Scalar | None = None,
+    end: Tensor | _Scalar | None = None,
+    step: Tensor | _Scalar = 1,
     *,
     out: Tensor | None = None,
     dtype: _dtype | None = None,
@@ -531,7 +532,7 @@ def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The first channel of each of `groups` groups, then the second of each, and so on."""
 channels_last: _memory_format
 channels_last_3d: _memory_format
-def cholesky(input: Tensor, upper: _bool = False) -> return_types.cholesky:
+def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
     """The Cholesky factor: `linalg.cholesky`."""
 def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
     """The inverse of `A`, where `input` is the Cholesky factor of it."""
@@ -813,7 +814,7 @@ def dsplit(
     """Parts along the third dimension. Views."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join along the third dimension."""
-def eig(self: Tensor, eigenvectors: _bool = False) -> Tensor:
+def eig(self: Tensor, eigenvectors: _bool = False) -> NoReturn:
     """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
 def einsum(equation: Any, *operands: Any) -> Tensor:
     """Sum of products written with one letter for each dimension."""
@@ -1029,14 +1030,14 @@ def geqrf(input: Tensor) -> return_types.geqrf:
     """The QR factorization as `orgqr` and `ormqr` take it, as a named tuple (a, tau). It has no gradient."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """All products of elements of two vectors."""
-def get_autocast_cpu_dtype() -> Tensor:
+def get_autocast_cpu_dtype() -> _dtype:
     """The old name of `get_autocast_dtype('cpu')`."""
 from .amp.autocast_mode import get_autocast_dtype as get_autocast_dtype
-def get_autocast_gpu_dtype() -> Tensor:
+def get_autocast_gpu_dtype() -> _dtype:
     """The old name of `get_autocast_dtype('cuda')`."""
-def get_autocast_ipu_dtype() -> Tensor:
+def get_autocast_ipu_dtype() -> _dtype:
     """The old name of `get_autocast_dtype('ipu')`."""
-def get_autocast_xla_dtype() -> Tensor:
+def get_autocast_xla_dtype() -> _dtype:
     """The old name of `get_autocast_dtype('xla')`."""
 from .base.settings import get_deterministic_debug_mode as get_deterministic_debug_mode
 def get_device(input: Tensor) -> _int:
@@ -1090,7 +1091,7 @@ def gru(
     train: _bool,
     bidirectional: _bool,
     batch_first: _bool,
-) -> Tensor:
+) -> tuple[Tensor, Tensor]:
     """Gated recurrent units (Cho et al., 2014): see `rnn_tanh`."""
 def gru_cell(
     input: Tensor,
@@ -1216,10 +1217,17 @@ def index_fill(
 def index_fill_(self: Tensor, dim: _int, index: Tensor, value: Tensor | _Scalar) -> Tensor:
     """In-place form of `index_fill`: writes only the slices that `index` names."""
 def index_put(
-    input: Tensor, indices: Any, values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None
+    input: Tensor,
+    indices: Sequence[Tensor | None],
+    values: Tensor,
+    accumulate: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """`input` with `values` written at the elements that a tuple of index tensors (or masks) selects."""
-def index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+def index_put_(
+    self: Tensor, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
+) -> Tensor:
     """In-place form of `index_put`: writes only the elements that `indices` name."""
 def index_reduce(
     input: Tensor,
@@ -1265,12 +1273,12 @@ def inverse(input: Tensor) -> Tensor:
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
 from .amp.autocast_mode import is_autocast_cache_enabled as is_autocast_cache_enabled
-def is_autocast_cpu_enabled() -> Tensor:
+def is_autocast_cpu_enabled() -> _bool:
     """The old name of `is_autocast_enabled('cpu')`."""
 from .amp.autocast_mode import is_autocast_enabled as is_autocast_enabled
-def is_autocast_ipu_enabled() -> Tensor:
+def is_autocast_ipu_enabled() -> _bool:
     """The old name of `is_autocast_enabled('ipu')`."""
-def is_autocast_xla_enabled() -> Tensor:
+def is_autocast_xla_enabled() -> _bool:
     """The old name of `is_autocast_enabled('xla')`."""
 def is_complex(input: Tensor) -> _bool:
     """Whether the dtype is a complex one."""
@@ -1393,8 +1401,8 @@ def lgamma(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def lgamma_(input: Tensor) -> Tensor:
     """In-place form of `lgamma`: writes the result into this tensor and returns it."""
 def linspace(
-    start: _Scalar,
-    end: _Scalar,
+    start: Tensor | _Scalar,
+    end: Tensor | _Scalar,
     steps: _int,
     *,
     out: Tensor | None = None,
@@ -1472,8 +1480,8 @@ def logit(input: Tensor, eps: _float | None = None, *, out: Tensor | None = None
 def logit_(input: Tensor, eps: _float | None = None) -> Tensor:
     """In-place form of `logit`: writes the result into this tensor and returns it."""
 def logspace(
-    start: _Scalar,
-    end: _Scalar,
+    start: Tensor | _Scalar,
+    end: Tensor | _Scalar,
     steps: _int,
     base: _float = 10.0,
     *,
@@ -1500,7 +1508,7 @@ def lstm(
     train: _bool,
     bidirectional: _bool,
     batch_first: _bool,
-) -> Tensor:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Long short-term memory (Hochreiter and Schmidhuber, 1997): see `rnn_tanh`; `hx` is the pair (h, c)."""
 def lstm_cell(
     input: Tensor,
@@ -1511,7 +1519,7 @@ def lstm_cell(
     b_hh: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """One step of `lstm`; `hx` is the pair (h, c), and so is the result."""
-def lstsq(input: Tensor, A: Tensor, *, out: Tensor | None = None) -> Tensor:
+def lstsq(input: Tensor, A: Tensor, *, out: Sequence[Tensor] | None = None) -> NoReturn:
     """Refused, as in torch: it was removed. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`, whose arguments are reversed."""
 def lt(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
     """Where `input < other`."""
@@ -1562,8 +1570,12 @@ def matrix_exp(input: Tensor) -> Tensor:
 def matrix_power(input: Tensor, n: _int) -> Tensor:
     """`linalg.matrix_power`."""
 def matrix_rank(
-    input: Tensor, tol: Tensor | _float | None = None, symmetric: _bool = False, *, out: Tensor | None = None
-) -> Tensor:
+    input: Tensor,
+    tol: Tensor | _float | None = None,
+    symmetric: _bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
+) -> NoReturn:
     """Refused, as in torch: it was removed. Please use the `torch.linalg.matrix_rank` function instead."""
 @overload
 def max(input: Tensor, *, out: Tensor | None = ...) -> Tensor: ...
@@ -1650,7 +1662,7 @@ def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Se
     """Move dimensions to other places."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements sorted along the first dimension."""
-def mul(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
+def mul(input: Tensor | _Scalar, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
     """`input * other`."""
 def mul_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
     """In-place form of `mul`: writes the result into this tensor and returns it."""
@@ -1720,7 +1732,7 @@ def nansum(
     out: Tensor | None = None,
 ) -> Tensor:
     """The sum of all elements or over some dimensions, NaN counting as zero."""
-def narrow(input: Tensor, dim: _int, start: _Scalar, length: _int) -> Tensor:
+def narrow(input: Tensor, dim: _int, start: Tensor | _Scalar, length: _int) -> Tensor:
     """`length` elements of a dimension, from `start` on. A view."""
 def narrow_copy(
     input: Tensor, dim: _int, start: _int, length: _int, *, out: Tensor | None = None
@@ -1864,7 +1876,7 @@ def pairwise_distance(
     """The p-norm of `x1 - x2 + eps` along the last dimension."""
 def pca_lowrank(
     A: Tensor, q: Tensor | _float | None = None, center: _bool = True, niter: _int = 2
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Principal components of rows of data: `svd_lowrank` of the matrix with the means of its columns subtracted."""
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norm distances between each two rows of a matrix, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
@@ -2022,9 +2034,9 @@ def randperm(
 ) -> Tensor:
     """A random order of the integers below `n`."""
 def range(
-    start: _Scalar,
-    end: _Scalar | None = None,
-    step: _Scalar = 1,
+    start: Tensor | _Scalar,
+    end: Tensor | _Scalar | None = None,
+    step: Tensor | _Scalar = 1,
     *,
     out: Tensor | None = None,
     dtype: _dtype | None = None,
@@ -2091,7 +2103,7 @@ def rnn_relu(
     train: _bool,
     bidirectional: _bool,
     batch_first: _bool,
-) -> Tensor:
+) -> tuple[Tensor, Tensor]:
     """A recurrent network `h = relu(w_ih @ x + b_ih + w_hh @ h + b_hh)`: see `rnn_tanh`."""
 def rnn_relu_cell(
     input: Tensor,
@@ -2112,7 +2124,7 @@ def rnn_tanh(
     train: _bool,
     bidirectional: _bool,
     batch_first: _bool,
-) -> Tensor:
+) -> tuple[Tensor, Tensor]:
     """A recurrent network `h = tanh(w_ih @ x + b_ih + w_hh @ h + b_hh)`."""
 def rnn_tanh_cell(
     input: Tensor,
@@ -2310,8 +2322,8 @@ def slice_scatter(
     input: Tensor,
     src: Tensor,
     dim: _int = 0,
-    start: _Scalar | None = None,
-    end: _Scalar | None = None,
+    start: Tensor | _Scalar | None = None,
+    end: Tensor | _Scalar | None = None,
     step: _int = 1,
     *,
     out: Tensor | None = None,
@@ -2325,7 +2337,7 @@ def softmax(
     input: Tensor, dim: _int | None = None, dtype: _dtype | None = None, *, out: Tensor | None = None
 ) -> Tensor:
     """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1."""
-def solve(input: Tensor, A: Tensor, *, out: Tensor | None = None) -> Tensor:
+def solve(input: Tensor, A: Tensor, *, out: Sequence[Tensor] | None = None) -> NoReturn:
     """Refused, as in torch: it was removed. `torch.solve` is deprecated in favor of `torch.linalg.solve`, whose arguments are reversed."""
 def sort(
     input: Tensor,
@@ -2423,7 +2435,7 @@ def stft(
 ) -> Tensor:
     """The spectra of overlapping frames of a signal, of shape (..., frequencies, frames)."""
 def sub(
-    input: Tensor, other: Tensor | _Scalar, *, alpha: _Scalar = 1, out: Tensor | None = None
+    input: Tensor | _Scalar, other: Tensor | _Scalar, *, alpha: _Scalar = 1, out: Tensor | None = None
 ) -> Tensor:
     """`input - alpha * other`."""
 def sub_(input: Tensor, other: Tensor | _Scalar, *, alpha: _Scalar = 1) -> Tensor:
@@ -2447,7 +2459,7 @@ def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_t
     """`input = U @ diag(S) @ V^H`, as a named tuple (U, S, V)."""
 def svd_lowrank(
     A: Tensor, q: Tensor | _float = 6, niter: _int = 2, M: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """The `q` largest singular values of a matrix that has hardly more, with their vectors: (U, S, V)."""
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """`transpose`, by NumPy's name."""
@@ -2462,8 +2474,8 @@ from .compat.symbols import sym_not as sym_not
 from .compat.symbols import sym_sqrt as sym_sqrt
 from .compat.symbols import sym_sum as sym_sum
 def symeig(
-    input: Tensor, eigenvectors: _bool = False, upper: _bool = True, *, out: Tensor | None = None
-) -> Tensor:
+    input: Tensor, eigenvectors: _bool = False, upper: _bool = True, *, out: Sequence[Tensor] | None = None
+) -> NoReturn:
     """Refused, as in torch: it was removed. Please use `torch.linalg.eigh` instead, which reads the lower triangle."""
 def t(input: Tensor) -> Tensor:
     """Transpose a matrix; a tensor of fewer dimensions stays as it is."""

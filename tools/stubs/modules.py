@@ -21,13 +21,14 @@ from gradpack.ops import methods
 from .signatures import described, function_text, written_by_hand
 
 SOURCE = Path(gradpack.__file__).parent
+_PACKAGE = vars(gradpack)
 _NOTE = "Written by `python -m tools.stubs` from declarations and signatures."
 
 # Where names of stubs come from: module, from the top of the package, and names.
 _IMPORTS = (
     ("collections.abc", "Callable Iterable Sequence"),
     ("types", "ModuleType"),
-    ("typing", "Any Literal NamedTuple SupportsInt Type TypeVar overload"),
+    ("typing", "Any Literal NamedTuple NoReturn SupportsInt Type TypeVar overload"),
     ("numpy", "ndarray"),
     ("<package>", "return_types"),
     ("<package>.base.layouts", "layout:_layout"),
@@ -76,7 +77,8 @@ def _named() -> set[str]:
 def _return_types() -> str:
     parts = []
     for name in sorted(_named()):
-        fields = "".join(f"    {field}: Tensor\n" for field in TYPES[name]._fields)
+        kinds = {"bin_edges": "tuple[Tensor, ...]"} if name == "histogramdd" else {}
+        fields = "".join(f"    {field}: {kinds.get(field, 'Tensor')}\n" for field in TYPES[name]._fields)
         parts.append(f"class {name}(NamedTuple):\n{fields}")
     return _stub(str(gradpack.return_types.__doc__).partition("\n")[0], 1, "\n".join(parts))
 
@@ -119,7 +121,7 @@ def _top() -> str:
 
 
 def _top_name(name: str, value: Any) -> str:
-    place = gradpack._FROM.get(name)
+    place = _PACKAGE["_FROM"].get(name)
     if name in dtypes.DTYPES or name in dtypes.ALIASES:
         return f"{name}: _dtype"
     if name in FORMATS:
@@ -139,7 +141,7 @@ def _top_name(name: str, value: Any) -> str:
 def _modules() -> list[str]:
     """Return the lines that import the modules which are found when they are asked for."""
     found = []
-    for name in sorted({*gradpack._LAZY, "autograd"}):
+    for name in sorted({*_PACKAGE["_LAZY"], "autograd", "ops"}):
         if (SOURCE / name).is_dir() or any((SOURCE / name).with_suffix(s).exists() for s in (".py", ".pyi")):
             found.append(f"from . import {name} as {name}")
         elif name[0] != "_":

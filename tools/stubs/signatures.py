@@ -12,7 +12,7 @@ from typing import Any
 
 from .types import parameter_type, result_type
 
-_STARS = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
+_STARS: dict[Any, str] = {Parameter.VAR_POSITIONAL: "*", Parameter.VAR_KEYWORD: "**"}
 _LITERAL = (bool, int, str, float, type(None))
 _POOL = "max_pool1d max_pool2d max_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d "
 _POOL += "fractional_max_pool2d fractional_max_pool3d"
@@ -28,8 +28,8 @@ _FLAGS = {
 
 @cache
 def written_by_hand() -> dict[str, dict[str, list[str]]]:
-    """Return the definitions of `overloads.pyi`, by group and function."""
-    text = Path(__file__).with_name("overloads.pyi").read_text(encoding="utf-8")
+    """Return the definitions of `overloads.txt`, by group and function."""
+    text = Path(__file__).with_name("overloads.txt").read_text(encoding="utf-8")
     found: dict[str, dict[str, list[str]]] = {}
     lines = text.splitlines()
     for group in ast.parse(text).body:
@@ -48,7 +48,7 @@ def function_text(name: str, function: Any, named: Iterable[str], *, method: boo
     Args:
         named: the names of named tuples.
         method: whether it is one of tensors.
-        own: the group of `overloads.pyi`, besides `both`, or the module.
+        own: the group of `overloads.txt`, besides `both`, or the module.
     """
     groups = written_by_hand()
     if name in groups.get(own, ()):

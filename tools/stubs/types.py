@@ -17,12 +17,12 @@ VAGUE = frozenset("Any Array Dim Number Setting Sizes _empty".split())
 _INTS = "_int | Sequence[_int]"
 _BY_TYPE = {
     "Tensor": "out input self other source the_template A mat vec",
-    "Tensor | _Scalar": "value src element elements test_elements exponent initial tensor1 tensor2 n x",
+    "Tensor | _Scalar": "value src element elements test_elements exponent initial tensor1 tensor2 n x start end step",
     "Tensor | None": "b_ih b_hh pos_weight M B X iK fweights aweights weight",
     "Tensor | Sequence[Tensor]": "hx",
     "Sequence[Tensor]": "tensors params",
     "Tensor | _float": "q tol atol rtol rcond var mean std",
-    "_Scalar": "alpha beta fill_value threshold start end step",
+    "_Scalar": "alpha beta fill_value threshold",
     "Tensor | _Scalar | None": "min max",
     "_bool": "keepdim has_biases train bidirectional batch_first eigenvectors upper symmetric requires_grad "
     "pin_memory non_blocking force unbiased stable align_corners enabled largest",
@@ -68,7 +68,7 @@ _ODD = {
         ("float_power float_power_ result_type", "input", "Tensor | _Scalar"),
         ("save load", "f", "Any"),
         ("split", "split_size", _INTS),
-        ("add sub mul", "input", "Tensor"),
+        ("index_put index_put_", "indices", "Sequence[Tensor | None]"),
     )
     for function in functions.split()
     for name in [name]
@@ -80,7 +80,13 @@ RESULTS = {
     "adaptive_max_pool1d max_pool1d_with_indices": "tuple[Tensor, Tensor]",
     "get_device_module": "ModuleType",
     "load": "Any",
-    "lobpcg pca_lowrank svd_lowrank std_mean var_mean": "tuple[Tensor, Tensor]",
+    "cholesky": "Tensor",
+    "lobpcg std_mean var_mean gru rnn_tanh rnn_relu": "tuple[Tensor, Tensor]",
+    "pca_lowrank svd_lowrank lstm": "tuple[Tensor, Tensor, Tensor]",
+    "eig lstsq matrix_rank solve symeig": "NoReturn",
+    "get_autocast_cpu_dtype get_autocast_gpu_dtype get_autocast_ipu_dtype get_autocast_xla_dtype": "_dtype",
+    "is_autocast_cpu_enabled is_autocast_ipu_enabled is_autocast_xla_enabled": "_bool",
+    "set_autocast_cpu_dtype set_autocast_cpu_enabled": "None",
     "split_with_sizes_copy split_copy unbind_copy": "tuple[Tensor, ...]",
     "sym_ite sym_max sym_min sym_sum tolist to_dlpack": "Any",
     "is_set_to is_shared": "_bool",
@@ -136,8 +142,8 @@ def result_type(function: str, annotation: Any, op: Any, named: Iterable[str], g
     text = spelled(annotation)
     if text not in VAGUE:
         return text
+    if group == "linalg":
+        return f"return_types.linalg_{function}" if f"linalg_{function}" in named else "Tensor"
     if function in RETURNS:
         return RETURNS[function]
-    if group == "linalg":
-        function = f"linalg_{function}"
     return f"return_types.{function}" if function in named else "Tensor"

@@ -4,7 +4,7 @@ Written by `python -m tools.stubs` from declarations and signatures.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal, Type, TypeVar, overload
+from typing import Any, Literal, NoReturn, Type, TypeVar, overload
 from numpy import ndarray
 from .. import return_types
 from ..base.layouts import layout as _layout
@@ -365,7 +365,7 @@ class TensorMethods:
         """This tensor as complex32."""
     def char(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as int8."""
-    def cholesky(self, upper: _bool = False) -> return_types.cholesky:
+    def cholesky(self, upper: _bool = False) -> Tensor:
         """The Cholesky factor: `linalg.cholesky`."""
     def cholesky_inverse(self, upper: _bool = False) -> Tensor:
         """The inverse of `A`, where `input` is the Cholesky factor of it."""
@@ -534,7 +534,7 @@ class TensorMethods:
         sections: Tensor | _int | Sequence[_int] | None = None,
     ) -> tuple[Tensor, ...]:
         """Parts along the third dimension. Views."""
-    def eig(self, eigenvectors: _bool = False) -> Tensor:
+    def eig(self, eigenvectors: _bool = False) -> NoReturn:
         """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
     def eq(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """Where `input == other`; NaN equals nothing."""
@@ -729,10 +729,17 @@ class TensorMethods:
     def index_fill_(self, dim: _int, index: Tensor, value: Tensor | _Scalar) -> Tensor:
         """In-place form of `index_fill`: writes only the slices that `index` names."""
     def index_put(
-        self, indices: Any, values: Tensor, accumulate: _bool = False, *, out: Tensor | None = None
+        self,
+        indices: Sequence[Tensor | None],
+        values: Tensor,
+        accumulate: _bool = False,
+        *,
+        out: Tensor | None = None,
     ) -> Tensor:
         """`input` with `values` written at the elements that a tuple of index tensors (or masks) selects."""
-    def index_put_(self, indices: Any, values: Tensor, accumulate: _bool = False) -> Tensor:
+    def index_put_(
+        self, indices: Sequence[Tensor | None], values: Tensor, accumulate: _bool = False
+    ) -> Tensor:
         """In-place form of `index_put`: writes only the elements that `indices` name."""
     def index_reduce(
         self,
@@ -932,7 +939,7 @@ class TensorMethods:
         """`log(sum(exp(input)))` over one or several dimensions, without overflow."""
     def long(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as int64."""
-    def lstsq(self, A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    def lstsq(self, A: Tensor, *, out: Sequence[Tensor] | None = None) -> NoReturn:
         """Refused, as in torch: it was removed. `torch.lstsq` is deprecated in favor of `torch.linalg.lstsq`, whose arguments are reversed."""
     def lt(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """Where `input < other`."""
@@ -1093,7 +1100,7 @@ class TensorMethods:
         out: Tensor | None = None,
     ) -> Tensor:
         """The sum of all elements or over some dimensions, NaN counting as zero."""
-    def narrow(self, dim: _int, start: _Scalar, length: _int) -> Tensor:
+    def narrow(self, dim: _int, start: Tensor | _Scalar, length: _int) -> Tensor:
         """`length` elements of a dimension, from `start` on. A view."""
     def narrow_copy(self, dim: _int, start: _int, length: _int, *, out: Tensor | None = None) -> Tensor:
         """Return a copy of the view that `narrow` returns."""
@@ -1431,8 +1438,8 @@ class TensorMethods:
         self,
         src: Tensor,
         dim: _int = 0,
-        start: _Scalar | None = None,
-        end: _Scalar | None = None,
+        start: Tensor | _Scalar | None = None,
+        end: Tensor | _Scalar | None = None,
         step: _int = 1,
         *,
         out: Tensor | None = None,
@@ -1446,7 +1453,7 @@ class TensorMethods:
         self, dim: _int | None = None, dtype: _dtype | None = None, *, out: Tensor | None = None
     ) -> Tensor:
         """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1."""
-    def solve(self, A: Tensor, *, out: Tensor | None = None) -> Tensor:
+    def solve(self, A: Tensor, *, out: Sequence[Tensor] | None = None) -> NoReturn:
         """Refused, as in torch: it was removed. `torch.solve` is deprecated in favor of `torch.linalg.solve`, whose arguments are reversed."""
     def sort(
         self,
@@ -1543,8 +1550,8 @@ class TensorMethods:
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
         """In-place form of `transpose`."""
     def symeig(
-        self, eigenvectors: _bool = False, upper: _bool = True, *, out: Tensor | None = None
-    ) -> Tensor:
+        self, eigenvectors: _bool = False, upper: _bool = True, *, out: Sequence[Tensor] | None = None
+    ) -> NoReturn:
         """Refused, as in torch: it was removed. Please use `torch.linalg.eigh` instead, which reads the lower triangle."""
     def t(self) -> Tensor:
         """Transpose a matrix; a tensor of fewer dimensions stays as it is."""

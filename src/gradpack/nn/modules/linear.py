@@ -52,7 +52,7 @@ class Linear(Module):
     """
 
     weight: Tensor
-    bias: Tensor | None
+    bias: Tensor  # None without one
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
