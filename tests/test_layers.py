@@ -74,6 +74,7 @@ NUMPY = {
     "declare/generate/fusion": "gives compiled loops numbers of NumPy's, which have a dtype",
     "declare/generate/fusion_text": "knows the names of NumPy's functions",
     "declare/dispatch/unbroadcast": "sums the gradients of compiled code",
+    "types": "names its arrays in annotations",
     "extend/places": "asks NumPy for a dtype by what the user has of it",
     "saved/hook_pairs": "maps files as arrays",
     "saved/budgets/assignment": "adds to what is held at many moments at once",
