@@ -77,3 +77,19 @@ def test_signatures_are_made_when_they_are_asked_for():
         "for f in (torch.sin, torch.Tensor.add_):\n    assert not hasattr(vars(f)['__signature__'], '_made')\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_no_public_form_takes_a_keyword_that_it_does_not_show():
+    load_all()
+    taken = 0
+    for space in MODULES:
+        for _, function in functions(space):
+            shown = inspect.signature(function).parameters.values()
+            if getattr(function, "outside", False) and not any(p.kind in VARIABLE for p in shown):
+                taken += 1
+                needed = [p for p in shown if p.default is Parameter.empty]
+                args = [torch.ones(2, 2) for p in needed if p.kind is not Parameter.KEYWORD_ONLY]
+                options = {p.name: None for p in needed if p.kind is Parameter.KEYWORD_ONLY}
+                with pytest.raises((TypeError, RuntimeError), match=r"keyword argument 'zzz'|is now removed"):
+                    function(*args, **options, zzz=1)
+    assert taken > 300

@@ -134,7 +134,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     spelled = _spelled(own, defaults, label) if options is None else None
     takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
     text = _TEXT.format(
-        signature=_signature(own, spelled) + ("" if takes_any else ", **_unknown"),
+        signature=_signature(own, spelled, () if takes_any else ("**_unknown",)),
         unknown="" if takes_any else _UNKNOWN,
         axis="" if spelled is None else spelled[1],
         arguments=", ".join(_in_memory(own)),
@@ -237,7 +237,7 @@ def _spelled(own: Any, defaults: Any, label: str) -> tuple[list[str], str] | Non
     return required, text
 
 
-def _signature(parameters: Any, spelled: tuple[list[str], str] | None) -> str:
+def _signature(parameters: Any, spelled: tuple[list[str], str] | None, last: Iterable[str]) -> str:
     parts: list[str] = []
     for name, p in parameters.items():
         if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
@@ -251,7 +251,7 @@ def _signature(parameters: Any, spelled: tuple[list[str], str] | None) -> str:
         parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
     if _takes_keepdims(parameters, spelled):
         parts.append("keepdims=None")
-    return ", ".join(parts)
+    return ", ".join([*parts, *last])
 
 
 def _takes_keepdims(parameters: Any, spelled: Any) -> bool:
