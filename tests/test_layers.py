@@ -66,6 +66,7 @@ ALLOWED = {
 NUMPY = {
     "base/blas": "finds the BLAS library that NumPy is linked with",
     "compat/config": "tells its version",
+    "cli/doctor": "tells which BLAS library it is linked with",
     "cli/report": "draws curves from what was measured",
     "declare/generate/complex_form": "conjugates the gradients of compiled code",
     "declare/dispatch/interpreter": "makes arrays of the scalars that NumPy returns",
