@@ -26,7 +26,7 @@ def test_the_version(capsys):
 def test_every_optional_package_is_told():
     listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     users = {name: packages for name, packages in listed.items() if not any("gradpack[" in p for p in packages)}
-    for name in ("typing", "docs"):
+    for name in ("typing", "docs", "dist"):
         users.pop(name)
     packages = {(extra, p.partition(">")[0]) for extra, several in users.items() for p in several}
     assert packages - {("cuda", "numpy")} == {(one.extra, one.package) for one in doctor.OPTIONAL}
