@@ -260,6 +260,9 @@ class profile:  # noqa: N801 - torch's name
     def __str__(self) -> str:
         return str(self._found()) if self._recorder is not None else _UNFINISHED
 
+    def _repr_html_(self) -> str | None:
+        return self.key_averages()._repr_html_() if self._recorder is not None else None
+
     table = _of_events(EventList.table)
     total_average = _of_events(EventList.total_average)
 

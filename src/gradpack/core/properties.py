@@ -214,6 +214,11 @@ class TensorBase(TensorMethods):
 
         return render(self)
 
+    def _repr_html_(self) -> str:
+        from .html import tensor_html
+
+        return tensor_html(self)
+
     def __format__(self, spec: str) -> str:
         if not self._shape:
             return format(self.item(), spec)
