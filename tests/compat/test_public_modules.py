@@ -11,11 +11,11 @@ from pathlib import Path
 from types import FunctionType
 
 import pytest
+from tools.stubs.modules import files
 
 import gradpack
 from gradpack.compat.facades import FACADES
 from gradpack.compat.public_modules import MODULES
-from tools.stubs.modules import files
 
 
 @pytest.mark.parametrize("name", MODULES)
