@@ -601,7 +601,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate, in memory of its own; a real tensor itself."""
 def conj_physical_(input: Tensor) -> Tensor:
     """In-place form of `conj_physical`: writes the result into this tensor and returns it."""
-def constant_pad_nd(input: Tensor, pad: _int | Sequence[_int], value: Tensor | _Scalar = 0) -> Tensor:
+def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: Tensor | _Scalar = 0) -> Tensor:
     """The tensor with a constant around it: `pad` names pairs (before, after) from the last dimension on."""
 contiguous_format: _memory_format
 def conv1d(
@@ -816,7 +816,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join along the third dimension."""
 def eig(self: Tensor, eigenvectors: _bool = False) -> NoReturn:
     """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
-def einsum(equation: Any, *operands: Any) -> Tensor:
+def einsum(equation: str | Tensor, *operands: Any) -> Tensor:
     """Sum of products written with one letter for each dimension."""
 from .nn._functional.top_level import embedding as embedding
 def embedding_bag(

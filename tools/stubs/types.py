@@ -45,6 +45,7 @@ _BY_TYPE = {
     "_float | Sequence[_float]": "output_ratio scale_factor",
     f"Tensor | {_INTS}": "sections indices_or_sections tensor_indices_or_sections input_lengths target_lengths repeats",
     "str": "device_type driver method",
+    "str | Tensor": "equation",
     "Callable[..., Any]": "callable distance_function",
 }
 BY_NAME = {name: type_ for type_, names in _BY_TYPE.items() for name in names.split()}
@@ -55,6 +56,7 @@ _ODD = {
     for functions, name, type_ in (
         ("gaussian_nll_loss", "var", "Tensor | _float"),
         ("moveaxis movedim", "source", _INTS),
+        ("pad constant_pad_nd", "pad", "Sequence[_int]"),
         ("set_", "source", "Any"),
         ("hsplit vsplit dsplit tensor_split", "indices", _INTS),
         ("bernoulli_ geometric_", "p", "Tensor | _float"),

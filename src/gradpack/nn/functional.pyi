@@ -824,7 +824,7 @@ def normalize(
 def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
     """A one in the place of each class index."""
 def pad(
-    input: Tensor, pad: _int | Sequence[_int], mode: str = 'constant', value: _float | None = None
+    input: Tensor, pad: Sequence[_int], mode: str = 'constant', value: _float | None = None
 ) -> Tensor:
     """The tensor with more elements around it."""
 def pairwise_distance(

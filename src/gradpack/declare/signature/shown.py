@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from inspect import Parameter, Signature, signature
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from ..op import Op
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 class LateSignature(Signature):
@@ -54,7 +57,7 @@ def of_form(op: Op, operator: bool) -> LateSignature:
     return LateSignature(partial(_of_form, op, operator))
 
 
-def showing(example: Callable[..., Any]) -> Callable[[Any], Any]:
+def showing(example: Callable[_P, Any]) -> Callable[[Callable[..., _R]], Callable[_P, _R]]:
     """Return a decorator that shows the parameters of `example` for a function that takes `*args`."""
 
     def decorate(function: Any) -> Any:
