@@ -98,3 +98,14 @@ def test_no_public_form_takes_a_keyword_that_it_does_not_show():
             with pytest.raises(TypeError, match="unexpected keyword argument 'zzz'"):
                 function(*args, **options, zzz=1)
     assert taken > 300
+
+
+@pytest.mark.parametrize("name", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layers_show_their_parameters(name):
+    shown = inspect.signature(getattr(torch.nn, name)).parameters
+    assert list(shown)[:3] == ["input_size", "hidden_size", "num_layers"] and shown["num_layers"].default == 1
+    assert ("proj_size" in shown) == (name == "LSTM") and ("nonlinearity" in shown) == (name == "RNN")
+    assert not any(p.kind in VARIABLE for p in shown.values())
+    given = {"bias": False, "batch_first": True, "dropout": 0.0, "bidirectional": True}
+    made = getattr(torch.nn, name)(2, 3, **given)
+    assert {key: getattr(made, key) for key in given} == given
