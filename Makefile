@@ -10,7 +10,7 @@ WORKERS ?= 2
 TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-q -n $(WORKERS)
 
-.PHONY: help demo test about-test oracle bench lint docs sweep test-gpu bench-gpu gpu clean
+.PHONY: help demo test about-test oracle bench lint stubs docs sweep test-gpu bench-gpu gpu dist clean
 .DELETE_ON_ERROR:
 
 help:
@@ -21,7 +21,9 @@ help:
 	@echo 'make bench    time the tape against torch 2.13.0'
 	@echo 'make test-gpu the tests of tensors on a CUDA device (bench-gpu: what offloading costs there)'
 	@echo 'make lint     ruff and mypy'
+	@echo 'make stubs    what jedi completes, and what mypy and pyright find, by the stub files'
 	@echo 'make docs     the documentation, into site/'
+	@echo 'make dist     build and check the wheel and the source archive, into dist/'
 	@echo 'make clean    remove .venv and whatever was built'
 
 # One BLAS thread: matrices of this size gain nothing from a second, and when another program runs,
@@ -61,8 +63,17 @@ lint: $(STAMPS)/lint
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
+stubs: $(STAMPS)/test,typing
+	$(BIN)/python -m pytest -q tests/stubs
+
 docs: $(STAMPS)/docs
 	$(BIN)/mkdocs build --strict
+
+dist: $(STAMPS)/dist
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python -m tools.dist
 
 clean:
 	rm -rf .venv build dist site .pytest_cache .ruff_cache .mypy_cache .hypothesis

@@ -14,7 +14,6 @@ from math import e as e
 from math import inf as inf
 from math import nan as nan
 from math import pi as pi
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
 from . import autograd as autograd
@@ -46,39 +45,6 @@ from .base.when_imported import when_imported as _when_imported
 from .compat import PLACES as _COMPAT
 from .core.tensor import Tensor as Tensor
 from .ops import methods as _methods
-
-if _TYPE_CHECKING:  # imported when they are first asked for
-    from . import amp as amp
-    from . import backends as backends
-    from . import cpu as cpu
-    from . import distributions as distributions
-    from . import extend as extend
-    from . import fft as fft
-    from . import func as func
-    from . import library as library
-    from . import linalg as linalg
-    from . import masked as masked
-    from . import nn as nn
-    from . import optim as optim
-    from . import profiler as profiler
-    from . import saved as saved
-    from . import serialization as serialization
-    from . import signal as signal
-    from . import sparse as sparse
-    from . import special as special
-    from . import utils as utils
-    from .amp.autocast_mode import autocast as autocast
-    from .amp.grad_scaler import GradScaler as GradScaler
-    from .as_torch import install_as_torch as install_as_torch
-    from .compat.legacy_types import set_default_tensor_type as set_default_tensor_type
-    from .compat.top_level import is_storage as is_storage
-    from .compat.top_level import typename as typename
-    from .compiler import compile as compile
-    from .core.printing import set_printoptions as set_printoptions
-    from .func import vmap as vmap
-    from .ops.create.create import tensor as tensor
-    from .serialization import load as load
-    from .serialization import save as save
 
 # NumPy's floating-point warnings name its own functions; for a tensor, 1/0 is inf without a word.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\.")

@@ -60,3 +60,38 @@ def test_failures_within_name_the_function_and_its_shapes() -> None:
             public_form(broken, "broken", "gradpack")(torch.ones(2, 3))
     finally:
         broken.__globals__["__name__"] = name
+
+
+UNKNOWN = [
+    (
+        lambda x: torch.sum(x, dims=0),
+        "sum()",
+        "dims",
+        "dim",
+        "(input, dim=None, keepdim=False, *, dtype=None, out=None)",
+    ),
+    (lambda x: x.to(devic="cpu"), "to()", "devic", "device", "(self, *args, dtype=None, device=None, "),
+    (lambda x: torch.randn(2, require_grad=True), "randn()", "require_grad", "requires_grad", "(*sizes, size=None, "),
+    (lambda x: F.conv2d(x, x, strid=1), "conv2d()", "strid", "stride", "(input, weight, bias=None, stride=1, "),
+]
+
+
+@pytest.mark.parametrize(("call", "function", "name", "meant", "takes"), UNKNOWN)
+def test_a_keyword_that_does_not_exist_is_told_with_those_that_do(call, function, name, meant, takes) -> None:
+    with pytest.raises(TypeError) as caught:
+        call(torch.ones(2, 3))
+    told = f"{function} got an unexpected keyword argument '{name}'. Did you mean '{meant}'? It takes\n * {takes}"
+    assert str(caught.value).startswith(told)
+
+
+@pytest.mark.filterwarnings("ignore:Using a target size")
+@pytest.mark.parametrize("name", ["mse_loss", "smooth_l1_loss", "huber_loss"])
+def test_losses_say_which_sizes_do_not_match(name) -> None:
+    told = rf"size of tensor a \(3\) must match .* tensor b \(4\) at non-singleton dimension 0: {name}\(\) got shapes"
+    with pytest.raises(RuntimeError, match=told):
+        getattr(F, name)(torch.ones(3), torch.ones(4))
+
+
+def test_tensors_of_no_common_shape_are_told_by_their_shapes() -> None:
+    with pytest.raises(RuntimeError, match=r"broadcast_tensors\(\) got shapes \[2, 3\] and \[4\]"):
+        torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3), torch.ones(4))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import gradpack
 from gradpack import extend
 from gradpack.cli import main
 from tests.extend.names_page import others, page
@@ -59,3 +60,36 @@ def test_the_command(capsys):
     assert main(["ops", "sine"]) == 2
     assert "did you mean" in capsys.readouterr().err
     assert main(["ops", "--kind", "odd"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    [
+        ("cross_entropy", "gradpack.nn.functional.cross_entropy"),
+        ("F.gelu", "gradpack.nn.functional.gelu"),
+        ("torch.linalg.svd", "gradpack.linalg.svd"),
+        ("fft.rfft", "gradpack.fft.rfft"),
+        ("Tensor.to", "Tensor.to"),
+        ("requires_grad_", "Tensor.requires_grad_"),
+        ("func.vmap", "gradpack.func.vmap"),
+        ("autograd.grad", "gradpack.autograd.grad"),
+    ],
+)
+def test_functions_are_known_by_the_names_that_users_call(name, path, capsys):
+    info = extend.get_op_info(name)
+    assert info.path == path and info.doc and info.signature.startswith("(")
+    assert main(["ops", name]) == 0
+    assert f"path: {path}\n" in capsys.readouterr().out
+
+
+def test_the_command_lists_every_public_function(capsys):
+    assert main(["ops"]) == 0
+    listed = {line.partition(" ")[0] for line in capsys.readouterr().out.splitlines()}
+    for place in ("nn.functional", "linalg", "fft", "special"):
+        module = gradpack
+        for part in place.split("."):
+            module = getattr(module, part)
+        functions = [n for n in module.__all__ if not isinstance(getattr(module, n), type) and n != "grad"]
+        assert len(functions) > 20
+        assert {f"{place}.{n}" for n in functions} <= listed
+    assert {"Tensor.to", "Tensor.add_", "sin", "zeros"} <= listed

@@ -9,12 +9,14 @@ if TYPE_CHECKING:  # imported when it is first asked for
     from .grad_scaler import GradScaler as GradScaler
 
 
-def __getattr__(name: str) -> Any:
-    if name == "GradScaler":
-        from .grad_scaler import GradScaler
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
 
-        return GradScaler
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        if name == "GradScaler":
+            from .grad_scaler import GradScaler
+
+            return GradScaler
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["GradScaler", "autocast", "custom_bwd", "custom_fwd", "is_autocast_available"]

@@ -1,8 +1,7 @@
 """Automatic differentiation: `torch.autograd`, from scratch."""
 
 from importlib import import_module as _import_module
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.filled import fill_when_asked as _fill_when_asked
 from . import grad_mode
@@ -23,7 +22,7 @@ from .grad_mode import (
 from .gradcheck import gradcheck, gradgradcheck
 from .variable import Variable
 
-if _TYPE_CHECKING:  # imported lazily
+if TYPE_CHECKING:  # imported lazily
     from . import anomaly_mode as anomaly_mode
     from . import forward_ad as forward_ad
     from . import function as function
@@ -35,6 +34,8 @@ if _TYPE_CHECKING:  # imported lazily
     from .anomaly_mode import set_detect_anomaly as set_detect_anomaly
     from .function import Function as Function
     from .graph import Node as Node
+    from .profiler_util import DeviceType as DeviceType
+    from .profiler_util import ProfilerActivity as ProfilerActivity
     from .saved_hooks import PackHook as PackHook
     from .saved_hooks import UnpackHook as UnpackHook
     from .saved_hooks import allow_mutation_on_saved_tensors as allow_mutation_on_saved_tensors
@@ -75,15 +76,17 @@ _OF_THE_CORE = frozenset(
 )
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return _import_module(f"{__name__}.{name}")
-    if name in _OF_THE_CORE:
-        return getattr(_import_module(__package__.rpartition(".")[0] + "._C")._autograd, name)
-    if name in _FROM:
-        value = globals()[name] = getattr(_import_module(f"{__name__}.{_FROM[name]}"), name)
-        return value
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
+
+    def __getattr__(name: str) -> Any:
+        if name in _LAZY:
+            return _import_module(f"{__name__}.{name}")
+        if name in _OF_THE_CORE:
+            return getattr(_import_module(__package__.rpartition(".")[0] + "._C")._autograd, name)
+        if name in _FROM:
+            value = globals()[name] = getattr(_import_module(f"{__name__}.{_FROM[name]}"), name)
+            return value
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

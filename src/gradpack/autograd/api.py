@@ -100,7 +100,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> Any:
+) -> tuple[Tensor, ...]:
     """Compute the sum of the gradients of `outputs` with respect to each of `inputs`.
 
     Args:
@@ -168,7 +168,8 @@ def grad(
                 f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set "
                 "allow_unused=True if this is the desired behavior."
             )
-    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
+    result: Any = dict(zip(inputs, found, strict=True)) if type(inputs) is dict else tuple(found)
+    return result
 
 
 def _batched(
@@ -235,4 +236,4 @@ def _tensor_backward(
 
 
 _tensor_backward.__name__, _tensor_backward.__qualname__ = "backward", "Tensor.backward"
-Tensor.backward = _tensor_backward  # type: ignore[attr-defined]
+Tensor.backward = _tensor_backward  # type: ignore[method-assign, assignment]

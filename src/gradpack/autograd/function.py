@@ -6,7 +6,7 @@ import functools
 import itertools
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..base.modes import MODE, without_grad
 from ..core.tensor import Tensor
@@ -106,6 +106,16 @@ class Function(_SingleLevelFunction):
     """
 
     generate_vmap_rule: ClassVar[bool] = False
+
+    if TYPE_CHECKING:  # a subclass names the arguments that it takes
+
+        @staticmethod
+        def backward(*args: Any, **kwargs: Any) -> Any: ...
+
+        @staticmethod
+        def jvp(*args: Any, **kwargs: Any) -> Any: ...
+
+        vjp = backward
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         warnings.warn(

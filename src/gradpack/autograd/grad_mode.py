@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self, overload
 
 from ..base.exits import Exit
 from ..base.modes import MODE, VIEW_REPLAY, Block, change
@@ -50,6 +51,12 @@ class ModeManager(Block):
 
 class _NoArguments(ModeManager):
     """Allows `@no_grad` without parentheses, as torch does."""
+
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+
+    @overload
+    def __new__(cls, orig_func: Callable[..., Any]) -> Any: ...
 
     def __new__(cls, orig_func: Any = None) -> Any:
         return super().__new__(cls) if orig_func is None else decorate(cls, orig_func)

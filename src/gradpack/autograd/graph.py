@@ -241,7 +241,9 @@ def _check_flag(enabled: Any) -> None:
         raise RuntimeError(f"enabled must be a bool, but got {type(enabled).__name__}")
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("GraphDrawing", "draw"):
-        return getattr(import_module(f"{__package__}.drawing.draw"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
+
+    def __getattr__(name: str) -> Any:
+        if name in ("GraphDrawing", "draw"):
+            return getattr(import_module(f"{__package__}.drawing.draw"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 from warnings import warn
 
@@ -260,6 +260,9 @@ class profile:  # noqa: N801 - torch's name
     def __str__(self) -> str:
         return str(self._found()) if self._recorder is not None else _UNFINISHED
 
+    def _repr_html_(self) -> str | None:
+        return self.key_averages()._repr_html_() if self._recorder is not None else None
+
     table = _of_events(EventList.table)
     total_average = _of_events(EventList.total_average)
 
@@ -331,10 +334,12 @@ class profile:  # noqa: N801 - torch's name
         return tops
 
 
-def __getattr__(name: str) -> Any:
-    if name == "_is_profiler_enabled":  # asked for by programs written for torch
-        return MODE.get().profiler is not None
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
+
+    def __getattr__(name: str) -> Any:
+        if name == "_is_profiler_enabled":  # asked for by programs written for torch
+            return MODE.get().profiler is not None
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["DeviceType", "EnforceUnique", "EventList", "FunctionEvent", "FunctionEventAvg", "KinetoStepTracker"]

@@ -26,6 +26,9 @@ OUT_OF_MEMORY_EVENT_NAME = "[OutOfMemory]"
 _METRICS = ["self_cpu_time_total", "self_cuda_time_total", "self_xpu_time_total", "self_privateuse1_time_total"]
 
 
+_IN_NOTEBOOKS = 50  # rows
+
+
 class EventList(list[Any]):
     """A list of events, or of averages, that can be shown as a table."""
 
@@ -131,11 +134,8 @@ class EventList(list[Any]):
         device_total = sum(event.self_device_time_total for event in events)
         device = (events[0].use_device or "None").upper()
         has_device = any(event.self_device_time_total > 0 for event in events)
-        columns = layout.name_columns(events, max_name_column_width)
-        columns += layout.time_columns(total, device_total, device if has_device else None, time_unit)
-        columns += layout.memory_columns(events, device) if self._profile_memory else []
-        columns += layout.call_columns(events, max_shapes_column_width, max_src_column_width)
-        columns += layout.flops_columns(events) if self._with_flops else []
+        widths = max_name_column_width, max_shapes_column_width, max_src_column_width
+        columns = self._columns(events, widths, time_unit)
         rule = "".join("-" * wide + layout.GAP for _, _, wide, _ in columns)
         double = "=" * (len(rule) - len(layout.GAP))
         rows = [] if header is None else [double, header]
@@ -145,13 +145,41 @@ class EventList(list[Any]):
             shown = [event for event in events if event.cpu_parent is None]
         rows += [rule, *layout.lines(columns, [title for title, *_ in columns]), rule]
         for event in shown if row_limit < 0 else shown[:row_limit]:
-            event.self_cpu_percent = layout.format_share(event.self_cpu_time_total, total)
-            event.total_cpu_percent = layout.total_share(event, total)
             rows += layout.lines(columns, [cell(event) for *_, cell in columns])
         rows += [rule, f"Self CPU time total: {layout.format_time(total, time_unit)}"]
         if has_device:
             rows.append(f"Self {device} time total: {layout.format_time(device_total, time_unit)}")
         return "\n".join(rows) + "\n"
+
+    def _columns(
+        self, events: list[Any], widths: tuple[int | None, int | None, int | None], time_unit: str | None
+    ) -> list[Any]:
+        """Return the columns of a table: of each its name, what it is for, its width, and the text of an event."""
+        total = sum(event.self_cpu_time_total for event in events)
+        device_total = sum(event.self_device_time_total for event in events)
+        device = (events[0].use_device or "None").upper()
+        for event in events:
+            event.self_cpu_percent = layout.format_share(event.self_cpu_time_total, total)
+            event.total_cpu_percent = layout.total_share(event, total)
+        columns = layout.name_columns(events, widths[0])
+        columns += layout.time_columns(total, device_total, device if device_total > 0 else None, time_unit)
+        columns += layout.memory_columns(events, device) if self._profile_memory else []
+        columns += layout.call_columns(events, *widths[1:])
+        return columns + (layout.flops_columns(events) if self._with_flops else [])
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show: the table, the events that took longest first."""
+        from ..base.html import framed, table
+
+        events: list[Any] = sorted(self, key=attrgetter("self_cpu_time_total"), reverse=True)
+        if not events:
+            return framed("profile", ["no events"], "")
+        columns = self._columns(events, (None, None, None), None)
+        cells = [[cell(event) for *_, cell in columns] for event in events[:_IN_NOTEBOOKS]]
+        if len(events) > _IN_NOTEBOOKS:
+            cells.append([f"{len(events) - _IN_NOTEBOOKS} more", *[""] * (len(columns) - 1)])
+        facts = [f"{len(events)} events", f"{layout.format_time(self.self_cpu_time_total, None)} of CPU time"]
+        return framed("profile", facts, table([title for title, *_ in columns], cells, range(1, len(columns))))
 
     def export_chrome_trace(self, path: str) -> None:
         """Export a trace for chrome://tracing and Perfetto."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from math import prod
 from operator import index
-from typing import Any, SupportsIndex
+from typing import Any, SupportsIndex, overload
 
 from . import spelling
 
@@ -45,6 +45,12 @@ class Size(tuple[int, ...]):
 
     def __repr__(self) -> str:
         return f"{spelling.library}.Size({list(self)})"
+
+    @overload
+    def __getitem__(self, place: SupportsIndex) -> int: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> Size: ...
 
     def __getitem__(self, place: SupportsIndex | slice) -> Any:
         item: Any = tuple.__getitem__(self, place)

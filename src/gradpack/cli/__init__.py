@@ -11,14 +11,16 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
+from .. import __version__
 from .problem import Problem
 
 COMMANDS = {
     "demo": "train a small transformer on text, and compare ways of keeping saved tensors",
     "run": "run a program that imports torch on gradpack",
     "inspect": "run a program, and report every tensor that autograd saved in it",
+    "doctor": "say what is installed, what is fast, and what is missing, with the command to get it",
     "warmup": "compile the loops for large arrays ahead, and keep them for later programs",
-    "ops": "list the operations, tell about one, or say which names of torch are missing",
+    "ops": "list the operations and functions, tell about one, or say which names of torch are missing",
 }
 
 
@@ -43,6 +45,7 @@ def _run(argv: list[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal may lack characters that the text has
     parser = argparse.ArgumentParser(prog="gradpack", description="torch.autograd from scratch, over NumPy arrays")
+    parser.add_argument("--version", action="version", version=f"gradpack {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="command")
     modules = {}
     for name, summary in COMMANDS.items():

@@ -1,4 +1,4 @@
-"""The `ops` command: list operations, describe one, and list the names of torch that are missing."""
+"""The `ops` command: list operations and functions, describe one, and list the names of torch that are missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,9 @@ from .problem import Problem
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("name", nargs="?", help="tell about this operation")
+    parser.add_argument(
+        "name", nargs="?", help="tell about this operation or function: sin, F.gelu, linalg.svd, Tensor.to"
+    )
     parser.add_argument("--kind", help="list operations of this kind only")
     parser.add_argument("--missing", action="store_true", help="list the names of torch that are not there yet")
     parser.add_argument("--json", action="store_true", help="print JSON")
@@ -19,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     from ..extend import coverage, get_op_info, list_ops
+    from ..extend.report import list_functions
 
     if args.name is not None:
         try:
@@ -32,7 +35,9 @@ def run(args: argparse.Namespace) -> int:
     if args.missing:
         print(json.dumps(missing) if args.json else "\n".join(missing))
         return 0
-    infos = [get_op_info(name) for name in list_ops(args.kind)]
+    names = list_ops()
+    names += [path for path in list_functions() if path not in names]
+    infos = [info for info in map(get_op_info, names) if args.kind in (None, info.kind)]
     if args.kind is not None and not infos:
         raise Problem(f"--kind: there is no operation of the kind {args.kind!r}")
     if args.json:
@@ -41,9 +46,9 @@ def run(args: argparse.Namespace) -> int:
         return 0
     for info in infos:
         gradient = f"d/d {', '.join(info.inputs)}" if info.inputs else "gradient" if info.differentiable else ""
-        print(f"{info.name:28} {info.kind:12} {gradient:28} {info.doc}"[:118].rstrip())
+        print(f"{info.name:36} {info.kind:12} {gradient:28} {info.doc}"[:118].rstrip())
     counts = Counter(info.kind for info in infos)
-    print(f"\n{len(infos)} operations: " + ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items())))
+    print(f"\n{len(infos)} operations and functions: " + ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items())))
     print(f"{len(found) - len(missing)} of the {len(found)} names of torch that are to be there, are")
     return 0
 

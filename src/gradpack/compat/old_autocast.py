@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..amp import autocast_mode
+from ..declare.signature.shown import showing
 
 __name__ = "gradpack"  # as torch has it
 
@@ -23,10 +24,18 @@ Example::
 """
 
 
+_TAKEN: dict[str, Callable[..., None]] = {
+    "": lambda: None,
+    "enabled": lambda enabled: None,
+    "dtype": lambda dtype: None,
+}
+
+
 def _old(name: str, now: str, kind: str, takes: str = "", shown: str = "", example: str = "") -> Callable[..., Any]:
     """Return a function of `amp.autocast_mode` for one kind of device, under its old name."""
     call = f"{now}('{kind}'{', ' * bool(takes)}{takes})"
 
+    @showing(_TAKEN[takes])
     def old(*args: Any) -> Any:
         warnings.warn(
             f"torch.{name}({takes}) is deprecated. Please use torch.{call} instead.", DeprecationWarning, stacklevel=2

@@ -110,4 +110,4 @@ def apply_grad_dtype(self: Tensor, leaf: AccumulateGrad) -> None:
 
 
 TensorBase.data = property(_get, _set, _delete)
-TensorBase.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)  # type: ignore[attr-defined]
+TensorBase.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)  # type: ignore[method-assign, assignment]

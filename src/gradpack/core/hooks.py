@@ -392,8 +392,8 @@ def retain_grad(self: Tensor) -> None:
         _retain_at(edge, self)
 
 
-Tensor.register_hook = register_hook  # type: ignore[attr-defined]
-Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[attr-defined]
-Tensor.retain_grad = retain_grad  # type: ignore[attr-defined]
+Tensor.register_hook = register_hook  # type: ignore[method-assign, assignment]
+Tensor.register_post_accumulate_grad_hook = register_post_accumulate_grad_hook  # type: ignore[method-assign, assignment]
+Tensor.retain_grad = retain_grad  # type: ignore[method-assign, assignment]
 Tensor._backward_hooks = property(_existing_hooks, _set_hooks, _keep_hooks)  # type: ignore[attr-defined]
 Tensor._post_accumulate_grad_hooks = property(_existing_accumulated)  # type: ignore[attr-defined]

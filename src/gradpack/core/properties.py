@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from ..backends.memory_layout import address_of, owner_of
 from ..base.callers import warn_once
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..backends import Spec
-    from .tensor import Tensor
+    from .tensor_methods import TensorMethods  # what the operations attach (ops/methods.py)
+else:
+    TensorMethods = object
 
 
 def warn_of_loss() -> None:
@@ -32,34 +34,17 @@ def warn_of_loss() -> None:
 _sized = tuple.__new__  # makes a `Size` of ints without checking them
 
 
-class TensorBase:
+class TensorBase(TensorMethods):
     """The base class of Tensor, as `torch._C.TensorBase`: what reads the array, and all operations as methods."""
 
     __slots__ = ()
 
-    if TYPE_CHECKING:  # the slots of `Tensor`, and methods that the operations attach (ops/methods.py)
+    if TYPE_CHECKING:  # the slots of `Tensor`
         _data: Any
         _edge: Any
         _shape: tuple[int, ...]
         _spec: Spec
         data: Any
-
-        def __getattr__(self, name: str) -> Any: ...
-
-        def __add__(self, other: Any) -> Tensor: ...
-
-        __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = __floordiv__ = __add__
-        __mod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = __and__ = __or__ = __xor__ = __add__
-        __lt__ = __le__ = __gt__ = __ge__ = __add__
-
-        def __neg__(self) -> Tensor: ...
-
-        __abs__ = __invert__ = __neg__
-
-        def __eq__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __ne__(self, other: object) -> Tensor: ...  # type: ignore[override]
-        def __getitem__(self, index: Any) -> Tensor: ...
-        def __setitem__(self, index: Any, value: Any) -> None: ...
 
     @property
     def shape(self) -> Size:
@@ -126,6 +111,12 @@ class TensorBase:
 
     nelement = numel
 
+    @overload
+    def size(self, dim: None = None) -> Size: ...
+
+    @overload
+    def size(self, dim: int) -> int: ...
+
     def size(self, dim: int | None = None) -> Any:
         """The shape, or the size of one dimension."""
         if dim is None:
@@ -139,6 +130,12 @@ class TensorBase:
     def element_size(self) -> int:
         """Bytes per element."""
         return self._spec.dtype.itemsize
+
+    @overload
+    def stride(self, dim: None = None) -> tuple[int, ...]: ...
+
+    @overload
+    def stride(self, dim: int) -> int: ...
 
     def stride(self, dim: int | None = None) -> Any:
         """The stride of each dimension, or of one, in elements."""
@@ -217,6 +214,11 @@ class TensorBase:
 
         return render(self)
 
+    def _repr_html_(self) -> str:
+        from .html import tensor_html
+
+        return tensor_html(self)
+
     def __format__(self, spec: str) -> str:
         if not self._shape:
             return format(self.item(), spec)
@@ -240,7 +242,7 @@ class TensorBase:
             return value.real
         return value
 
-    def item(self) -> Any:
+    def item(self) -> int | float | bool:
         """The value of a one-element tensor as a Python number.
 
         Raises:

@@ -61,7 +61,9 @@ __all__ = [
 __all__ += memory.__all__
 
 
-def __getattr__(name: str) -> Any:
-    if name == "amp":
-        return import_module(f"{__name__}.amp")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
+
+    def __getattr__(name: str) -> Any:
+        if name == "amp":
+            return import_module(f"{__name__}.amp")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -48,6 +48,7 @@ from .dispatch.unbroadcast import fit_arrays
 from .generate.profiling import forget, timed, watched
 from .op import OPTIONS, Op, compiled_at_first_call, register
 from .signature.aliases import MISSING, dim_of, in_former_order
+from .signature.shown import of_function
 
 
 def _kind(kind: str) -> Callable[..., Callable[[Callable[..., Any]], Any]]:
@@ -79,7 +80,8 @@ def _public(op: Op) -> FunctionType:
     op.public = public
     public.__doc__ = op.forward.__doc__
     public.__module__ = op.forward.__module__
-    public.__wrapped__ = op.forward  # type: ignore[attr-defined]  # gives inspect.signature
+    public.__wrapped__ = op.forward  # type: ignore[attr-defined]
+    public.__signature__ = of_function(op)  # type: ignore[attr-defined]
     if op.results:
         public.result_type = return_type(op.name, op.results)  # type: ignore[attr-defined]
     return public

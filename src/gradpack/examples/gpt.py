@@ -34,7 +34,8 @@ class Attention(nn.Module):
         q, k, v = (part.view(shape).transpose(1, 2) for part in self.qkv(x).chunk(3, dim=-1))
         dropout = self.dropout if self.training else 0.0
         mixed = F.scaled_dot_product_attention(q, k, v, dropout_p=dropout, is_causal=True)
-        return self.out(mixed.transpose(1, 2).reshape(batch, length, width))
+        joined: Tensor = self.out(mixed.transpose(1, 2).reshape(batch, length, width))
+        return joined
 
 
 class Block(nn.Module):
@@ -51,7 +52,8 @@ class Block(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         x = x + self.attention(self.norm1(x))
-        return x + self.mlp(self.norm2(x))
+        mixed: Tensor = x + self.mlp(self.norm2(x))
+        return mixed
 
 
 class GPT(nn.Module):
@@ -84,7 +86,8 @@ class GPT(nn.Module):
                 x = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
             else:
                 x = block(x)
-        return self.head(self.norm(x))
+        logits: Tensor = self.head(self.norm(x))
+        return logits
 
     @torch.no_grad()
     def generate(self, tokens: Tensor, count: int, temperature: float = 0.8) -> Tensor:

@@ -81,8 +81,53 @@ def _function(name: str) -> Callable[..., Any] | None:
     return None if op is None else op.public
 
 
+# Where users find functions that are no operations by themselves, in the order in which a bare name is looked up.
+_PLACES = ("", "nn.functional", "Tensor", "linalg", "fft", "special", "func", "autograd", "utils.checkpoint", "nn.init")
+_SHORT = {"F": "nn.functional", "functional": "nn.functional"}
+
+
+def list_functions() -> list[str]:
+    """The paths of the functions and methods of tensors that users call, sorted.
+
+    Example::
+
+        >>> from gradpack.extend.report import list_functions
+        >>> {"sin", "linalg.svd", "nn.functional.cross_entropy", "Tensor.add_"} <= {*list_functions()}
+        True
+    """
+    methods.load_all()
+    found = set()
+    for place in _PLACES:
+        space = _at(place)
+        for name in getattr(space, "__all__", None) or dir(space):
+            if name[0] != "_" and isinstance(getattr(space, name, None), FunctionType):
+                found.add(f"{place}.{name}".lstrip("."))
+    return sorted(found)
+
+
+def _at(path: str) -> Any:
+    import gradpack
+
+    return attrgetter(path)(gradpack) if path else gradpack
+
+
+def _called(name: str) -> tuple[str, Callable[..., Any]] | None:
+    """Return the path and the function that users mean by a name: `F.gelu`, `torch.linalg.svd`, `Tensor.to`."""
+    first, _, rest = name.removeprefix("torch.").removeprefix("gradpack.").partition(".")
+    path = f"{_SHORT.get(first, first)}.{rest}" if rest else first
+    for place in _PLACES:
+        full = f"{place}.{path}".lstrip(".")
+        try:
+            found = _at(full)
+        except AttributeError:
+            continue
+        if isinstance(found, FunctionType):
+            return f"gradpack.{full}".removeprefix("gradpack." if place == "Tensor" or first == "Tensor" else ""), found
+    return None
+
+
 def get_op_info(name: str) -> OpInfo:
-    """Return the description of an operation.
+    """Return the description of an operation, or of a function by a name that users call it: "linalg.svd", "F.gelu".
 
     Raises:
         KeyError: if there is none of the name; it names those that are near.
@@ -95,15 +140,19 @@ def get_op_info(name: str) -> OpInfo:
         ('elementwise', ('input',), 'g * cos(input)', 'by its kind')
     """
     methods.load_all()
-    function = _function(name)
+    function, path = _function(name), ""
+    called = _called(name) if function is None else None
+    if called is not None:
+        path, function = called
     if function is None:
         from difflib import get_close_matches
 
-        near = get_close_matches(name, list_ops(), 3)
+        near = get_close_matches(name, {*list_ops(), *list_functions()}, 3)
         hint = f": did you mean {', '.join(near)}?" if near else ""
         raise KeyError(f"get_op_info(): there is no operation {name!r}{hint}")
     op: Op | None = getattr(function, "op", None) or REGISTRY.get(name)
-    path = f"gradpack.{name}" if name in PUBLIC else f"Tensor.{name}" if hasattr(TensorBase, name) else ""
+    if not path:
+        path = f"gradpack.{name}" if name in PUBLIC else f"Tensor.{name}" if hasattr(TensorBase, name) else ""
     try:
         signature = str(inspect.signature(function))
     except (TypeError, ValueError):

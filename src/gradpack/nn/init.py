@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import float64
@@ -377,17 +377,21 @@ _FORMER = frozenset(
 )
 
 
-def __getattr__(name: str) -> Any:
-    """The names of before: without the underscore at the end."""
-    if name not in _FORMER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    today = globals()[name + "_"]
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
 
-    def former(*args: Any, **kwargs: Any) -> Tensor:
-        warnings.warn(f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2)
-        filled: Tensor = today(*args, **kwargs)
-        return filled
+    def __getattr__(name: str) -> Any:
+        """The names of before: without the underscore at the end."""
+        if name not in _FORMER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        today = globals()[name + "_"]
 
-    former.__name__ = former.__qualname__ = name
-    former.__doc__ = f"`{name}_`, under the name that it had before."
-    return former
+        def former(*args: Any, **kwargs: Any) -> Tensor:
+            warnings.warn(
+                f"`nn.init.{name}` is now deprecated in favor of `nn.init.{name}_`.", FutureWarning, stacklevel=2
+            )
+            filled: Tensor = today(*args, **kwargs)
+            return filled
+
+        former.__name__ = former.__qualname__ = name
+        former.__doc__ = f"`{name}_`, under the name that it had before."
+        return former

@@ -14,6 +14,7 @@ from ..core.legacy_constructors import legacy
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor
 from ..declare.generate.profiling import profiled
+from ..declare.signature.shown import showing
 from .shape.memory_formats import is_laid_out
 
 FUNCTIONS = (
@@ -255,7 +256,17 @@ _REMOVED = {
 }
 
 
+_TAKEN: dict[str, Any] = {
+    "eig": lambda self, eigenvectors=False: None,
+    "lstsq": lambda input, A, *, out=None: None,
+    "matrix_rank": lambda input, tol=None, symmetric=False, *, out=None: None,
+    "solve": lambda input, A, *, out=None: None,
+    "symeig": lambda input, eigenvectors=False, upper=True, *, out=None: None,
+}
+
+
 def _removed(name: str) -> Any:
+    @showing(_TAKEN[name])
     def function(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError(f"This function was deprecated since version 1.9 and is now removed. {_REMOVED[name]}")
 
@@ -366,7 +377,8 @@ def is_inference(input: Tensor) -> bool:
 # -- in-place methods as functions: `fill_(x, 1)` beside `x.fill_(1)` --
 
 
-def _method(name: str) -> Any:
+def _method(name: str, example: Any) -> Any:
+    @showing(example)
     def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if not isinstance(input, Tensor):
             raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
@@ -378,5 +390,7 @@ def _method(name: str) -> Any:
     return function
 
 
-fill_, zero_, detach_ = map(_method, ("fill_", "zero_", "detach_"))
-as_strided_, resize_as_ = map(_method, ("as_strided_", "resize_as_"))
+fill_ = _method("fill_", lambda input, value: None)
+zero_, detach_ = (_method(name, lambda input: None) for name in ("zero_", "detach_"))
+as_strided_ = _method("as_strided_", lambda input, size, stride, storage_offset=None: None)
+resize_as_ = _method("resize_as_", lambda input, the_template, *, memory_format=None: None)

@@ -1,7 +1,7 @@
 """Optimisers, and schedules of their learning rate."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.filled import fill_when_asked
 from . import lr_scheduler as lr_scheduler
@@ -22,15 +22,20 @@ from .rprop import Rprop as Rprop
 from .sgd import SGD as SGD
 from .sparse_adam import SparseAdam as SparseAdam
 
+if TYPE_CHECKING:  # imported when it is first asked for
+    from . import swa_utils as swa_utils
+
 _optimizers = [n for n, value in globals().items() if isinstance(value, type) and issubclass(value, Optimizer)]
 globals()["__all__"] = [*_optimizers, "lr_scheduler", "swa_utils"]  # as in `nn`
 
 
-def __getattr__(name: str) -> Any:
-    """Import `swa_utils` at first access."""
-    if name == "swa_utils":
-        return import_module(".swa_utils", __name__)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
+
+    def __getattr__(name: str) -> Any:
+        """Import `swa_utils` at first access."""
+        if name == "swa_utils":
+            return import_module(".swa_utils", __name__)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 fill_when_asked(__name__)

@@ -129,6 +129,9 @@ class _KinetoProfile:
 
     # -- results --
 
+    def _repr_html_(self) -> str | None:
+        return None if self.profiler is None else self.profiler._repr_html_()
+
     def events(self) -> EventList:
         """The events of the trace, oldest first."""
         return self._known("accessing events").function_events

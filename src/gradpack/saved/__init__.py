@@ -32,10 +32,12 @@ if TYPE_CHECKING:  # imported at first use, by `__getattr__`
     from . import torch as torch
 
 
-def __getattr__(name: str) -> _Any:
-    if name == "torch":
-        return _import_module(f"{__name__}.torch")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
+
+    def __getattr__(name: str) -> _Any:
+        if name == "torch":
+            return _import_module(f"{__name__}.torch")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 # A type checker takes all that is imported for public, as long as it sees no list.

@@ -133,7 +133,7 @@ def _number_tolerances(a: Any, b: Any, rtol: float | None, atol: float | None) -
 def _tensors(
     a: Tensor, b: Tensor, rtol: float | None, atol: float | None, equal_nan: bool, checks: dict[str, bool]
 ) -> str | None:
-    facts = [("shape", a.shape, b.shape)]
+    facts: list[tuple[str, Any, Any]] = [("shape", a.shape, b.shape)]
     facts += [(n, getattr(a, n), getattr(b, n)) for n in ("layout", "device", "dtype") if checks[n]]
     if checks["stride"]:
         facts.append(("stride()", a.stride(), b.stride()))

@@ -13,10 +13,12 @@ if TYPE_CHECKING:  # imported when it is first asked for
     from . import flop_counter as flop_counter
 
 
-def __getattr__(name: str) -> Any:
-    if name in ("data", "deterministic", "flop_counter"):
-        return import_module(f"{__name__}.{name}")
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
+
+    def __getattr__(name: str) -> Any:
+        if name in ("data", "deterministic", "flop_counter"):
+            return import_module(f"{__name__}.{name}")
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = ["checkpoint", "data", "deterministic", "dlpack", "flop_counter", "hooks", "swap_tensors"]

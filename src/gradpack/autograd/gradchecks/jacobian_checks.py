@@ -112,7 +112,7 @@ class Comparison:
 
     def _gradients(self, value: Tensor, v: Tensor) -> list[Tensor]:
         """The gradients of the inner product of `v` and `value`; zeros for inputs that are independent."""
-        found = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
+        found: Any = grad(value, self.sources, v, retain_graph=True, allow_unused=True)
         found = [zeros_like(x) if g is None else g for x, g in zip(self.sources, found, strict=True)]
         return [g.to_dense() if g.is_sparse else g for g in found]
 

@@ -33,4 +33,4 @@ def as_subclass(self: Tensor, cls: type) -> Any:
     return instance(made, cls)
 
 
-Tensor.as_subclass = as_subclass  # type: ignore[attr-defined]
+Tensor.as_subclass = as_subclass  # type: ignore[method-assign, assignment]

@@ -18,6 +18,7 @@ from ..dispatch.interpreter import apply
 from ..generate.profiling import timed
 from ..op import REGISTRY, Op, compiled_at_first_call
 from ..signature.aliases import in_former_order
+from ..signature.shown import of_form
 from .inplace import inplace, recorded
 
 
@@ -41,6 +42,7 @@ def inplace_of(op: Op) -> Callable[..., Tensor]:
     method.__module__ = op.forward.__module__
     method.__doc__ = f"In-place form of `{op.name}`: writes the result into this tensor and returns it."
     method.op = op
+    method.__signature__ = of_form(op, operator=False)
     return method
 
 
@@ -57,7 +59,9 @@ def operator_of(op: Op, name: str) -> Callable[..., Any]:
                 return NotImplemented
             raise
 
-    return copy_of(op, name, slow)
+    made: Any = copy_of(op, name, slow)
+    made.__signature__ = of_form(op, operator=True)
+    return made
 
 
 def reflected_of(op: Op, name: str) -> Callable[..., Any]:
@@ -90,7 +94,9 @@ def inplace_operator_of(op: Op, name: str) -> Callable[..., Any]:
             return NotImplemented
         return inplace(op, label, list(values))
 
-    return function(op, name, slow, partial(recorded, op, label))
+    made: Any = function(op, name, slow, partial(recorded, op, label))
+    made.__signature__ = of_form(op, operator=True)
+    return made
 
 
 def op(name: str) -> Op:

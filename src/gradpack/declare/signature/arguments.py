@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from inspect import Parameter, signature
+from inspect import Parameter, Signature, signature
 from typing import Any, NamedTuple
 
 from ...backends import backend_of
@@ -104,6 +104,18 @@ def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
             position -= called != op  # `self` does not count
             raise TypeError(f"{called}(): argument '{name}' (position {position}) must be {KINDS[kind].word}, {found}")
     check_range(op, kinds, values)
+
+
+def unexpected(op: str, parameters: Mapping[str, Parameter], unknown: Iterable[str]) -> TypeError:
+    """Return the error for keywords that a function does not have, with the one that was meant, and all that it has."""
+    from difflib import get_close_matches
+
+    name = next(iter(unknown))
+    meant = get_close_matches(name, parameters, 1)
+    taken = Signature([p.replace(annotation=Parameter.empty) for p in parameters.values()])
+    hint = f" Did you mean '{meant[0]}'?" if meant else ""
+    called = op.removeprefix("_method_")
+    return TypeError(f"{called}() got an unexpected keyword argument '{name}'.{hint} It takes\n * {taken}")
 
 
 def all_ints(value: Any) -> bool:

@@ -26,7 +26,7 @@ from ...core.tensor import Tensor
 from ...core.torch_function import handle, overriding
 from ..op import compiled_at_first_call
 from .aliases import MISSING, TAKE_DIM, check_text, dim_of, lacking
-from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of
+from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of, unexpected
 
 _FORMS: dict[Any, FunctionType] = {}
 
@@ -35,6 +35,7 @@ _GIVE_BACK = frozenset("conj positive real resolve_conj resolve_neg".split())
 
 _TEXT = """\
 def _call({signature}):
+{unknown}\
 {axis}\
 {keepdims}\
 {noted}\
@@ -52,6 +53,9 @@ _ASKS = """\
 """
 _AXIS = """\
     if {test}: {found}_dim_of({label!r}, axis, dim, {default}, {required})
+"""
+_UNKNOWN = """\
+    if _unknown: raise _unexpected(_unknown)
 """
 _KEEPDIMS = """\
     if keepdims is not None: keepdim = keepdims
@@ -128,8 +132,10 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
             tests.append("{0} and _unusual_named({0})".format(several[Parameter.VAR_KEYWORD]))
     asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
     spelled = _spelled(own, defaults, label) if options is None else None
+    takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
     text = _TEXT.format(
-        signature=_signature(own, spelled),
+        signature=_signature(own, spelled, () if takes_any else ("**_unknown",)),
+        unknown="" if takes_any else _UNKNOWN,
         axis="" if spelled is None else spelled[1],
         arguments=", ".join(_in_memory(own)),
         values=values,
@@ -146,9 +152,12 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names["_missing"], names["_dim_of"] = MISSING, dim_of
     names["_all_ints"] = all_ints
     names["_look"] = lambda values: check(label, looked_at, values)
-    names["_explained"] = lambda error, values: _explained(label, kinds, values, error, options is None)
+    names["_explained"] = lambda error, values: (
+        _unknown_keyword(label, shown, error) or _explained(label, kinds, values, error, options is None)
+    )
     names["_overriding"] = overriding
     names["_asked"] = lambda found, given: _asked(made, found, own, given)
+    names["_unexpected"] = lambda unknown: unexpected(label, shown, unknown)
     names["_bound"] = lambda given: _bound(shown, own, given)
     usual = {n: _usual_types(k[0], shown[n].default) for n, k in looked_at.items() if n in shown}
     by_position = [usual.get(n) for n in _taken_by_position(shown)]
@@ -228,7 +237,7 @@ def _spelled(own: Any, defaults: Any, label: str) -> tuple[list[str], str] | Non
     return required, text
 
 
-def _signature(parameters: Any, spelled: tuple[list[str], str] | None) -> str:
+def _signature(parameters: Any, spelled: tuple[list[str], str] | None, last: Iterable[str]) -> str:
     parts: list[str] = []
     for name, p in parameters.items():
         if p.kind is Parameter.KEYWORD_ONLY and not any(part.startswith("*") for part in parts):
@@ -242,7 +251,7 @@ def _signature(parameters: Any, spelled: tuple[list[str], str] | None) -> str:
         parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
     if _takes_keepdims(parameters, spelled):
         parts.append("keepdims=None")
-    return ", ".join(parts)
+    return ", ".join([*parts, *last])
 
 
 def _takes_keepdims(parameters: Any, spelled: Any) -> bool:
@@ -316,6 +325,17 @@ def _explained(label: str, kinds: Kinds, values: dict[str, Any], error: Exceptio
     if lacking and (not compiled or label == "norm") and f"{label}_nd(" not in str(found):
         found = NotATensorError(str(found)).with_traceback(found.__traceback__)
         found.__suppress_context__ = True
+    return found
+
+
+def _unknown_keyword(label: str, shown: Any, error: Exception) -> Exception | None:
+    """Return the error for a keyword that a function which takes any by `**` refused; None for other errors."""
+    _, told, rest = str(error).partition("got an unexpected keyword argument '")
+    name = rest.partition("'")[0]
+    if type(error) is not TypeError or not told or name in shown or "\n" in rest:
+        return None
+    found = unexpected(label, shown, [name])
+    found.__suppress_context__ = True
     return found
 
 

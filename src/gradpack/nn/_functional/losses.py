@@ -9,7 +9,7 @@ from ...core.tensor import Tensor
 from ...ops.nn import loss, loss_pointwise
 from ...ops.nn.reduction import NONE, check_name, legacy, number_of, reduced, refuse_gradient, same_size
 from ...ops.pointwise.activation import logsigmoid
-from ...ops.shape.broadcasting import broadcast_shapes, broadcast_tensors
+from ...ops.shape.broadcasting import broadcast_shapes, broadcast_tensors, check_broadcast
 from .._public import give_all
 
 
@@ -100,6 +100,7 @@ def smooth_l1_loss(
     same_size(input, target)
     reduction = legacy(size_average, reduce, reduction)
     if input._shape != target._shape:
+        check_broadcast("smooth_l1_loss", input, target)
         input, target = broadcast_tensors(input, target)
     if beta == 0.0:
         return loss.l1_loss(input, target, number_of(reduction))
@@ -124,8 +125,10 @@ def huber_loss(
 
 
 def _huber_loss(input: Tensor, target: Tensor, reduction: int, delta: float) -> Tensor:
-    wide = (input, target) if input._shape == target._shape else broadcast_tensors(input, target)
-    return loss_pointwise.huber_loss(*wide, reduction, delta)
+    if input._shape != target._shape:
+        check_broadcast("huber_loss", input, target)
+        input, target = broadcast_tensors(input, target)
+    return loss_pointwise.huber_loss(input, target, reduction, delta)
 
 
 def nll_loss(

@@ -16,7 +16,7 @@ from .._public import give_all
 from ..parameter import Parameter
 from .lazy import _LazyLayer, _named
 from .module import Module
-from .utils import _reverse_repeat_tuple
+from .utils import _reverse_repeat_tuple, _Sizes
 
 
 class _ConvNd(Module):
@@ -105,10 +105,10 @@ class _Conv(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: _Sizes,
+        stride: _Sizes = 1,
+        padding: str | _Sizes = 0,
+        dilation: _Sizes = 1,
         groups: int = 1,
         bias: bool = True,
         padding_mode: str = "zeros",
@@ -184,13 +184,13 @@ class _ConvTransposeNd(_ConvNd):
         self,
         in_channels: int,
         out_channels: int,
-        kernel_size: Any,
-        stride: Any = 1,
-        padding: Any = 0,
-        output_padding: Any = 0,
+        kernel_size: _Sizes,
+        stride: _Sizes = 1,
+        padding: str | _Sizes = 0,
+        output_padding: _Sizes = 0,
         groups: int = 1,
         bias: bool = True,
-        dilation: Any = 1,
+        dilation: _Sizes = 1,
         padding_mode: str = "zeros",
         device: Any = None,
         dtype: Any = None,
@@ -311,10 +311,10 @@ def _lazy_conv(base: Any) -> Any:
         def __init__(
             self,
             out_channels: int,
-            kernel_size: Any,
-            stride: Any = 1,
-            padding: Any = 0,
-            dilation: Any = 1,
+            kernel_size: _Sizes,
+            stride: _Sizes = 1,
+            padding: str | _Sizes = 0,
+            dilation: _Sizes = 1,
             groups: int = 1,
             bias: bool = True,
             padding_mode: str = "zeros",
@@ -335,13 +335,13 @@ def _lazy_conv_transpose(base: Any) -> Any:
         def __init__(
             self,
             out_channels: int,
-            kernel_size: Any,
-            stride: Any = 1,
-            padding: Any = 0,
-            output_padding: Any = 0,
+            kernel_size: _Sizes,
+            stride: _Sizes = 1,
+            padding: str | _Sizes = 0,
+            output_padding: _Sizes = 0,
             groups: int = 1,
             bias: bool = True,
-            dilation: Any = 1,
+            dilation: _Sizes = 1,
             padding_mode: str = "zeros",
             device: Any = None,
             dtype: Any = None,

@@ -7,6 +7,7 @@ from typing import Any
 from ...core.tensor import Tensor
 from .. import functional as F
 from .module import Module
+from .utils import _Sizes
 
 __all__ = ["Fold", "Unfold"]
 
@@ -23,7 +24,7 @@ class Unfold(Module):
 
     _shown = ("kernel_size", "dilation", "padding", "stride")
 
-    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+    def __init__(self, kernel_size: _Sizes, dilation: _Sizes = 1, padding: _Sizes = 0, stride: _Sizes = 1) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.dilation = dilation
@@ -47,7 +48,7 @@ class Fold(Module):
     _shown = ("output_size", "kernel_size", "dilation", "padding", "stride")
 
     def __init__(
-        self, output_size: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1
+        self, output_size: _Sizes, kernel_size: _Sizes, dilation: _Sizes = 1, padding: _Sizes = 0, stride: _Sizes = 1
     ) -> None:
         super().__init__()
         self.output_size = output_size

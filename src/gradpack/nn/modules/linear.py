@@ -52,7 +52,7 @@ class Linear(Module):
     """
 
     weight: Tensor
-    bias: Tensor | None
+    bias: Tensor  # None without one
 
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
@@ -72,7 +72,7 @@ class Linear(Module):
             init.uniform_(self.bias, -bound, bound)
 
     def forward(self, input: Tensor) -> Tensor:
-        own = self._parameters
+        own: Any = self._parameters
         if "weight" in own and "bias" in own:  # saves two slow walks through __getattr__
             return F.linear(input, own["weight"], own["bias"])
         return F.linear(input, self.weight, self.bias)

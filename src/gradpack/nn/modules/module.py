@@ -15,7 +15,7 @@ from .._module.calls import CALLS, Call
 from .._module.global_hooks import *
 from .._module.global_hooks import PRESENT as _OF_ALL
 from .._module.global_hooks import passed
-from .._module.printing import _addindent, bracketed
+from .._module.printing import _addindent, bracketed, module_html
 from ..parameter import Buffer, Parameter, clear_grad
 
 _IncompatibleKeys = state._IncompatibleKeys
@@ -331,12 +331,12 @@ class Module:
 
     def __repr__(self) -> str:
         extra = self.extra_repr()
-        extra_lines = extra.split("\n") if extra else []
         lines = [f"({name}): {_addindent(repr(module), 2)}" for name, module in self._modules.items()]
-        return bracketed(self._get_name(), extra_lines, lines)
+        return bracketed(self._get_name(), extra.split("\n") if extra else [], lines)
 
     # --- kept in files of their own ---
 
+    _repr_html_ = module_html
     named_modules = traversal.named_modules
     modules = traversal.modules
     named_children = traversal.named_children

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...core.tensor import Tensor
 from ...ops.conv.spatial import as_tuple
 from .. import functional as F
 from .._public import give_all
 from .module import Module
+from .utils import _Sizes
 
 
 class _Pad(Module):
@@ -17,7 +16,7 @@ class _Pad(Module):
     ndim: int
     mode = "constant"
 
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: _Sizes) -> None:
         super().__init__()
         self.padding = as_tuple(padding, 2 * self.ndim)
 
@@ -42,13 +41,13 @@ class _ConstantPadNd(_Pad):
 
 
 class _SizedConstantPad(_ConstantPadNd):
-    def __init__(self, padding: Any, value: float) -> None:
+    def __init__(self, padding: _Sizes, value: float) -> None:
         super().__init__(value)
         self.padding = as_tuple(padding, 2 * self.ndim)
 
 
 class _ZeroPad(_SizedConstantPad):
-    def __init__(self, padding: Any) -> None:
+    def __init__(self, padding: _Sizes) -> None:
         super().__init__(padding, 0.0)
 
     extra_repr = _Pad.extra_repr

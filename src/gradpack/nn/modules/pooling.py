@@ -13,6 +13,7 @@ from .._layers import adaptive_pooling
 from .._layers.adaptive_pooling import *
 from .._public import adopt, give_all
 from .module import Module
+from .utils import _Sizes
 
 _LPPoolNd = adaptive_pooling._LPPoolNd
 _AdaptiveMaxPoolNd = adaptive_pooling._AdaptiveMaxPoolNd
@@ -25,10 +26,10 @@ class _MaxPoolNd(Module):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
-        dilation: Any = 1,
+        kernel_size: _Sizes,
+        stride: _Sizes | None = None,
+        padding: _Sizes = 0,
+        dilation: _Sizes = 1,
         return_indices: bool = False,
         ceil_mode: bool = False,
     ) -> None:
@@ -95,7 +96,7 @@ class _MaxUnpoolNd(Module):
     _shown = ("kernel_size", "stride", "padding")
     ndim: int
 
-    def __init__(self, kernel_size: Any, stride: Any = None, padding: Any = 0) -> None:
+    def __init__(self, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0) -> None:
         super().__init__()
         self.kernel_size = as_tuple(kernel_size, self.ndim)
         self.stride = as_tuple(kernel_size if stride is None else stride, self.ndim)
@@ -169,9 +170,9 @@ class AvgPool1d(_AvgPoolNd):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: _Sizes,
+        stride: _Sizes | None = None,
+        padding: _Sizes = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
     ) -> None:
@@ -191,9 +192,9 @@ class _AvgPool(_AvgPoolNd):
 
     def __init__(
         self,
-        kernel_size: Any,
-        stride: Any = None,
-        padding: Any = 0,
+        kernel_size: _Sizes,
+        stride: _Sizes | None = None,
+        padding: _Sizes = 0,
         ceil_mode: bool = False,
         count_include_pad: bool = True,
         divisor_override: int | None = None,

@@ -7,6 +7,7 @@ import warnings
 from typing import Any, ClassVar
 
 from ...core.tensor import Tensor
+from ...declare.signature.shown import showing
 from ...ops.create.fill import empty, zeros
 from ...ops.nn import recurrent
 from .. import _layers, init
@@ -225,6 +226,10 @@ class RNN(RNNBase):
         (gradpack.Size([5, 4, 3]), gradpack.Size([1, 4, 3]))
     """
 
+    @showing(
+        lambda self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False,
+        dropout=0.0, bidirectional=False, device=None, dtype=None: None
+    )  # fmt: skip
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
@@ -251,8 +256,21 @@ class LSTM(RNNBase):
         (gradpack.Size([5, 4, 3]), gradpack.Size([1, 4, 3]))
     """
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__("LSTM", *args, **kwargs)
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        sizes = input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size
+        super().__init__("LSTM", *sizes, device, dtype)
 
 
 class GRU(RNNBase):
@@ -271,6 +289,10 @@ class GRU(RNNBase):
         (gradpack.Size([4, 5, 3]), gradpack.Size([1, 4, 3]))
     """
 
+    @showing(
+        lambda self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
+        bidirectional=False, device=None, dtype=None: None
+    )  # fmt: skip
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")

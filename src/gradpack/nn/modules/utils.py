@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 from ...core.tensor import Tensor
+
+_Sizes: TypeAlias = int | Sequence[int]  # one for all dimensions, or one for each
 
 
 def _ntuple(n: int, name: str = "parse") -> Callable[[Any], tuple[Any, ...]]:

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
@@ -229,8 +229,10 @@ adopt(globals(), pruning_methods.__name__)
 give_all(globals())
 
 
-def __getattr__(name: str) -> Any:
-    """Helpers that are not part of the interface, `_validate_pruning_amount` say, under torch's path."""
-    if not name.startswith("__") and hasattr(pruning_methods, name):
-        return getattr(pruning_methods, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+if not TYPE_CHECKING:  # to type checkers, other names are unknown
+
+    def __getattr__(name: str) -> Any:
+        """Helpers that are not part of the interface, `_validate_pruning_amount` say, under torch's path."""
+        if not name.startswith("__") and hasattr(pruning_methods, name):
+            return getattr(pruning_methods, name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

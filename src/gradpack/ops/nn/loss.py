@@ -20,6 +20,7 @@ from ...declare.dispatch.autocast import in_float32
 from ..conv.spatial import check_tensor
 from ..index.places import FEW
 from ..reduce.kernels import SMALL, _array_type, _maximum, add_up
+from ..shape.broadcasting import check_broadcast
 from .reduction import MEAN, NONE, SUM, kind_of, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = ""
@@ -64,6 +65,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: int = MEAN) -> Tensor:
         tensor(2.)
     """
     if input._shape != target._shape:
+        check_broadcast("mse_loss", input, target)
         input, target = late.broadcast_tensors(input, target)
     return _mean_squared_difference(input, target, reduction) if reduction else _squared_difference(input, target)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ...base import late
 from ...core.tensor import Tensor
+from ...declare.signature.shown import showing
 
 FUNCTIONS = "rnn_tanh rnn_relu lstm gru rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell"
 
@@ -132,6 +133,10 @@ def _called(kind: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return (late.transpose(out, 0, 1) if batch_first else out), *last
 
 
+_shown = showing(lambda input, hx, params, has_biases, num_layers, dropout, train, bidirectional, batch_first: None)
+
+
+@_shown
 def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """A recurrent network `h = tanh(w_ih @ x + b_ih + w_hh @ h + b_hh)`.
 
@@ -152,6 +157,7 @@ def rnn_tanh(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     return _called("rnn_tanh", args, kwargs)
 
 
+@_shown
 def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """A recurrent network `h = relu(w_ih @ x + b_ih + w_hh @ h + b_hh)`: see `rnn_tanh`.
 
@@ -166,6 +172,7 @@ def rnn_relu(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     return _called("rnn_relu", args, kwargs)
 
 
+@_shown
 def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     """Gated recurrent units (Cho et al., 2014): see `rnn_tanh`.
 
@@ -180,6 +187,7 @@ def gru(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor]:
     return _called("gru", args, kwargs)
 
 
+@_shown
 def lstm(*args: Any, **kwargs: Any) -> tuple[Tensor, Tensor, Tensor]:
     """Long short-term memory (Hochreiter and Schmidhuber, 1997): see `rnn_tanh`; `hx` is the pair (h, c).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from inspect import signature
+from inspect import Parameter, Signature, signature
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,21 @@ from ...base import dtypes, late
 from ...base.errors import cpp_name, refuse, scalar_type
 from ...base.info import finfo, iinfo
 from ...base.modes import MODE, Mode
-from ...core.parameter import Parameter
+from ...core.parameter import Parameter as TensorParameter
 from ...core.tensor import Tensor, wrap
 from ...declare.batching.errors import not_writable
 from ...declare.generate.profiling import profiled
 from ...declare.inplace.inplace import inplace
 from ...declare.inplace.write_checks import check_writable
 from ...declare.signature.arguments import check, kinds_of
+from ...declare.signature.shown import showing
 from ..create.making import finish, on_device
 from .drawing import TARGET, drawing
 from .floats import host_of, normal_array, uniform_array
 from .generator import Generator, source
 from .integers import _exact, bounds_for
 
+_ABSENT = object()  # a bound that is not given, where None is one
 INPLACE = "uniform_ normal_ bernoulli_ random_ exponential_ geometric_ cauchy_ log_normal_"
 
 
@@ -52,7 +54,7 @@ def _is_plain_write(target: Any, mode: Mode) -> bool:
     """Whether a write to a float32 or float64 tensor needs no recording beyond its version counter."""
     return (
         not mode.leaves_fast_path
-        and (type(target) is Tensor or type(target) is Parameter)
+        and (type(target) is Tensor or type(target) is TensorParameter)
         and target._spec.plain
         and target._view is None
         and (target._edge is None or not mode.grad)
@@ -105,7 +107,23 @@ def _filled(draw: Any) -> Any:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = draw.__doc__
-    return profiled(method)
+    return profiled(showing(_parameters_of(shown))(method))
+
+
+def _parameters_of(drawn: list[Parameter]) -> Any:
+    """Return a function with the parameters of a method: torch calls the bounds `from` and `to`."""
+    names = {"a": "from_", "b": "to"}
+    taken = [p for p in drawn if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    own = [
+        Parameter(names.get(p.name, p.name), p.kind, default=None if p.default is _ABSENT else p.default) for p in taken
+    ]
+    first = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    last = Parameter("generator", Parameter.KEYWORD_ONLY, default=None)
+
+    def example() -> None: ...
+
+    example.__signature__ = Signature([first, *own, last], return_annotation="Tensor")  # type: ignore[attr-defined]
+    return example
 
 
 @_filled
@@ -142,9 +160,6 @@ def _method_bernoulli_(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
     if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
     return source(generator).random(t._shape) < chance
-
-
-_ABSENT = object()
 
 
 @_filled

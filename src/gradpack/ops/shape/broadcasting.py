@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ...base.errors import shapes_do_not_broadcast
 from ...core.tensor import Tensor
 from ...declare.generate.profiling import profiled
 from .shape import _ints, expand
@@ -66,5 +67,16 @@ def broadcast_tensors(*tensors: Any) -> tuple[Tensor, ...]:
     """
     if len(tensors) == 1 and isinstance(tensors[0], list | tuple):
         tensors = tuple(tensors[0])
+    check_broadcast("broadcast_tensors", *tensors)
     shape = tuple(broadcast_shapes(*[t._shape for t in tensors]))
     return tuple(t if t._shape == shape else expand(t, shape) for t in tensors)
+
+
+def check_broadcast(op: str, *tensors: Tensor) -> None:
+    """Raise the error of an operation for the first two tensors that have no common shape."""
+    known: tuple[int, ...] = ()
+    for t in tensors:
+        try:
+            known = np.broadcast_shapes(known, t._shape)
+        except ValueError:
+            raise shapes_do_not_broadcast(op, known, t._shape) from None

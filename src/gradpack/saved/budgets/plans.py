@@ -267,17 +267,33 @@ class BudgetPlan:
         cheapest = min(others, key=lambda c: c.seconds / (whole - c.nbytes))
         return f"there is room for it: {cheapest.name!r} would cost {_price(cheapest, whole)}"
 
-    def __str__(self) -> str:
-        """Return a summary line, and a table of all tensors."""
-        rows = self.explain()
+    def _summary(self, rows: list[Explained]) -> str:
         kinds = Counter[str]()
         for row in rows:
             kinds[row.chosen] += row.nbytes
+        ways = ", ".join(f"{name} {shown(size)}" for name, size in kinds.most_common())
+        most = f"{shown(self.peak)} of {shown(self.limits.limit)} at most"
+        return f"{most}, {1e3 * self.seconds:.1f} ms in a step: {ways}"
+
+    def _repr_html_(self) -> str:
+        from ...base.html import framed, table
+
+        rows = self.explain()
+        cells = [
+            (
+                row.label, shown(row.nbytes), row.chosen, f"{1e3 * row.seconds:.2f}", row.why,
+                "" if row.next_best is None else f"{row.next_best}: {1e3 * row.next_seconds:+.2f} ms",
+            )
+            for row in rows
+        ]  # fmt: skip
+        columns = ("tensor", "bytes", "way", "ms in a step", "why", "next best")
+        return framed("plan", [self._summary(rows)], table(columns, cells, numbers=[1, 3]))
+
+    def __str__(self) -> str:
+        """Return a summary line, and a table of all tensors."""
+        rows = self.explain()
         width = max([len(row.label) for row in rows], default=0)
-        lines = [
-            f"{shown(self.peak)} of {shown(self.limits.limit)} at most, {1e3 * self.seconds:.1f} ms in a step: "
-            + ", ".join(f"{name} {shown(size)}" for name, size in kinds.most_common())
-        ]
+        lines = [self._summary(rows)]
         for row in rows:
             other = "" if row.next_best is None else f"; next best {row.next_best}: {1e3 * row.next_seconds:+.2f} ms"
             lines.append(

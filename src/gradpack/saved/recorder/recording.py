@@ -124,6 +124,11 @@ class Record(Recorder):
     def __repr__(self) -> str:
         return f"<{self.title}: {self.totals.saves} saves, peak {self.peak} bytes, now {self.now}>"
 
+    def _repr_html_(self) -> str:
+        from .recording_html import record_html
+
+        return record_html(self)
+
     def document(self) -> dict[str, Any]:
         """Return the whole recording as a dict that JSON can hold."""
         from .estimates import estimates

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from typing import Any, Generic, TypeVar
 
 from ...ops.random.generator import Generator
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
-from .dataset import IterableDataset, examples_of
+from .dataset import Dataset, IterableDataset, examples_of
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 T_co = TypeVar("T_co", covariant=True)
@@ -50,7 +50,7 @@ class DataLoader(Generic[T_co]):
 
     def __init__(
         self,
-        dataset: Any,
+        dataset: Dataset[T_co] | Sequence[T_co],
         batch_size: int | None = 1,
         shuffle: bool | None = None,
         sampler: Any = None,
@@ -96,7 +96,8 @@ class DataLoader(Generic[T_co]):
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         if collate_fn is None:
             collate_fn = default_convert if batch_sampler is None else default_collate
-        self.dataset, self.sampler, self.batch_sampler = dataset, sampler, batch_sampler
+        self.dataset: Any = dataset
+        self.sampler, self.batch_sampler = sampler, batch_sampler
         self.batch_size, self.drop_last, self.collate_fn = batch_size, drop_last, collate_fn
         self.generator, self.timeout, self.in_order = generator, timeout, in_order
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
