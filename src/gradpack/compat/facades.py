@@ -24,7 +24,6 @@ class Facade(NamedTuple):
         errors: functions that raise.
         given: names of functions that return their first argument; without one, a decorator that does.
         blocks: names of context managers and decorators without effect.
-        refused: a module of torch, and names of classes in it that raise when they are made or called.
     """
 
     doc: str
@@ -34,7 +33,6 @@ class Facade(NamedTuple):
     errors: Mapping[str, Exception] = _NONE
     given: str = ""
     blocks: str = ""
-    refused: tuple[str, str] = ("", "")
 
 
 def _unavailable(name: str, **others: Any) -> Facade:
@@ -105,8 +103,6 @@ def fill(module: ModuleType, facade: Facade) -> None:
             function.__name__ = function.__qualname__ = name
             function.__module__ = module.__name__
     held.update(facade.values)
-    module_of_torch, names = facade.refused
-    held.update((name, _refused(module_of_torch, name)) for name in names.split())
     held.update(__doc__=facade.doc, __all__=sorted(n for n in held if n[:2] != "__" or n in facade.values))
     held.update(facade.settings)
     if facade.settings:
@@ -148,15 +144,6 @@ def _block(_: None) -> Callable[..., Any]:
         yield
 
     return block(enter)
-
-
-def _refused(module: str, name: str) -> type:
-    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
-        from .as_torch.missing import sentence
-
-        raise RuntimeError(sentence(f"{module}.{name}"))
-
-    return type(name, (), {"__init__": refuse, "__module__": f"torch.{module}"})
 
 
 def _flags(held: dict[str, Any], settings: frozenset[str]) -> Callable[..., Any]:

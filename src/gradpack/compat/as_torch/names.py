@@ -9,15 +9,15 @@ import importlib
 import importlib.util
 import sys
 from functools import cache
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from .. import NO_MODULES_OF_TORCH
 from ..moved_modules import MOVED
 
 LIBRARY = __name__.partition(".")[0]
 VERSION = f"2.13.0+{LIBRARY}"
 
-# Folders of gradpack that stand for no module of torch, even one of the same name.
-_OURS = frozenset("as_torch base cli compat declare examples extend graph kernels saved core ops".split())
 # Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(
     "autograd.api autograd.arguments backends.array_api backends.base backends.coo backends.numpy "
@@ -29,14 +29,12 @@ _SOURCES: dict[str, str] = {
     "": "+top .",
     "_C._autograd": "_C",
     "_dynamo": "+dynamo",
-    "_dynamo.config": "+anything",
     "_jit_internal": "+jit",
     "_subclasses": "+fake_tensor",
     "_subclasses.fake_tensor": "+fake_tensor",
     "_tensor": ".",
     "_utils": "+utils",
     "compiler": "+compiler",
-    "cuda": "+cuda cuda",
     "cuda.amp": "+cuda_amp amp",
     "cuda.amp.autocast_mode": "+cuda_amp amp",
     "cuda.amp.grad_scaler": "+cuda_amp",
@@ -54,13 +52,11 @@ _SOURCES: dict[str, str] = {
     "_functorch.functional_call": "func",
     "_functorch.make_functional": "+make_functional",
     "_functorch.vmap": "func base.tree",
-    "_inductor": "+anything",
-    "_inductor.config": "+anything",
     "jit": "+jit",
     "jit.annotations": "+jit",
     "multiprocessing": "+multiprocessing =multiprocessing",
     "nn": "nn +nn",
-    "nn.attention": "+nn_attention",
+    "nn.attention": "nn.attention",
     "nn.functional.grad": "nn.grad",
     "nn.common_types": "nn.modules.utils",
     "nn.modules": "nn.modules nn +nn",
@@ -134,6 +130,10 @@ def _full(word: str) -> str:
     return f"{__package__}.stand_ins.{word[1:]}" if word[0] == "+" else f"{LIBRARY}.{word}"
 
 
+def _is_of_table(spec: ModuleSpec | None) -> bool:
+    return spec is not None and spec.origin == "torch"
+
+
 @cache
 def sources(path: str) -> tuple[str, ...] | None:
     """Return the gradpack modules behind `torch.<path>`; None if there is none."""
@@ -141,7 +141,7 @@ def sources(path: str) -> tuple[str, ...] | None:
         return tuple(_full(word) for word in _SOURCES[path].split())
     if path[:1] == ".":
         return None
-    if path.partition(".")[0] in _OURS or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
+    if path.partition(".")[0] in NO_MODULES_OF_TORCH or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
         return None
     if path in MOVED:
         return None
@@ -150,11 +150,14 @@ def sources(path: str) -> tuple[str, ...] | None:
     if above is None:
         return None
     full = f"{LIBRARY}.{path}"
+    if full in sys.modules:
+        return None if _is_of_table(sys.modules[full].__spec__) else (full,)
     try:
-        if full in sys.modules or importlib.util.find_spec(full) is not None:
-            return (full,)
+        spec = importlib.util.find_spec(full)
     except ModuleNotFoundError:  # the parent is not a package
         return None
+    if spec is not None:
+        return None if _is_of_table(spec) else (full,)
     made = getattr(importlib.import_module(above[-1]), name, None)  # a module that has no file
     return (full,) if isinstance(made, ModuleType) and made.__name__ == full else None
 

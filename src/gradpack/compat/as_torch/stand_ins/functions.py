@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import os
 from collections.abc import Callable, Iterable, Iterator
-from enum import IntEnum
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -72,17 +71,6 @@ class DataParallel(Module):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self.module(*inputs, **kwargs)
-
-
-class SDPBackend(IntEnum):
-    """Backends of scaled dot product attention."""
-
-    ERROR = -1
-    MATH = 0
-    FLASH_ATTENTION = 1
-    EFFICIENT_ATTENTION = 2
-    CUDNN_ATTENTION = 3
-    OVERRIDEABLE = 4
 
 
 def get_dir() -> str:

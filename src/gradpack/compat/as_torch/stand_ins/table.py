@@ -13,16 +13,11 @@ def _functions(names: str, **others: Any) -> dict[str, Any]:
     return {name: getattr(functions, name) for name in names.split()} | others
 
 
-_COLLECTIVE = (
-    "all_reduce all_gather all_gather_object all_gather_into_tensor all_to_all broadcast broadcast_object_list "
-    "gather new_group recv reduce reduce_scatter scatter send ProcessGroup"
-)
 _NO_GROUP = ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
 _NO_SPAWN = RuntimeError("torch.multiprocessing.spawn is not in gradpack: a program runs in one process")
 
 # By the name that `names.py` gives them.
 STAND_INS: dict[str, Facade] = {
-    "anything": Facade("Settings of compilers: they accept any value, and have no effect."),
     "compiler": Facade(
         "`torch.compiler` without a compiler.",
         dict.fromkeys(("is_compiling", "is_dynamo_compiling", "is_exporting"), False)
@@ -30,13 +25,8 @@ STAND_INS: dict[str, Facade] = {
         given="allow_in_graph assume_constant_result disable forbid_in_graph nested_compile_region",
         blocks="set_stance",
     ),
-    "cuda": Facade(
-        "Names of `torch.cuda` that programs mention, without a function in gradpack.",
-        values={"_initialized": False},
-        refused=("cuda", "CUDAGraph graph"),
-    ),
     "distributed": Facade(
-        "`torch.distributed`: one process, which says so. Everything else is refused.",
+        "`torch.distributed`: one process, which says so. ",
         dict.fromkeys(
             (
                 "is_available is_gloo_available is_initialized is_mpi_available is_nccl_available "
@@ -49,7 +39,6 @@ STAND_INS: dict[str, Facade] = {
             "group": type("group", (), {"WORLD": None}),
         },
         errors=dict.fromkeys("barrier destroy_process_group get_backend get_rank get_world_size".split(), _NO_GROUP),
-        refused=("distributed", f"init_process_group {_COLLECTIVE}"),
     ),
     "dynamo": Facade(
         "`torch._dynamo` without a compiler.",
@@ -60,17 +49,11 @@ STAND_INS: dict[str, Facade] = {
     "fake_tensor": Facade(
         "`torch._subclasses.fake_tensor`: tensors without elements, which a compiler passes around. None is one here.",
         {"is_fake": False},
-        refused=("_subclasses.fake_tensor", "FakeTensor FakeTensorMode"),
     ),
-    "fx": Facade(
-        "`torch.fx`: programs are not traced.",
-        given="wrap",
-        refused=("fx", "GraphModule Graph Node Proxy Tracer symbolic_trace"),
-    ),
+    "fx": Facade("`torch.fx`: programs are not traced.", given="wrap"),
     "hub": Facade(
         "`torch.hub`: it may be imported, and downloads nothing.",
         values=_functions("get_dir set_dir", HASH_REGEX=re.compile(r"-([a-f0-9]*)\.")),  # the hash in a file's name
-        refused=("hub", "load download_url_to_file load_state_dict_from_url load_url list help"),
     ),
     "jit": Facade(
         "`torch.jit` without a compiler: what is scripted or traced is the function or module itself.",
@@ -85,7 +68,6 @@ STAND_INS: dict[str, Facade] = {
             "script_if_tracing script_method set_module trace trace_module unused"
         ),
         blocks="fuser optimized_execution",
-        refused=("jit", "load save"),
     ),
     "multiprocessing": Facade(
         "`torch.multiprocessing`: Python's own. Tensors that go to another process are copied, but for shared memory.",
@@ -96,22 +78,15 @@ STAND_INS: dict[str, Facade] = {
     "nn": Facade(
         "Names of `torch.nn` that stand for nothing here.", {"is_lazy": False}, values=_functions("DataParallel")
     ),
-    "nn_attention": Facade(
-        "`torch.nn.attention`: there is one way to compute attention, whichever is asked for.",
-        values=_functions("SDPBackend"),
-        blocks="sdpa_kernel",
-    ),
     "nn_parallel": Facade(
         "`torch.nn.parallel`: one device, so a model in parallel is the model, one level down.",
         values=_functions("DataParallel"),
-        refused=("nn.parallel", "DistributedDataParallel"),
     ),
-    "onnx": Facade("`torch.onnx`: export is not supported.", {"is_in_onnx_export": False}, refused=("onnx", "export")),
+    "onnx": Facade("`torch.onnx`: export is not supported.", {"is_in_onnx_export": False}),
     "optim": Facade("Names of `torch.optim.optimizer` for annotations.", values=_functions("ParamsT _params_t")),
     "proxy_tensor": Facade(
         "`torch.fx.experimental.proxy_tensor`: whether a function is being traced is asked there: it never is.",
         {"get_proxy_mode": None},
-        refused=("fx.experimental.proxy_tensor", "ProxyTorchDispatchMode make_fx"),
     ),
     "serialization": Facade(
         "Names of `torch.serialization` for allowed globals: no effect, as loading never runs code.",

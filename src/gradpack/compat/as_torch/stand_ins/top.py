@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from ....core.storage import UntypedStorage
@@ -55,8 +54,6 @@ def __getattr__(name: str) -> Any:
         found = named(name)
         if found is not None:
             return found
-    if name == "torch":  # as torch has it
-        return import_module("torch")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
