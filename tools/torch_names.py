@@ -175,12 +175,27 @@ def table() -> str:
             if name == "__all__":
                 continue
             key, text = entry(module, name, value, found, home)
-            if key[0] != "~" or "._" not in module:  # what private modules import of others is of no use
+            if key[0] != "~" or "._" not in module or text != name:  # private modules import for themselves
                 kinds[key].append(text)
         lines.append(f"@{module}")
         for key, listed in sorted(kinds.items()):
             lines.append(key + ("\t" if key == "#" else " ") + ("\t" if key == "#" else " ").join(listed))
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines + operators()) + "\n"
+
+
+def operators() -> list[str]:
+    """The lines for operators, which torch makes when they are asked for."""
+    import torch
+
+    found = defaultdict(set)
+    for schema in torch._C._jit_get_all_schemas():
+        space, _, name = schema.name.partition("::")
+        if name.isidentifier() and name[:2] != "__":
+            found[space].add(name)
+    lines = ["@torch.ops", "/ " + " ".join(sorted(found))]
+    for space, listed in sorted(found.items()):
+        lines += [f"@torch.ops.{space}", "- " + " ".join(sorted(listed))]
+    return lines
 
 
 def entry(module: str, name: str, value: Any, found: Any, home: dict[int, str]) -> tuple[str, str]:

@@ -22,7 +22,6 @@ class Facade(NamedTuple):
         values: other attributes.
         settings: attributes that programs set, without effect; `flags(...)` sets them for a block.
         errors: functions that raise.
-        given: names of functions that return their first argument; without one, a decorator that does.
         blocks: names of context managers and decorators without effect.
     """
 
@@ -31,7 +30,6 @@ class Facade(NamedTuple):
     values: Mapping[str, Any] = _NONE
     settings: Mapping[str, Any] = _NONE
     errors: Mapping[str, Exception] = _NONE
-    given: str = ""
     blocks: str = ""
 
 
@@ -94,8 +92,8 @@ FACADES: dict[str, Facade] = {
 
 def fill(module: ModuleType, facade: Facade) -> None:
     """Give a module what its facade lists."""
-    kinds: list[tuple[Any, Any]] = [(_answer, facade.answers), (_raise, facade.errors)]
-    kinds += [(_given, dict.fromkeys(facade.given.split())), (_block, dict.fromkeys(facade.blocks.split()))]
+    blocks = dict.fromkeys(facade.blocks.split())
+    kinds: list[tuple[Any, Any]] = [(_answer, facade.answers), (_raise, facade.errors), (_block, blocks)]
     held = vars(module)
     for make, listed in kinds:
         for name, value in listed.items():
@@ -123,19 +121,6 @@ def _raise(error: Exception) -> Callable[..., Any]:
 
     refuse.__doc__ = f"Raises:\n    {type(error).__name__}: always."
     return refuse
-
-
-def _given(_: None) -> Callable[..., Any]:
-    def given(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Return the argument unchanged; a decorator if there is none."""
-        return identity if obj is None else obj
-
-    return given
-
-
-def identity(obj: Any) -> Any:
-    """Return the argument."""
-    return obj
 
 
 def _block(_: None) -> Callable[..., Any]:

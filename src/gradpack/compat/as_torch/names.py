@@ -42,8 +42,6 @@ _SOURCES: dict[str, str] = {
     "distributed": "+distributed",
     "distributed.nn": "+distributed",
     "functional": ".",
-    "fx": "+fx",
-    "fx.experimental": "+fx",
     "fx.experimental.proxy_tensor": "+proxy_tensor",
     "hub": "+hub",
     "_functorch": "func",

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
-from ...facades import Facade, identity
+from ...decorators import identity
+from ...facades import Facade
 from . import functions
 
 
@@ -20,13 +21,11 @@ _NO_SPAWN = RuntimeError("torch.multiprocessing.spawn is not in gradpack: a prog
 STAND_INS: dict[str, Facade] = {
     "compiler": Facade(
         "`torch.compiler` without a compiler.",
-        dict.fromkeys(("is_compiling", "is_dynamo_compiling", "is_exporting"), False)
-        | {"reset": None, "cudagraph_mark_step_begin": None, "list_backends": [], "substitute_in_graph": identity},
-        given="allow_in_graph assume_constant_result disable forbid_in_graph nested_compile_region",
+        dict.fromkeys(("is_compiling", "is_dynamo_compiling", "is_exporting"), False) | {"list_backends": []},
         blocks="set_stance",
     ),
     "distributed": Facade(
-        "`torch.distributed`: one process, which says so. ",
+        "`torch.distributed`: one process, which says so.",
         dict.fromkeys(
             (
                 "is_available is_gloo_available is_initialized is_mpi_available is_nccl_available "
@@ -40,32 +39,22 @@ STAND_INS: dict[str, Facade] = {
         },
         errors=dict.fromkeys("barrier destroy_process_group get_backend get_rank get_world_size".split(), _NO_GROUP),
     ),
-    "dynamo": Facade(
-        "`torch._dynamo` without a compiler.",
-        {"is_compiling": False, "is_dynamo_supported": False}
-        | dict.fromkeys("graph_break mark_dynamic mark_static mark_static_address maybe_mark_dynamic reset".split()),
-        given="allow_in_graph assume_constant_result disable disallow_in_graph forbid_in_graph optimize run",
-    ),
+    "dynamo": Facade("`torch._dynamo` without a compiler.", {"is_compiling": False, "is_dynamo_supported": False}),
     "fake_tensor": Facade(
         "`torch._subclasses.fake_tensor`: tensors without elements, which a compiler passes around. None is one here.",
         {"is_fake": False},
     ),
-    "fx": Facade("`torch.fx`: programs are not traced.", given="wrap"),
     "hub": Facade(
         "`torch.hub`: it may be imported, and downloads nothing.",
         values=_functions("get_dir set_dir", HASH_REGEX=re.compile(r"-([a-f0-9]*)\.")),  # the hash in a file's name
     ),
     "jit": Facade(
         "`torch.jit` without a compiler: what is scripted or traced is the function or module itself.",
-        {"enable_onednn_fusion": None, "is_scripting": False, "is_tracing": False},
+        {"is_scripting": False, "is_tracing": False},
         values=_functions(
             "Attribute RecursiveScriptModule ScriptFunction ScriptModule annotate boolean_dispatch fork isinstance",
             Final=Final,
             wait=identity,
-        ),
-        given=(
-            "_overload _overload_method export freeze ignore interface optimize_for_inference script "
-            "script_if_tracing script_method set_module trace trace_module unused"
         ),
         blocks="fuser optimized_execution",
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.storage import UntypedStorage
-from ...facades import identity
+from ...decorators import identity
 from .foreach import named
 from .version import __version__
 
