@@ -19,7 +19,7 @@ from importlib import import_module
 from types import GenericAlias, ModuleType
 from typing import Any, NoReturn, TypeVar
 
-from . import decorators, torch_names
+from . import harmless, torch_names
 from .moved_modules import MOVED
 
 NONE = object()
@@ -177,9 +177,9 @@ def _outside(module: str, name: str, entry: torch_names.Entry) -> Any:
 def _made(module: str, name: str) -> Any:
     """Make what stands for a name that gradpack does not have."""
     entry = torch_names.names(module)[name]
-    harmless = decorators.found().get(f"{module}.{name}")
-    if harmless is not None:
-        return harmless
+    quiet = harmless.found().get(f"{module}.{name}")
+    if quiet is not None:
+        return quiet
     if entry.kind == "#":
         return literal_eval(entry.said)
     if entry.kind == "!":

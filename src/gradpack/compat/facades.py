@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..base.exits import block
+from .harmless import answer
 
 _NONE: dict[str, Any] = {}
 
@@ -93,7 +94,7 @@ FACADES: dict[str, Facade] = {
 def fill(module: ModuleType, facade: Facade) -> None:
     """Give a module what its facade lists."""
     blocks = dict.fromkeys(facade.blocks.split())
-    kinds: list[tuple[Any, Any]] = [(_answer, facade.answers), (_raise, facade.errors), (_block, blocks)]
+    kinds: list[tuple[Any, Any]] = [(answer, facade.answers), (_raise, facade.errors), (_block, blocks)]
     held = vars(module)
     for make, listed in kinds:
         for name, value in listed.items():
@@ -105,14 +106,6 @@ def fill(module: ModuleType, facade: Facade) -> None:
     held.update(facade.settings)
     if facade.settings:
         held["flags"] = _flags(held, frozenset(facade.settings))
-
-
-def _answer(value: Any) -> Callable[..., Any]:
-    def answer(*args: Any, **kwargs: Any) -> Any:
-        return value
-
-    answer.__doc__ = f"Always {value!r}."
-    return answer
 
 
 def _raise(error: Exception) -> Callable[..., Any]:

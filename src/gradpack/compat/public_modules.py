@@ -26,6 +26,8 @@ MODULES = {
     "autograd._functions": "compat.autograd_functions",
     "cpu.amp": "compat.cpu_amp",
     "cuda": "compat.cuda",
+    "futures": "compat.futures",
+    "hub": "compat.hub",
     "library": "compat.library",
 }
 

@@ -27,6 +27,7 @@ _NOT_MODULES = frozenset(
 # What is asked for names, in this order. `+` is the folder `stand_ins` beside this file, `=` a module of Python's.
 _SOURCES: dict[str, str] = {
     "": "+top .",
+    "cpu": "cpu compat.cpu_streams",
     "_C._autograd": "_C",
     "_dynamo": "+dynamo",
     "_jit_internal": "+jit",
@@ -43,7 +44,6 @@ _SOURCES: dict[str, str] = {
     "distributed.nn": "+distributed",
     "functional": ".",
     "fx.experimental.proxy_tensor": "+proxy_tensor",
-    "hub": "+hub",
     "_functorch": "func",
     "_functorch.apis": "func",
     "_functorch.eager_transforms": "func +functorch",
@@ -63,7 +63,7 @@ _SOURCES: dict[str, str] = {
     "nn.parallel.data_parallel": "+nn_parallel",
     "nn.parameter": "nn.parameter +nn",
     "onnx": "+onnx",
-    "ops": "ops",
+    "ops": "ops +ops",
     "ops.aten": "ops.aten",
     "optim.optimizer": "optim.optimizer +optim",
     "serialization": "serialization +serialization",
@@ -71,7 +71,7 @@ _SOURCES: dict[str, str] = {
     "torch_version": "+version",
     "utils._foreach_utils": "+foreach",
     "utils._pytree": "base.tree",
-    "utils.model_zoo": "+hub",
+    "utils.model_zoo": "hub",
     "version": "+version version",
     # Packages beside `torch` that come with it.
     ".functorch": "+functorch",
@@ -105,7 +105,6 @@ _REASONS: dict[str, str] = {
     "jit": "there is no compiler: torch.jit.script and torch.jit.trace give back what they are given",
     "onnx": "models are not exported",
     "cuda": "there is no CUDA device",
-    "hub": "nothing is downloaded",
     "profiler": "this gradpack has no profiler of that form",
     "package": "files hold data only; save a state_dict() instead",
     "utils.bottleneck": "Python's cProfile does this",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -12,7 +11,6 @@ from ....core.tensor import Tensor
 from ....nn import Module
 from ....ops.shape.join import cat
 
-_folder = os.path.join(os.environ.get("TORCH_HOME", os.path.join("~", ".cache", "torch")), "hub")
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 _params_t = ParamsT
 
@@ -71,17 +69,6 @@ class DataParallel(Module):
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         return self.module(*inputs, **kwargs)
-
-
-def get_dir() -> str:
-    """The folder in which downloads are looked for."""
-    return os.path.expanduser(_folder)
-
-
-def set_dir(d: str) -> None:
-    """Set the result of `get_dir`."""
-    global _folder
-    _folder = d
 
 
 def set_sharing_strategy(new_strategy: str) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
-from ...decorators import identity
 from ...facades import Facade
+from ...harmless import identity
 from . import functions
 
 
@@ -44,10 +43,6 @@ STAND_INS: dict[str, Facade] = {
         "`torch._subclasses.fake_tensor`: tensors without elements, which a compiler passes around. None is one here.",
         {"is_fake": False},
     ),
-    "hub": Facade(
-        "`torch.hub`: it may be imported, and downloads nothing.",
-        values=_functions("get_dir set_dir", HASH_REGEX=re.compile(r"-([a-f0-9]*)\.")),  # the hash in a file's name
-    ),
     "jit": Facade(
         "`torch.jit` without a compiler: what is scripted or traced is the function or module itself.",
         {"is_scripting": False, "is_tracing": False},
@@ -72,6 +67,13 @@ STAND_INS: dict[str, Facade] = {
         values=_functions("DataParallel"),
     ),
     "onnx": Facade("`torch.onnx`: export is not supported.", {"is_in_onnx_export": False}),
+    "ops": Facade(
+        "`torch.ops` itself: compiled operators are not loaded.",
+        values={"loaded_libraries": set()},
+        errors={
+            "load_library": OSError("torch.ops.load_library: operators compiled for PyTorch do not run in gradpack")
+        },
+    ),
     "optim": Facade("Names of `torch.optim.optimizer` for annotations.", values=_functions("ParamsT _params_t")),
     "proxy_tensor": Facade(
         "`torch.fx.experimental.proxy_tensor`: whether a function is being traced is asked there: it never is.",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.storage import UntypedStorage
-from ...decorators import identity
+from ...harmless import identity
+from ...streams import Event, Stream
 from .foreach import named
 from .version import __version__
 
@@ -57,4 +58,14 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["SymBool", "SymFloat", "SymInt", "TypedStorage", "UntypedStorage", "__version__", "compile"]
+__all__ = [
+    "Event",
+    "Stream",
+    "SymBool",
+    "SymFloat",
+    "SymInt",
+    "TypedStorage",
+    "UntypedStorage",
+    "__version__",
+    "compile",
+]

@@ -1,4 +1,4 @@
-"""Functions of torch that decorate, and register, for compilers and other processes: here they change nothing."""
+"""Functions of torch that change nothing here: decorators, registrations, and questions that have one answer."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ _GIVEN = {
         "export freeze ignore interface optimize_for_inference script script_if_tracing trace trace_module unused"
     ),
     "torch.jit._script": "script_method",
+    "torch.jit._trace": "_script_if_tracing",
     "torch.utils": "set_module",
 }
 # Functions of any arguments that return a decorator.
@@ -51,6 +52,26 @@ _SILENT = {
     "torch.onnx._internal.torchscript_exporter.utils": "register_custom_op_symbolic unregister_custom_op_symbolic",
     "torch.serialization": "register_package",
 }
+# Functions of any arguments with their result.
+_ANSWERS: dict[str, dict[str, Any]] = {
+    "torch._C": {
+        "_get_dispatch_mode": None,
+        "_get_tracing_state": None,
+        "_is_tracing": False,
+        "_len_torch_dispatch_stack": 0,
+        "_len_torch_function_stack": 0,
+    },
+    "torch._C._functorch": {
+        "is_batchedtensor": False,
+        "is_functorch_wrapped_tensor": False,
+        "is_gradtrackingtensor": False,
+        "peek_interpreter_stack": None,
+    },
+    "torch.backends.mha": {"get_fastpath_enabled": False},
+    "torch.cpu": {"is_available": True},
+    "torch.cuda": {"is_current_stream_capturing": False},
+    "torch.utils.cpp_extension": {"is_ninja_available": False},
+}
 
 
 def identity(obj: Any) -> Any:
@@ -72,10 +93,21 @@ def silent(*args: Any, **kwargs: Any) -> None:
     """Do nothing."""
 
 
+def answer(value: Any) -> Callable[..., Any]:
+    """Return a function of any arguments that returns a value."""
+
+    def always(*args: Any, **kwargs: Any) -> Any:
+        return value
+
+    always.__doc__ = f"Always {value!r}."
+    return always
+
+
 @cache
 def found() -> dict[str, Callable[..., Any]]:
     """Return the functions by the full name of what they stand for."""
-    return {
+    answers = {f"{module}.{n}": answer(value) for module, named in _ANSWERS.items() for n, value in named.items()}
+    return answers | {
         f"{module}.{name}": function
         for function, modules in ((given, _GIVEN), (decorator, _DECORATORS), (silent, _SILENT))
         for module, names in modules.items()
