@@ -28,7 +28,10 @@ _NOT_MODULES = frozenset(
 _SOURCES: dict[str, str] = {
     "": "+top .",
     "cpu": "cpu compat.cpu_streams",
+    "_C._VariableFunctions": ". ops.aten",
     "_C._autograd": "_C",
+    "_C._nn": "compat.nn_functions ops.aten",
+    "_VF": "compat.nn_functions . ops.aten",
     "_dynamo": "+dynamo",
     "_jit_internal": "+jit",
     "_subclasses": "+fake_tensor",

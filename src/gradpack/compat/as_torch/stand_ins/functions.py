@@ -9,7 +9,6 @@ from typing import Any, TypeAlias
 
 from ....core.tensor import Tensor
 from ....nn import Module
-from ....ops.shape.join import cat
 
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 _params_t = ParamsT
@@ -85,14 +84,3 @@ def _accumulate(iterable: Iterable[Any], fn: Any = lambda x, y: x + y) -> Iterat
 def _element_size(dtype: Any) -> int:
     """The size of an element in bytes."""
     return int(dtype.itemsize)
-
-
-def _flatten_dense_tensors(tensors: Any) -> Any:
-    """All elements one after the other."""
-    return cat([t.reshape(-1) for t in tensors])
-
-
-def _unflatten_dense_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
-    """The elements again in the shapes of `tensors`."""
-    parts = flat.split([t.numel() for t in tensors])
-    return tuple(part.view(t.shape) for part, t in zip(parts, tensors, strict=True))

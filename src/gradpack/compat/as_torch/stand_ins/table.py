@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ...facades import Facade
 from ...harmless import identity
+from ...nn_functions import flatten_dense_tensors, unflatten_dense_tensors
 from . import functions
 
 
@@ -86,6 +87,10 @@ STAND_INS: dict[str, Facade] = {
     ),
     "utils": Facade(
         "The few functions of `torch._utils` that others use.",
-        values=_functions("_accumulate _element_size _flatten_dense_tensors _unflatten_dense_tensors"),
+        values=_functions(
+            "_accumulate _element_size",
+            _flatten_dense_tensors=flatten_dense_tensors,
+            _unflatten_dense_tensors=unflatten_dense_tensors,
+        ),
     ),
 }
