@@ -1,4 +1,4 @@
-"""Second-order quantities of BackPACK: individual gradients, variances, the diagonal of the Gauss-Newton matrix, KFAC."""
+"""Second-order quantities of BackPACK: single gradients, variances, Gauss-Newton diagonals, Kronecker factors."""
 
 import torch
 from backpack import backpack, extend
@@ -15,7 +15,9 @@ for step in range(5):
         loss.backward()
     print(f"{step} {loss.item():.6f}")
     for p in model.parameters():
-        print(f"{p.grad_batch.abs().sum().item():.5f} {p.variance.sum().item():.6f} {p.diag_ggn_exact.sum().item():.5f}")
+        print(
+            f"{p.grad_batch.abs().sum().item():.5f} {p.variance.sum().item():.6f} {p.diag_ggn_exact.sum().item():.5f}"
+        )
         print(f"{p.diag_h.sum().item():.5f} {[round(k.sum().item(), 5) for k in p.kflr]} {p.batch_l2.sum().item():.5f}")
     with torch.no_grad():
         for p in model.parameters():

@@ -22,7 +22,9 @@ trainer.add_event_handler(Events.ITERATION_COMPLETED, LRScheduler(schedule))
 @trainer.on(Events.EPOCH_COMPLETED)
 def report(engine):
     found = evaluator.run(loader).metrics
-    print(engine.state.epoch, f"{engine.state.output:.6f}", f"{found['loss']:.6f}", found["accuracy"], found["confusion"])
+    print(
+        engine.state.epoch, f"{engine.state.output:.6f}", f"{found['loss']:.6f}", found["accuracy"], found["confusion"]
+    )
 
 
 trainer.run(loader, max_epochs=4)

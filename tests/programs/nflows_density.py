@@ -3,13 +3,13 @@
 import torch
 from nflows.distributions.normal import StandardNormal
 from nflows.flows.base import Flow
+from nflows.nn.nets import ResidualNet
 from nflows.transforms import (
     CompositeTransform,
     MaskedAffineAutoregressiveTransform,
     PiecewiseRationalQuadraticCouplingTransform,
     ReversePermutation,
 )
-from nflows.nn.nets import ResidualNet
 from same import losses, normal, start
 
 points = normal(64, 2)

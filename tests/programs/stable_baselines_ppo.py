@@ -6,8 +6,8 @@ from gymnasium import spaces
 from same import integers, losses, normal, start
 from stable_baselines3.common.buffers import RolloutBuffer
 from stable_baselines3.common.policies import ActorCriticPolicy
-from stable_baselines3.dqn.policies import QNetwork
 from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.dqn.policies import QNetwork
 
 space, actions = spaces.Box(-1, 1, (4,), np.float32), spaces.Discrete(3)
 policy = start(ActorCriticPolicy(space, actions, lambda _: 3e-3))
@@ -15,11 +15,10 @@ seen, done, old = normal(32, 4), integers(3, 32), normal(32, seed=6)
 buffer = RolloutBuffer(8, space, actions, device="cpu", n_envs=4)
 rng = np.random.default_rng(3)
 for i in range(8):
-    values, log = policy.evaluate_actions(seen[4 * i : 4 * i + 4], done[4 * i : 4 * i + 4])[:2]
+    part = slice(4 * i, 4 * i + 4)
+    values, log = policy.evaluate_actions(seen[part], done[part])[:2]
     rewards = rng.normal(size=4)
-    buffer.add(
-        seen[4 * i : 4 * i + 4].numpy(), done[4 * i : 4 * i + 4].numpy(), rewards, np.zeros(4), values.detach(), log.detach()
-    )
+    buffer.add(seen[part].numpy(), done[part].numpy(), rewards, np.zeros(4), values.detach(), log.detach())
 buffer.compute_returns_and_advantage(values.detach(), np.zeros(4))
 advantages, returns = (torch.as_tensor(a.T.reshape(-1)) for a in (buffer.advantages, buffer.returns))
 print(advantages[:4], returns[:4])

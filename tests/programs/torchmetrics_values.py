@@ -27,6 +27,8 @@ for _ in range(5):
         optimizer.step()
         mean.update(loss.detach())
         metrics.update(logits.detach().softmax(-1), y[part : part + 16])
-    print({k: [round(e, 4) for e in v.flatten().tolist()] for k, v in metrics.compute().items()}, f"{mean.compute():.5f}")
+    print(
+        {k: [round(e, 4) for e in v.flatten().tolist()] for k, v in metrics.compute().items()}, f"{mean.compute():.5f}"
+    )
     metrics.reset()
     mean.reset()

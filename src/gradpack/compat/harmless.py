@@ -67,6 +67,9 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "is_gradtrackingtensor": False,
         "peek_interpreter_stack": None,
     },
+    "torch._library.opaque_object": dict.fromkeys(
+        ("is_opaque_type", "is_opaque_value", "is_opaque_reference_type", "is_opaque_value_type"), False
+    ),
     "torch.backends.mha": {"get_fastpath_enabled": False},
     "torch.cpu": {"is_available": True},
     "torch.cuda": {"is_current_stream_capturing": False},

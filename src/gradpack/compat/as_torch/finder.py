@@ -34,7 +34,7 @@ class AnsweringModule(Filled):
         name = name_of(path)
         super().__init__(library + name[5:] if name.startswith("torch") else name, first.__doc__ if first else None)
         file = getattr(first, "__file__", None)
-        raw_dict(self).update(_path=path, _found=found, _undo=undo, _library=library, __file__=file)
+        raw_dict(self).update(_path=path, _found=found, _undo=undo, _spelling=library, __file__=file)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
@@ -47,11 +47,11 @@ class AnsweringModule(Filled):
             if not self._path.startswith(_SETTINGS) and (name[0] != "_" or callable(value)):  # the rest may change
                 raw_dict(self)[name] = value
             return value
-        if value is not NONE and self._library == LIBRARY:
+        if value is not NONE and self._spelling == LIBRARY:
             return value
         if sources(path) is not None:
             return import_module(f"{self.__name__}.{name}")
-        value = look_up(name_of(self._path), name, self._library)
+        value = look_up(name_of(self._path), name, self._spelling)
         if value is NONE:
             raise missing.attribute(path, self)
         return value
