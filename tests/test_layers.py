@@ -67,6 +67,7 @@ NUMPY = {
     "base/blas": "finds the BLAS library that NumPy is linked with",
     "compat/config": "tells its version",
     "cli/report": "draws curves from what was measured",
+    "compat/tensorboard": "counts values for histograms, and writes images",
     "declare/generate/complex_form": "conjugates the gradients of compiled code",
     "declare/dispatch/interpreter": "makes arrays of the scalars that NumPy returns",
     "declare/generate/constants": "numbers as arrays of the dtypes that compiled code runs on",

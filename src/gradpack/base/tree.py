@@ -1,16 +1,21 @@
 """Pytrees: flatten nested containers of values, unflatten them, and broadcast one to another.
 
-Containers are tuples, named tuples, lists, dicts, ordered and default dicts. Everything else, None too, is a leaf.
+Containers are tuples, named tuples, lists, dicts, ordered and default dicts, deques, and what was registered.
+Everything else, None too, is a leaf.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque, namedtuple
 from collections.abc import Callable
 from itertools import islice
 from typing import Any
 
-_NODES = (tuple, list, dict, OrderedDict, defaultdict)
+_NODES: tuple[type, ...] = (tuple, list, dict, OrderedDict, defaultdict, deque)
+# Other containers, with how to get `(items, context)` of one, and how to make one of these.
+REGISTERED: dict[Any, tuple[Callable[[Any], tuple[Any, Any]], Callable[[Any, Any], Any]]] = {
+    deque: (lambda value: (list(value), value.maxlen), deque)
+}
 
 
 class TreeSpec:
@@ -48,7 +53,23 @@ class TreeSpec:
         return f"TreeSpec({self.type.__name__}, {self.context}, [{items}])"
 
 
-LEAF = TreeSpec(None, None, [])
+class LeafSpec(TreeSpec):
+    """The structure of a leaf."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(None, None, [])
+
+
+LEAF = LeafSpec()
+
+
+def register(kind: type, flatten: Callable[[Any], tuple[Any, Any]], unflatten: Callable[[Any, Any], Any]) -> None:
+    """Make a type a container; its subclasses are none."""
+    global _NODES
+    REGISTERED[kind] = (flatten, unflatten)
+    _NODES = (*_NODES, kind)
 
 
 def tree_flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
@@ -62,6 +83,8 @@ def tree_flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tu
         context, items = list(value), value.values()
     elif kind is defaultdict:
         context, items = [value.default_factory, list(value)], value.values()
+    elif kind in REGISTERED:
+        items, context = REGISTERED[kind][0](value)
     elif kind is not tuple and kind is not list and not (isinstance(value, tuple) and hasattr(value, "_fields")):
         kind = None
     if kind is None:
@@ -98,19 +121,21 @@ def tree_unflatten(leaves: Any, spec: TreeSpec) -> Any:
         return kind(zip(spec.context, items, strict=True))
     if kind is defaultdict:
         return defaultdict(spec.context[0], zip(spec.context[1], items, strict=True))
-    return kind(*items)
+    if kind in REGISTERED:
+        return REGISTERED[kind][1](items, spec.context)
+    return spec.context(*items) if kind is namedtuple else kind(*items)
 
 
-def tree_map(function: Callable[..., Any], tree: Any, *rests: Any) -> Any:
+def tree_map(function: Callable[..., Any], tree: Any, *rests: Any, is_leaf: Callable[[Any], bool] | None = None) -> Any:
     """Apply a function to each leaf, or to the corresponding leaves of several trees of the same structure."""
-    leaves, spec = tree_flatten(tree)
-    others = [tree_flatten(rest)[0] for rest in rests]
+    leaves, spec = tree_flatten(tree, is_leaf)
+    others = [tree_flatten(rest, is_leaf)[0] for rest in rests]
     return tree_unflatten([function(*group) for group in zip(leaves, *others, strict=True)], spec)
 
 
-def tree_leaves(value: Any) -> list[Any]:
+def tree_leaves(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> list[Any]:
     """The leaves of nested containers."""
-    return tree_flatten(value)[0]
+    return tree_flatten(value, is_leaf)[0]
 
 
 def broadcast_to(tree: Any, spec: TreeSpec) -> list[Any] | None:

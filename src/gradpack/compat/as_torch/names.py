@@ -72,14 +72,15 @@ _SOURCES: dict[str, str] = {
     "serialization": "serialization +serialization",
     "storage": "+top types",
     "torch_version": "+version",
+    "utils.tensorboard": "compat.tensorboard",
     "utils._foreach_utils": "+foreach",
-    "utils._pytree": "base.tree",
     "utils.model_zoo": "hub",
     "version": "+version version",
     # Packages beside `torch` that come with it.
     ".functorch": "+functorch",
     ".functorch.experimental": "func +functorch",
 }
+_NEEDS = {"utils.tensorboard": "tensorboard"}  # the package of another library, without which a module is not there
 PACKAGES = ("torch", "functorch")
 
 
@@ -113,7 +114,7 @@ _REASONS: dict[str, str] = {
     "utils.bottleneck": "Python's cProfile does this",
     "utils.cpp_extension": "extensions in C++ need PyTorch's own headers",
     "utils.data.datapipes": "torch.utils.data has datasets, samplers and DataLoader",
-    "utils.tensorboard": "event files are not written; print the numbers, or write them to a file of your own",
+    "utils.tensorboard": "event files are written by the package tensorboard: pip install tensorboard",
     "nn.quantized": "models are not quantised here",
     "nn.intrinsic": "models are not quantised here",
     "nn.parallel": "a program runs in one process on one device",
@@ -137,6 +138,8 @@ def _is_of_table(spec: ModuleSpec | None) -> bool:
 @cache
 def sources(path: str) -> tuple[str, ...] | None:
     """Return the gradpack modules behind `torch.<path>`; None if there is none."""
+    if path in _NEEDS and importlib.util.find_spec(_NEEDS[path]) is None:
+        return None
     if path in _SOURCES:
         return tuple(_full(word) for word in _SOURCES[path].split())
     if path[:1] == ".":
