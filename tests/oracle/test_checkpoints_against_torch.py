@@ -16,9 +16,9 @@ import gradpack  # noqa: E402
 FORMS = {"archive": True, "legacy": False}
 DTYPES = (
     "bool uint8 int8 int16 int32 int64 uint16 uint32 uint64 float16 bfloat16 float32 float64 complex32 complex64 "
-    "complex128"
+    "complex128 float8_e4m3fn float8_e5m2"
 ).split()
-NEW = "uint16 uint32 uint64 complex32".split()
+NEW = "uint16 uint32 uint64 complex32 float8_e4m3fn float8_e5m2".split()
 WAYS = [pytest.param(a, b, id=f"{a.__name__}-to-{b.__name__}") for a in LIBRARIES for b in LIBRARIES if a is not b]
 
 both_ways = pytest.mark.parametrize(("writer", "reader"), WAYS)

@@ -49,7 +49,7 @@ def test_names_that_occur_twice_do_not_collide():
 
 
 @pytest.mark.parametrize("format", ["npz", "safetensors"])
-@pytest.mark.parametrize("name", "uint16 uint32 uint64 complex32 bfloat16 complex128".split())
+@pytest.mark.parametrize("name", "uint16 uint32 uint64 complex32 bfloat16 complex128 float8_e4m3fn float8_e5m2".split())
 def test_dtypes_of_few(format, name):
     if format == "safetensors":
         pytest.importorskip("safetensors")

@@ -23,7 +23,8 @@ def write_npz(obj: Any, file: IO[bytes]) -> None:
     with ZipFile(file, "w", ZIP_STORED, allowZip64=True) as archive:
         _member(archive, STRUCTURE, np.frombuffer(to_json(tree).encode(), np.uint8))
         for name, array in encoder.arrays.items():
-            _member(archive, name, array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array)
+            own = array.dtype.isbuiltin == 1  # others, as bfloat16, are written as integers
+            _member(archive, name, array if own else array.view(f"u{array.itemsize}"))
 
 
 def _member(archive: ZipFile, name: str, array: Any) -> None:

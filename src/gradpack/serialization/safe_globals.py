@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
+
+from ..base.exits import Exit
 
 Allowed = Callable[..., Any] | tuple[Callable[..., Any], str]
 
@@ -41,15 +42,13 @@ class safe_globals:  # noqa: N801 - torch's name
 
     def __init__(self, safe_globals: list[Allowed]) -> None:
         self.safe_globals = safe_globals
+        self._before = get_safe_globals()
 
     def __enter__(self) -> None:
         self._before = get_safe_globals()
         add_safe_globals(self.safe_globals)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        _allowed[:] = self._before
+    __exit__ = Exit(lambda self: self._before, lambda _, before: _allowed.__setitem__(slice(None), before))
 
 
 def by_name() -> dict[str, Any]:

@@ -77,9 +77,12 @@ def read_safetensors(data: Any) -> Any:
 _NAMES = {
     "BOOL": "bool", "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64", "I8": "int8", "I16": "int16",
     "I32": "int32", "I64": "int64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",
-    "C64": "complex64",
+    "C64": "complex64", "F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2",
 }  # fmt: skip
-_NATIVE = {name: np.dtype(np.uint16 if ours == "bfloat16" else ours) for name, ours in _NAMES.items()}
+_NATIVE = {
+    name: np.dtype({"bfloat16": "uint16"}.get(ours, "uint8" if "float8" in ours else ours))
+    for name, ours in _NAMES.items()
+}
 
 
 def _safetensors() -> Any:
