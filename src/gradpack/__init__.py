@@ -89,8 +89,10 @@ globals().update(_dtypes.DTYPES | _dtypes.ALIASES | _FORMATS)
 
 __version__ = "0.1.0"
 
-# einops finds what it knows of tensors among its own subclasses: ours is made when einops is imported.
+# einops finds what it knows of tensors among its own subclasses: ours is made when einops is imported. opt_einsum
+# finds functions in the module that a table has for the package of tensors.
 _when_imported("einops._backends", "gradpack.utils.einops_backend")
+_when_imported("opt_einsum.backends.dispatch", "gradpack.utils.opt_einsum_backend")
 _find_last(__name__, f"{__name__}.compat.public_modules")
 
 # Modules that are imported when they are first asked for.

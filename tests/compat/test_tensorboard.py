@@ -28,7 +28,7 @@ def test_numbers_are_read_again(tmp_path):
             writer.add_scalar("loss", gradpack.tensor(2.0**-step), step)
         writer.add_histogram("weights", gradpack.linspace(-1, 1, 50), 0)
         writer.add_text("words", "hello")
-        with pytest.raises(RuntimeError, match="SummaryWriter.add_graph"):
+        with pytest.raises(RuntimeError, match=r"SummaryWriter\.add_graph"):
             writer.add_graph(None)
     found = EventAccumulator(str(tmp_path))
     found.Reload()
