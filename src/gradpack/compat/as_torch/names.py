@@ -76,7 +76,7 @@ _SOURCES: dict[str, str] = {
     "storage": "+top types",
     "torch_version": "+version",
     "utils._foreach_utils": "+foreach",
-    "utils._pytree": "base.tree",
+    "utils._pytree": "utils._pytree",
     "utils.model_zoo": "+hub",
     "version": "+version version",
     # Packages beside `torch` that come with it.
