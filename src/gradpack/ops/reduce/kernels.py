@@ -50,7 +50,7 @@ def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     if not x.flags.c_contiguous:
         if not x.flags.f_contiguous:
             return _add(x, over, None, None, keepdims)
-        turned = over if over is None else ndim - 1 - over % ndim if type(over) is int else [-1 - d for d in over]
+        turned = over if over is None else ndim - 1 - over % ndim if type(over) is int else tuple(-1 - d for d in over)
         return add_up(x.T, turned, keepdims).T
     dims = list(range(ndim)) if over is None else [over % ndim] if type(over) is int else sorted(d % ndim for d in over)
     if dims[-1] - dims[0] != len(dims) - 1:
