@@ -10,7 +10,7 @@ WORKERS ?= 2
 TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-q -n $(WORKERS)
 
-.PHONY: help demo test about-test oracle bench lint stubs docs sweep test-gpu bench-gpu gpu dist clean
+.PHONY: help demo test about-test oracle programs bench lint stubs docs sweep test-gpu bench-gpu gpu dist clean
 .DELETE_ON_ERROR:
 
 help:
@@ -18,6 +18,7 @@ help:
 	@echo 'make test     all tests that need no torch, and the examples in docstrings: about 4 minutes on two cores'
 	@echo 'make sweep    the same with nothing sampled: every op, dtype and shape'
 	@echo 'make oracle   the tests that compare with torch 2.13.0'
+	@echo 'make programs training loops on packages that say import torch, next to torch; writes docs/compatibility.md'
 	@echo 'make bench    time the tape against torch 2.13.0'
 	@echo 'make test-gpu the tests of tensors on a CUDA device (bench-gpu: what offloading costs there)'
 	@echo 'make lint     ruff and mypy'
@@ -42,6 +43,11 @@ sweep: $(STAMPS)/test
 
 oracle: $(STAMPS)/oracle
 	GRADPACK_ORACLE=1 $(TESTS) tests/oracle tests/behaviour
+
+# Packages that say import torch: each runs a training loop on torch and on gradpack.
+programs: $(STAMPS)/programs
+	GRADPACK_PROGRAMS=1 $(BIN)/python -m pytest -q tests/programs
+	$(BIN)/python -m tests.programs.compare
 
 bench: $(STAMPS)/oracle
 	$(BIN)/python benchmarks/overhead.py $(BENCH)

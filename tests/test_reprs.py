@@ -57,6 +57,7 @@ class Parametrization(nn.Module):
 
 # Arguments of classes that cannot be made without. Those that users never make themselves are in OTHERS.
 ARGUMENTS = {
+    "gradpack.serialization.safe_globals": lambda: ([dict],),
     "gradpack.Size": lambda: ([1, 2],),
     "gradpack.Tensor": lambda: (2, 3),
     "gradpack.autocast": lambda: ("cpu",),

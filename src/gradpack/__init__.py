@@ -40,8 +40,10 @@ from .base.memory_formats import memory_format as memory_format
 from .base.size import Size as Size
 from .base.threads import get_num_threads as get_num_threads
 from .base.threads import set_num_threads as set_num_threads
+from .base.when_imported import answer_below as _answer_below
 from .base.when_imported import find_last as _find_last
 from .base.when_imported import when_imported as _when_imported
+from .compat import NO_MODULES_OF_TORCH as _NO_MODULES_OF_TORCH
 from .compat import PLACES as _COMPAT
 from .core.tensor import Tensor as Tensor
 from .ops import methods as _methods
@@ -54,8 +56,10 @@ globals().update(_dtypes.DTYPES | _dtypes.ALIASES | _FORMATS)
 
 __version__ = "0.1.0"
 
-# einops finds what it knows of tensors among its own subclasses: ours is made when einops is imported.
+# einops finds what it knows of tensors among its own subclasses: ours is made when einops is imported. opt_einsum
+# finds functions in the module that a table has for the package of tensors.
 _when_imported("einops._backends", "gradpack.utils.einops_backend")
+_when_imported("opt_einsum.backends.dispatch", "gradpack.utils.opt_einsum_backend")
 _find_last(__name__, f"{__name__}.compat.public_modules")
 
 # Modules that are imported when they are first asked for.
@@ -122,3 +126,6 @@ def _public() -> list[str]:
     names = {*_OWN, *_methods.EXPORTED, *_methods.MODULE_OF, *_LAZY, *_FROM}
     names.update(_dtypes.DTYPES, _dtypes.ALIASES, _FORMATS)
     return sorted(name for name in names if name[0] != "_")
+
+
+_answer_below(__name__, _NO_MODULES_OF_TORCH, f"{__name__}.compat.absent")

@@ -19,6 +19,8 @@ SOURCES = Path(torch.__file__).parent
 # Where the end of a block is a function of Python's: an interrupt at its beginning leaves the block open.
 IN_PYTHON = {
     "compat/as_torch/install.py": "ends what a whole program runs under",
+    "compat/streams.py": "has nothing to end",
+    "compat/tensorboard.py": "closes files",
     "compat/cuda_streams.py": "CuPy's own blocks are ended, which are written in Python",
     "testing/sim/streams.py": "simulates CuPy's",
     "saved/torch.py": "ends hooks of PyTorch's, with torch's own blocks",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import pickle
 import random
 import subprocess
 import sys
@@ -15,8 +14,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.serialization.api import STRUCTURE
-from gradpack.serialization.tree import BadFileError
+from gradpack.serialization.tree import STRUCTURE, BadFileError
 
 
 def written(obj, **options) -> bytes:
@@ -26,7 +24,7 @@ def written(obj, **options) -> bytes:
 
 
 def test_numpy_reads_the_files():
-    data = written({"weight": torch.ones(2, 3), "deep": {"bias": torch.zeros(2)}})
+    data = written({"weight": torch.ones(2, 3), "deep": {"bias": torch.zeros(2)}}, format="npz")
     with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
         assert arrays["weight"].tolist() == np.ones((2, 3)).tolist() and "deep.bias" in arrays
 
@@ -51,7 +49,7 @@ def test_names_that_occur_twice_do_not_collide():
 
 
 @pytest.mark.parametrize("format", ["npz", "safetensors"])
-@pytest.mark.parametrize("name", "uint16 uint32 uint64 complex32 bfloat16 complex128".split())
+@pytest.mark.parametrize("name", "uint16 uint32 uint64 complex32 bfloat16 complex128 float8_e4m3fn float8_e5m2".split())
 def test_dtypes_of_few(format, name):
     if format == "safetensors":
         pytest.importorskip("safetensors")
@@ -103,13 +101,17 @@ class Own:
     pass
 
 
+class OwnTensor(torch.Tensor):
+    pass
+
+
 @pytest.mark.parametrize(
     ("make", "match"),
     [
         (lambda: torch.nn.Linear(2, 2), r"a gradpack.nn.modules.linear.Linear: write its state_dict\(\) instead"),
         (lambda: {"a": [1, Own()]}, r"cannot write a .*Own at 'a.1': a file holds tensors"),
         (lambda: {"f": len}, "cannot write a builtins.builtin_function_or_method at 'f'"),
-        (lambda: torch.nn.Buffer(torch.ones(2)), "cannot write a gradpack.nn.parameter.Buffer"),
+        (lambda: OwnTensor(torch.ones(2)), "cannot write a .*OwnTensor"),
         (lambda: {Own(): 1}, "cannot write"),
     ],
 )
@@ -122,7 +124,7 @@ def test_containers_that_contain_themselves_are_refused():
     circle: list = []
     circle.append(circle)
     with pytest.raises(ValueError, match="nested deeper than 200, or one contains itself"):
-        written(circle)
+        written(circle, format="npz")
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path):
@@ -149,7 +151,7 @@ def test_a_link_stays_one_and_rights_are_kept(tmp_path):
 
 
 def test_an_unknown_format_is_refused():
-    with pytest.raises(ValueError, match="format must be one of npz, safetensors, not 'pickle'"):
+    with pytest.raises(ValueError, match="format must be one of torch, npz, safetensors, not 'pickle'"):
         written(torch.ones(2), format="pickle")
 
 
@@ -163,13 +165,6 @@ def archive(**members: bytes) -> io.BytesIO:
             made.writestr(name.replace("__dot__", "."), content)
     file.seek(0)
     return file
-
-
-def test_files_of_pytorch_are_named_as_such():
-    with pytest.raises(BadFileError, match=r"written by torch\.save of PyTorch, and is a pickle"):
-        torch.load(archive(**{"archive/data.pkl": b"\x80\x02}q\x00.", "archive/version": b"3"}))
-    with pytest.raises(BadFileError, match=r"written by torch\.save of PyTorch"):
-        torch.load(io.BytesIO(pickle.dumps({"a": 1}, protocol=2)))
 
 
 def test_objects_in_arrays_are_not_unpickled(tmp_path):

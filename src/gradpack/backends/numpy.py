@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.devices import CPU, device
-from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype
+from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype, float8_e4m3fn, float8_e5m2
 from ..base.exits import Exit
 from ..kernels.dispatch import LEAST, accelerated
 from .base import Backend, Spec, register_backend
@@ -48,19 +48,20 @@ def ml_dtypes() -> Any:
 
 
 class _Natives(dict[dtype, np.dtype[Any]]):
-    """Table from dtype to NumPy dtype; that of bfloat16 is added at first access."""
+    """Table from dtype to NumPy dtype; those of `_OF_ML_DTYPES` are added at first access."""
 
     def __missing__(self, d: dtype) -> np.dtype[Any]:
-        if d is not bfloat16:
+        if d.name not in _OF_ML_DTYPES:
             raise KeyError(d)
-        native = np.dtype(ml_dtypes().bfloat16)
+        native = np.dtype(getattr(ml_dtypes(), d.name))
         NUMPY.by_native[native] = Spec(NUMPY, d, CPU, native)
         DTYPE[native] = d
         self[d] = native
         return native
 
 
-NATIVE = _Natives({d: np.dtype(d.name) for d in DTYPES.values() if d not in (bfloat16, complex32)})
+_OF_ML_DTYPES = {d.name: d for d in (bfloat16, float8_e4m3fn, float8_e5m2)}
+NATIVE = _Natives({d: np.dtype(d.name) for d in DTYPES.values() if d.name not in _OF_ML_DTYPES and d is not complex32})
 NATIVE[complex32] = PAIR
 DTYPE: dict[Any, dtype] = {native: d for d, native in NATIVE.items()}
 
@@ -111,10 +112,24 @@ def rounded_number(value: float, d: dtype) -> float:
         return float(np.float32(value).astype(NATIVE[d]))
 
 
+def _of_ml_dtypes(native: Any) -> dtype | None:
+    """The dtype of ours that arrays of a dtype of that library have."""
+    found = _OF_ML_DTYPES.get(native.name)
+    return found if found is not None and native == NATIVE[found] else None
+
+
+def _in_float8(array: Any, d: dtype) -> Any:
+    """Numbers as floats of eight bits, rounded from float32: e4m3fn has a largest number, and no infinity."""
+    with quiet():
+        array = array.astype(np.float32, copy=False)
+        return (np.clip(array, -448, 448) if d is float8_e4m3fn else array).astype(NATIVE[d])
+
+
 def hold(d: dtype, native: Any) -> None:
     """Hold a dtype from outside in arrays of a NumPy dtype."""
-    if native in DTYPE or native == NATIVE[bfloat16]:
-        raise ValueError(f"the NumPy dtype {native} holds {DTYPE[native]} already")
+    held = DTYPE.get(native) or _of_ml_dtypes(native)
+    if held is not None:
+        raise ValueError(f"the NumPy dtype {native} holds {held} already")
     NATIVE[d], DTYPE[native] = native, d
     NUMPY.by_native[native] = Spec(NUMPY, d, CPU, native)
 
@@ -150,7 +165,7 @@ class NumPyBackend(Backend):
         return NATIVE[d]
 
     def dtype_of(self, native: Any) -> dtype:
-        found = DTYPE.get(native) or (bfloat16 if native.name == "bfloat16" and native == NATIVE[bfloat16] else None)
+        found = DTYPE.get(native) or _of_ml_dtypes(native)
         if found is None and native.isnative is False:
             raise ValueError(
                 f"given numpy array has byte order different from the native byte order ({native}): "
@@ -165,6 +180,8 @@ class NumPyBackend(Backend):
         return found
 
     def asarray(self, value: Any, d: dtype, where: device) -> Any:
+        if d is float8_e4m3fn or d is float8_e5m2:
+            return _in_float8(np.array(value, np.float32), d)
         return paired(np.array(value, np.complex64)) if d is complex32 else np.array(value, dtype=NATIVE[d])
 
     def one(self, spec: Spec) -> Any:
@@ -181,6 +198,8 @@ class NumPyBackend(Backend):
             return paired(np.asarray(array)) if native is PAIR else self.cast(unpaired(array), d)
         if array.dtype.kind == "c" and native.kind != "c":
             array = array != 0 if d.name == "bool" else array.real.copy("C" if 0 in array.strides else "K")
+        if d.alone and d.is_floating_point:
+            return _in_float8(array, d)
         return (as_native if array.size >= LEAST else converted)(array, native)
 
     def copy(self, array: Any) -> Any:

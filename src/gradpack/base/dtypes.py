@@ -32,7 +32,8 @@ class dtype:  # noqa: N801 - torch's name
         self.name, self.itemsize, self.category, self.is_signed = name, itemsize, category, signed
         self.is_floating_point, self.is_complex = category == FLOATING, category == COMPLEX
         self.low = low  # a storage format: see `computed_in`
-        self.alone = alone  # promotes with floating dtypes only, and supports few operations: `refused_dtypes.py`
+        # Promotes with floating dtypes only (not at all if it is one), and few operations take it: `refused_dtypes.py`
+        self.alone = alone
 
     @property
     def abbr(self) -> str:
@@ -72,6 +73,8 @@ int64 = dtype("int64", 8, INTEGRAL)
 uint16 = dtype("uint16", 2, INTEGRAL, signed=False, alone=True)
 uint32 = dtype("uint32", 4, INTEGRAL, signed=False, alone=True)
 uint64 = dtype("uint64", 8, INTEGRAL, signed=False, alone=True)
+float8_e4m3fn = dtype("float8_e4m3fn", 1, FLOATING, low=True, alone=True)
+float8_e5m2 = dtype("float8_e5m2", 1, FLOATING, low=True, alone=True)
 float16 = dtype("float16", 2, FLOATING, low=True)
 bfloat16 = dtype("bfloat16", 2, FLOATING, low=True)
 float32 = dtype("float32", 4, FLOATING)
@@ -132,6 +135,10 @@ def set_default_dtype(d: dtype, /) -> None:
     global _default  # one setting for the process, as in torch
     if not isinstance(d, dtype) or not d.is_floating_point:
         raise TypeError(f"only floating-point types are supported as the default type, got {d!r}")
+    if d.alone:
+        from .errors import scalar_type
+
+        raise TypeError(f"couldn't find storage object {scalar_type(d)}Storage: {d!r} cannot be the default dtype")
     _default = d
 
 
@@ -168,14 +175,15 @@ class _Promoted(dict[tuple[dtype, dtype], dtype]):
 
     def __missing__(self, pair: tuple[dtype, dtype]) -> dtype:
         a, b = pair
-        if a is b or not (a.alone or b.alone) or FLOATING in (a.category, b.category):
+        eight = any(d.alone and d.category == FLOATING for d in pair)
+        if a is b or not (eight or a.alone or b.alone) or (not eight and FLOATING in (a.category, b.category)):
             common = self[pair] = _promote(a, b)
             return common
         from .errors import scalar_type
 
         raise RuntimeError(
-            "Promotion for uint16, uint32, uint64 types is not supported, attempted to promote "
-            f"{scalar_type(a)} and {scalar_type(b)}: convert one with .to(dtype)"
+            f"Promotion for {'Float8 Types' if eight else 'uint16, uint32, uint64 types'} is not supported, attempted "
+            f"to promote {scalar_type(a)} and {scalar_type(b)}: convert one with .to(dtype)"
         )
 
 

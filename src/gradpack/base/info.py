@@ -12,6 +12,8 @@ from .errors import does_not_fit, too_big
 
 # name: (bits, significand bits stored, smallest exponent, largest exponent, resolution digits)
 FLOATS = {
+    "float8_e4m3fn": (8, 3, -6, 8, 0),
+    "float8_e5m2": (8, 2, -14, 15, 0),
     "float16": (16, 10, -14, 15, 3),
     "bfloat16": (16, 7, -126, 127, 2),
     "float32": (32, 23, -126, 127, 6),
@@ -39,7 +41,7 @@ class finfo:  # noqa: N801 - torch's name
         self.bits, significand, low, high, digits = FLOATS[name]
         self.dtype = name
         self.eps = 2.0**-significand
-        self.max = (2.0 - self.eps) * 2.0**high
+        self.max = 448.0 if name == "float8_e4m3fn" else (2.0 - self.eps) * 2.0**high  # one code there is no number
         self.min = -self.max
         self.tiny = self.smallest_normal = 2.0**low
         self.resolution = float(f"1e-{digits}")

@@ -133,6 +133,20 @@ class _WeakTensorRef:
         return self._ref() is None
 
 
+class DispatchKeySet:
+    """A set of keys of torch's dispatcher. Nothing is dispatched by it here; libraries make such sets when imported."""
+
+    def __init__(self, *keys: Any) -> None:
+        self.keys = frozenset(keys)
+
+    def __or__(self, other: DispatchKeySet) -> DispatchKeySet:
+        return DispatchKeySet(*self.keys, *other.keys)
+
+    def has(self, key: Any) -> bool:
+        """Whether a key is in the set."""
+        return key in self.keys
+
+
 def _set_fwd_grad_enabled(enabled: bool) -> None:
     """Switch the propagation of tangents on or off."""
     _set_forward(enabled)
@@ -171,6 +185,7 @@ def _will_engine_execute_node(node: Any) -> bool:
 __all__ = [
     "DisableTorchFunction",
     "DisableTorchFunctionSubclass",
+    "DispatchKeySet",
     "_LinAlgError",
     "_WeakTensorRef",
     "_autograd",

@@ -23,3 +23,6 @@ PLACES = {
         "set_num_interop_threads typename"
     ),
 }
+
+# Folders of gradpack that stand for no module of torch, even one of the same name.
+NO_MODULES_OF_TORCH = frozenset("as_torch base cli compat declare examples extend graph kernels saved core ops".split())

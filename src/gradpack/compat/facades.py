@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..base.exits import block
+from .harmless import answer
 
 _NONE: dict[str, Any] = {}
 
@@ -22,9 +23,7 @@ class Facade(NamedTuple):
         values: other attributes.
         settings: attributes that programs set, without effect; `flags(...)` sets them for a block.
         errors: functions that raise.
-        given: names of functions that return their first argument; without one, a decorator that does.
         blocks: names of context managers and decorators without effect.
-        refused: a module of torch, and names of classes in it that raise when they are made or called.
     """
 
     doc: str
@@ -32,9 +31,7 @@ class Facade(NamedTuple):
     values: Mapping[str, Any] = _NONE
     settings: Mapping[str, Any] = _NONE
     errors: Mapping[str, Exception] = _NONE
-    given: str = ""
     blocks: str = ""
-    refused: tuple[str, str] = ("", "")
 
 
 def _unavailable(name: str, **others: Any) -> Facade:
@@ -96,8 +93,8 @@ FACADES: dict[str, Facade] = {
 
 def fill(module: ModuleType, facade: Facade) -> None:
     """Give a module what its facade lists."""
-    kinds: list[tuple[Any, Any]] = [(_answer, facade.answers), (_raise, facade.errors)]
-    kinds += [(_given, dict.fromkeys(facade.given.split())), (_block, dict.fromkeys(facade.blocks.split()))]
+    blocks = dict.fromkeys(facade.blocks.split())
+    kinds: list[tuple[Any, Any]] = [(answer, facade.answers), (_raise, facade.errors), (_block, blocks)]
     held = vars(module)
     for make, listed in kinds:
         for name, value in listed.items():
@@ -105,20 +102,10 @@ def fill(module: ModuleType, facade: Facade) -> None:
             function.__name__ = function.__qualname__ = name
             function.__module__ = module.__name__
     held.update(facade.values)
-    module_of_torch, names = facade.refused
-    held.update((name, _refused(module_of_torch, name)) for name in names.split())
     held.update(__doc__=facade.doc, __all__=sorted(n for n in held if n[:2] != "__" or n in facade.values))
     held.update(facade.settings)
     if facade.settings:
         held["flags"] = _flags(held, frozenset(facade.settings))
-
-
-def _answer(value: Any) -> Callable[..., Any]:
-    def answer(*args: Any, **kwargs: Any) -> Any:
-        return value
-
-    answer.__doc__ = f"Always {value!r}."
-    return answer
 
 
 def _raise(error: Exception) -> Callable[..., Any]:
@@ -129,34 +116,12 @@ def _raise(error: Exception) -> Callable[..., Any]:
     return refuse
 
 
-def _given(_: None) -> Callable[..., Any]:
-    def given(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
-        """Return the argument unchanged; a decorator if there is none."""
-        return identity if obj is None else obj
-
-    return given
-
-
-def identity(obj: Any) -> Any:
-    """Return the argument."""
-    return obj
-
-
 def _block(_: None) -> Callable[..., Any]:
     def enter(*args: Any, **kwargs: Any) -> Iterator[None]:
         """Do nothing."""
         yield
 
     return block(enter)
-
-
-def _refused(module: str, name: str) -> type:
-    def refuse(self: Any, *args: Any, **kwargs: Any) -> None:
-        from .as_torch.missing import sentence
-
-        raise RuntimeError(sentence(f"{module}.{name}"))
-
-    return type(name, (), {"__init__": refuse, "__module__": f"torch.{module}"})
 
 
 def _flags(held: dict[str, Any], settings: frozenset[str]) -> Callable[..., Any]:

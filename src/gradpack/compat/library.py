@@ -21,6 +21,7 @@ from ..base.exits import block
 from ..base.modes import MODE, using
 from ..core.tensor import Tensor
 from ..ops import NAMESPACES
+from .harmless import decorator
 from .library_schemas import hints_of, infer_schema
 
 __name__ = "gradpack.library"
@@ -346,7 +347,12 @@ def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any
 
 
 def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel: int = 1) -> Any:
-    """Say what an operation made by `custom_op` returns: `CustomOpDef.register_fake`."""
+    """Say what an operation made by `custom_op` returns: `CustomOpDef.register_fake`.
+
+    For an operation of a library that was compiled for PyTorch, and is not there, it has no effect.
+    """
+    if isinstance(op, str) and op not in _OPS:
+        return decorator() if func is None else func
     found = _found(op)
     return found.register_fake if func is None else found.register_fake(func)
 

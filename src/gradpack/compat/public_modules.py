@@ -12,6 +12,7 @@ from importlib import import_module
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from ..base.when_imported import answer
 from .facades import FACADES, Facade, fill
 
 _LIBRARY = __name__.partition(".")[0]
@@ -25,6 +26,8 @@ MODULES = {
     "autograd._functions": "compat.autograd_functions",
     "cpu.amp": "compat.cpu_amp",
     "cuda": "compat.cuda",
+    "futures": "compat.futures",
+    "hub": "compat.hub",
     "library": "compat.library",
 }
 
@@ -47,7 +50,11 @@ class _Loader:
         if facade is not None:
             fill(module, facade)
         else:
-            sys.modules[module.__name__] = import_module(f"{_LIBRARY}.{MODULES[name]}")
+            module = import_module(f"{_LIBRARY}.{MODULES[name]}")
+            sys.modules[f"{_LIBRARY}.{name}"] = module
+        if not name.startswith(_STAND_INS):
+            vars(module).setdefault("__path__", [])  # there may be modules of torch below it
+            answer(module)
 
 
 def find_spec(fullname: str) -> ModuleSpec | None:
@@ -57,7 +64,31 @@ def find_spec(fullname: str) -> ModuleSpec | None:
         return ModuleSpec(fullname, _Loader)  # type: ignore[arg-type]
     from . import moved_modules
 
-    return moved_modules.find_spec(fullname)
+    return moved_modules.find_spec(fullname) or _of_table(fullname, name)
+
+
+class _TableLoader:
+    """Makes modules of torch that gradpack has no file for."""
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> ModuleType:
+        """Return a module that looks its names up in the table of torch's names."""
+        from .as_torch.finder import AnsweringModule
+
+        return AnsweringModule(spec.name.removeprefix(f"{_LIBRARY}."), [], _LIBRARY)
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        """Do nothing: there is no code."""
+
+
+def _of_table(fullname: str, path: str) -> ModuleSpec | None:
+    """The spec of a module that torch has and gradpack has not."""
+    from . import NO_MODULES_OF_TORCH, torch_names
+
+    if path.partition(".")[0] in NO_MODULES_OF_TORCH or not torch_names.is_module(f"torch.{path}"):
+        return None
+    return ModuleSpec(fullname, _TableLoader, origin="torch", is_package=True)  # type: ignore[arg-type]
 
 
 def _facade(name: str) -> Facade | None:

@@ -17,6 +17,7 @@ import sys as _sys
 from importlib.machinery import ModuleSpec as _ModuleSpec
 from types import ModuleType as _ModuleType
 
+from ..base.when_imported import answer as _answer
 from . import _kl_formulas as _kl_formulas  # registers them
 from . import constraints as constraints
 from . import transforms as transforms
@@ -87,6 +88,7 @@ def _make_shared() -> None:
         vars(module).update({k: v for k, v in inside.items() if k[:2] != "__" or k == "__file__"})
         vars(module)["__all__"] = classes.split()
         _sys.modules[module.__name__] = globals()[name] = module
+        _answer(module)
         for kind in classes.split():
             inside[kind].__module__ = module.__name__
 

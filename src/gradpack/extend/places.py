@@ -17,7 +17,7 @@ def dtype(name: str, native: Any, *, category: str = "floating", low: bool | Non
 
     Args:
         name: its name.
-        native: the NumPy dtype that holds it, such as `ml_dtypes.float8_e5m2`.
+        native: the NumPy dtype that holds it, such as `ml_dtypes.float8_e3m4`.
         category: "bool", "integral", "floating" or "complex".
         low: whether operations compute in float32 and round once (default: floating ones of fewer than four bytes).
         signed: whether it has negative values.
@@ -32,10 +32,10 @@ def dtype(name: str, native: Any, *, category: str = "floating", low: bool | Non
 
         >>> import ml_dtypes, gradpack as torch
         >>> from gradpack import extend
-        >>> small = extend.dtype("float8_e5m2", ml_dtypes.float8_e5m2)
+        >>> small = extend.dtype("float8_e3m4", ml_dtypes.float8_e3m4)
         >>> torch.tensor([1.0, 1.1], dtype=small) * 3
-        tensor([3., 3.], dtype=gradpack.float8_e5m2)
-        >>> extend.remove("float8_e5m2")
+        tensor([3., 3.], dtype=gradpack.float8_e3m4)
+        >>> extend.remove("float8_e3m4")
     """
     import numpy as np
 

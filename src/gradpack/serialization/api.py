@@ -1,23 +1,23 @@
-"""`save` and `load`, with torch's arguments, and the two kinds of file: NumPy's archive of arrays, and safetensors."""
+"""`save` and `load`, with torch's arguments, and the kinds of files: torch's, NumPy's archives, safetensors."""
 
 from __future__ import annotations
 
 import io
-import json
 import os
 import secrets
-import struct
-import zlib
 from collections.abc import Callable
 from typing import IO, Any
-from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile
 
-import numpy as np
-
-from ..backends.numpy import PAIR
 from ..base.devices import device
-from ..base.errors import missing_extra
-from .tree import BadFileError, Decoder, Encoder
+from .npz import DAMAGE, as_tensor, read_array, read_npz, write_npz
+from .pytorch import map_file, placing, read_archive, read_legacy, write_archive, write_legacy
+from .safetensors_files import read_safetensors, write_safetensors
+from .tree import BadFileError
+
+_WRITERS: dict[str, Callable[[Any, Any], None]] = {
+    "torch": write_archive, "npz": write_npz, "safetensors": write_safetensors,
+}  # fmt: skip
 
 
 def save(
@@ -30,7 +30,7 @@ def save(
     *,
     format: str | None = None,
 ) -> None:
-    """Write tensors, and numbers, strings, lists, tuples, sets and dicts with them, to a file.
+    """Write tensors, and numbers, strings, lists, tuples, sets and dicts with them, to a file that torch reads, too.
 
     Tensors that are one object or share memory do so again after `load`; dtype, strides, `requires_grad` and
     being a `Parameter` are kept; history, gradients and hooks are not.
@@ -39,13 +39,15 @@ def save(
         obj: what to write: the `state_dict()` of a module or an optimizer, say.
         f: a path, or an object with `write`. A path is replaced in one step: whatever happens, there is the old
             file or the new one.
-        pickle_module, pickle_protocol: ignored. Files hold no pickles.
-        format: "npz" or "safetensors" (which needs the extra of that name). By default what the ending of the path
-            says, else "npz".
+        pickle_module, pickle_protocol: ignored: files are those of protocol 2, which all versions of torch read.
+        _use_new_zipfile_serialization: False writes the form of torch before version 1.6.
+        format: "torch", which torch reads with `weights_only=True`, "npz" or "safetensors" (which needs the extra of
+            that name). By default what the ending of the path says, else "torch".
 
     Raises:
-        TypeError: for an object whose loading would have to run code: a module, a function.
-        RuntimeError: if the folder does not exist.
+        TypeError: for an object whose loading would have to run code: a module, a function. Instances of the classes
+            that `torch.serialization.add_safe_globals` was given are written.
+        RuntimeError: if the folder does not exist, or tensors of several dtypes share memory.
 
     Example::
 
@@ -60,18 +62,19 @@ def save(
     if path is None and not hasattr(f, "write"):
         raise AttributeError("expected 'f' to be string, path, or a file-like object with a 'write' attribute")
     if format is None:
-        format = "safetensors" if path is not None and os.fspath(path).endswith(".safetensors") else "npz"
+        ending = "" if path is None else os.path.splitext(os.fspath(path))[1][1:]
+        format = ending if ending in ("npz", "safetensors") else "torch"
     if format not in _WRITERS:
         raise ValueError(f"save(): format must be one of {', '.join(_WRITERS)}, not {format!r}")
+    old = format == "torch" and not _use_new_zipfile_serialization
+    write = write_legacy if old else _WRITERS[format]
     if path is None:
-        _to_file(_WRITERS[format], obj, f)
+        _to_file(write, obj, f)
     else:
-        _to_path(_WRITERS[format], obj, os.path.realpath(path))
+        _to_path(write, obj, os.path.realpath(path))
 
 
 def _to_file(write: Callable[[Any, Any], None], obj: Any, f: Any) -> None:
-    import io
-
     made = io.BytesIO()  # if writing fails, the caller's file stays unchanged
     write(obj, made)
     f.write(made.getbuffer())
@@ -112,19 +115,26 @@ def load(
     mmap: bool | None = None,
     **pickle_load_args: Any,
 ) -> Any:
-    """Read what `save` wrote; also `.npz`, `.npy` and `.safetensors` files of others.
+    """Read what `save` and torch's `save` wrote; also `.npz`, `.npy` and `.safetensors` files of others.
 
     Args:
         f: a path, or an object with `read` and `seek`.
-        map_location: where tensors go: the CPU. Another place is refused; `.to()` moves what was loaded there.
-        pickle_module, weights_only: ignored. No file can run code.
-        mmap: accepted as a wish: the file is read.
+        map_location: where tensors go, if not to the device that they were on: the CPU, a function of a storage and
+            its location that returns a storage or None, or a dict from locations to locations. Other devices are
+            refused; `.to()` moves what was loaded there.
+        pickle_module, pickle_load_args: ignored.
+        weights_only: ignored: no file can run code. What its pickle may name are tensors, numbers, strings, containers,
+            dtypes, sizes, arrays of NumPy's, and what `torch.serialization.add_safe_globals` was given.
+        mmap: whether tensors of a file of torch's are parts of the file in memory, read when they are used. Writing to
+            them does not change the file.
 
     Raises:
         FileNotFoundError: if there is no such file.
         EOFError: if it is empty.
-        RuntimeError: for a file of PyTorch's own, which is a pickle, for one that is damaged, for one that is
-            none of these, and for another `map_location` than the CPU.
+        ValueError: for `mmap` of something that is no path.
+        pickle.UnpicklingError: for a file that names what is not allowed.
+        RuntimeError: that too, and for a file that is damaged, for one that is none of these, for another
+            `map_location` than the CPU, and for tensors of a device that is not there.
 
     Example::
 
@@ -136,19 +146,26 @@ def load(
         {'weight': tensor([1., 1.])}
     """
     _check_location(map_location)
+    if weights_only and pickle_module is not None:
+        raise RuntimeError(
+            "Can not safely load weights when explicit pickle_module is specified: leave out pickle_module, which "
+            "load() does not use"
+        )
     if isinstance(f, str | os.PathLike):
         with open(f, "rb") as file:
-            return read(file)
+            return read(file, map_location, f if mmap else None)
+    if mmap:
+        raise ValueError("f must be a file path in order to use the mmap argument")
     if not hasattr(f, "seek") or not hasattr(f, "read"):
         raise AttributeError(
             f"'{type(f).__name__}' object has no attribute 'seek'. You can only torch.load from a file that is "
             "seekable. Please pre-load the data into a buffer like io.BytesIO and try to load from it instead."
         )
-    return read(f)
+    return read(f, map_location)
 
 
 def _check_location(where: Any) -> None:
-    if where is None or callable(where):
+    if where is None or (callable(where) and not isinstance(where, device)):
         return
     for place in where.values() if isinstance(where, dict) else (where,):
         kind = place.type if isinstance(place, device) else str(place).partition(":")[0]
@@ -159,199 +176,43 @@ def _check_location(where: Any) -> None:
             )
 
 
-STRUCTURE = "__structure__"
-_FORMAT = {"format": "gradpack", "version": 1}
+def read(file: IO[bytes], map_location: Any = None, mapped: Any = None) -> Any:
+    """Read a file of any kind that is known by its first bytes.
 
-
-def _json(tree: Any) -> str:
-    return json.dumps({**_FORMAT, "tree": tree}, separators=(",", ":"), allow_nan=False)
-
-
-def _tree(text: str) -> Any:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise BadFileError(f"load(): the description of the structure is damaged: {error}") from None
-    if not isinstance(found, dict) or found.get("format") != "gradpack" or "tree" not in found:
-        raise BadFileError("load(): the description of the structure is not gradpack's")
-    if found.get("version") != 1:
-        raise BadFileError(f"load(): the file has version {found.get('version')!r}, and this gradpack reads version 1")
-    return found["tree"]
-
-
-# -- npz --
-
-# Errors of reading a damaged archive.
-_DAMAGE = (BadZipFile, zlib.error, struct.error, EOFError, OSError, NotImplementedError)
-
-
-def write_npz(obj: Any, file: IO[bytes]) -> None:
-    encoder = Encoder()
-    tree = encoder.encode(obj)
-    with ZipFile(file, "w", ZIP_STORED, allowZip64=True) as archive:
-        _member(archive, STRUCTURE, np.frombuffer(_json(tree).encode(), np.uint8))
-        for name, array in encoder.arrays.items():
-            _member(archive, name, array.view(f"u{array.itemsize}") if array.dtype.kind == "V" else array)
-
-
-def _member(archive: ZipFile, name: str, array: Any) -> None:
-    # The time of writing is left out: equal objects make equal files.
-    with archive.open(ZipInfo(name + ".npy"), "w", force_zip64=True) as member:
-        np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
-
-
-def read_npz(file: IO[bytes]) -> Any:
-    arrays = {}
-    try:
-        with ZipFile(file) as archive:
-            names = archive.namelist()
-            if any(name == "data.pkl" or name.endswith("/data.pkl") for name in names):
-                raise BadFileError(PYTORCH)
-            for name in names:
-                if not name.endswith(".npy"):
-                    raise BadFileError(f"load(): the archive has a member {name!r}, which is no array")
-                with archive.open(name) as member:
-                    arrays[name.removesuffix(".npy")] = _array(name, member)
-    except (*_DAMAGE, ValueError, OverflowError, MemoryError) as error:
-        raise BadFileError(f"load(): the archive is damaged or not complete: {error}") from None
-    structure = arrays.pop(STRUCTURE, None)
-    if structure is None:
-        return {name: _plain(name, array) for name, array in arrays.items()}
-    if structure.dtype != np.uint8:
-        raise BadFileError("load(): the description of the structure is not text")
-    return Decoder(arrays).decode(_tree(structure.tobytes().decode("utf-8", "replace")))
-
-
-def _array(name: str, member: Any) -> Any:
-    try:
-        return np.lib.format.read_array(member, allow_pickle=False, max_header_size=100_000)
-    except (ValueError, TypeError, SyntaxError, KeyError) as error:
-        if "pickle" in str(error) or "Object arrays" in str(error):
-            raise BadFileError(
-                f"load(): {name!r} holds Python objects, which may run code when read: {UNSAFE}"
-            ) from None
-        raise BadFileError(f"load(): the array {name!r} is damaged: {error}") from None
-
-
-def _plain(name: str, array: Any) -> Any:
-    """Return a tensor of an array stored without metadata."""
-    from ..core.tensor import wrap
-
-    try:
-        return wrap(array)
-    except (TypeError, ValueError) as error:
-        raise BadFileError(f"load(): {name!r} is no tensor: {error}") from None
-
-
-# -- safetensors --
-
-
-def write_safetensors(obj: Any, file: IO[bytes]) -> None:
-    library = _safetensors()
-    encoder = Encoder()
-    tree = encoder.encode(obj)
-    arrays = {n: _writable(a) for n, a in encoder.arrays.items()}
-    metadata = None if _is_plain(tree) else {"gradpack": _json(tree)}
-    file.write(library.numpy.save(arrays, metadata))
-
-
-def _is_plain(tree: Any) -> bool:
-    """Whether the structure is what every file of this format has: names and tensors."""
-    return (
-        isinstance(tree, dict)
-        and list(tree) == ["dict"]
-        and all(
-            isinstance(key, str) and isinstance(value, dict) and list(value) == ["tensor", "dtype"]
-            and value["tensor"] == key and value["dtype"] not in ("complex32", "complex128")
-            for key, value in tree["dict"]
-        )
-    )  # fmt: skip
-
-
-# Complex numbers that the format does not have, and their parts.
-_PARTS = {np.dtype(np.complex128): np.float64, PAIR: np.float16}
-
-
-def _writable(array: Any) -> Any:
-    array = np.ascontiguousarray(array).reshape(array.shape)
-    if array.dtype in _PARTS:
-        return array.view(_PARTS[array.dtype]).reshape((*array.shape, 2))
-    return array
-
-
-def read_safetensors(data: Any) -> Any:
-    library = _safetensors()
-    try:
-        found = library.deserialize(bytes(data))
-        header = json.loads(bytes(data[8 : 8 + int.from_bytes(data[:8], "little")]))
-    except (library.SafetensorError, ValueError) as error:
-        raise BadFileError(f"load(): not a valid safetensors file: {error}") from None
-    arrays = {}
-    for name, entry in found:
-        native = _NATIVE.get(entry["dtype"])
-        if native is None:
-            raise BadFileError(
-                f"load(): the tensor {name!r} has the dtype {entry['dtype']}, which gradpack does not have"
-            )
-        try:
-            arrays[name] = np.frombuffer(entry["data"], native).reshape(entry["shape"])
-        except ValueError as error:  # more dimensions or elements than an array can have
-            shape = entry["shape"]
-            shown = f"{len(shape)} dimensions" if len(shape) > 32 else f"the shape {list(shape)}"
-            raise BadFileError(f"load(): the tensor {name!r} has {shown}, which no array can have: {error}") from None
-    described = (header.get("__metadata__") or {}).get("gradpack")
-    if described is not None:
-        return Decoder(arrays).decode(_tree(described))
-    names = [n for n in header if n != "__metadata__" and n in arrays]  # in the order of the file
-    tree = {"dict": [[n, {"tensor": n, "dtype": _NAMES[found_dtype]}] for n in names
-                     for found_dtype in [header[n]["dtype"]]]}  # fmt: skip
-    return Decoder(arrays).decode(tree)
-
-
-_NAMES = {
-    "BOOL": "bool", "U8": "uint8", "U16": "uint16", "U32": "uint32", "U64": "uint64", "I8": "int8", "I16": "int16",
-    "I32": "int32", "I64": "int64", "F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64",
-    "C64": "complex64",
-}  # fmt: skip
-_NATIVE = {name: np.dtype(np.uint16 if ours == "bfloat16" else ours) for name, ours in _NAMES.items()}
-
-
-def _safetensors() -> Any:
-    try:
-        import safetensors
-        import safetensors.numpy
-    except ImportError:
-        raise missing_extra("a .safetensors file", "safetensors", "safetensors") from None
-    return safetensors
-
-
-# -- which one it is --
-
-_WRITERS: dict[str, Callable[[Any, Any], None]] = {"npz": write_npz, "safetensors": write_safetensors}
-UNSAFE = "gradpack reads data only. If you trust the file, load it with the library that wrote it and save it again"
-PYTORCH = (
-    "load(): this file was written by torch.save of PyTorch, and is a pickle: reading it can run code of whoever "
-    "wrote it, so gradpack does not. With PyTorch: safetensors.torch.save_file(torch.load(path), 'x.safetensors'), "
-    "or numpy.savez('x.npz', **{name: t.numpy() for name, t in torch.load(path).items()})"
-)
-
-
-def read(file: IO[bytes]) -> Any:
-    """Read a file of any kind that is known by its first bytes."""
+    Args:
+        file: the file, at its beginning.
+        map_location: where tensors of files of torch's go.
+        mapped: the path, if storages of such a file are to be parts of it in memory.
+    """
     start = file.tell()
     head = file.read(16)
     file.seek(start)
     if not head:
         raise EOFError("load(): the file is empty")
     if head[:4] == b"PK\x03\x04":
-        return read_npz(file if start == 0 else io.BytesIO(file.read()))
+        return _read_zip(file if start == 0 else io.BytesIO(file.read()), map_location, mapped)
     if head[:6] == b"\x93NUMPY":
-        return _plain("the array", _array("the array", file))
+        return as_tensor("the array", read_array("the array", file))
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05":
-        raise BadFileError(PYTORCH)
+        if mapped is not None:
+            raise RuntimeError(
+                "mmap can only be used with files saved with `torch.save(_use_new_zipfile_serialization=True)`, please "
+                "torch.save your checkpoint with this option in order to use mmap."
+            )
+        return read_legacy(file if hasattr(file, "readline") else io.BytesIO(file.read()), placing(map_location))
     if len(head) > 8 and head[8:9] == b"{":
         return read_safetensors(file.read())
     raise BadFileError(
-        "load(): neither a file that save() wrote, nor an .npz, .npy or .safetensors file (its first bytes are "
-        f"{head[:8]!r})"
+        "load(): neither a file that save() wrote, nor one of torch's, nor an .npz, .npy or .safetensors file (its "
+        f"first bytes are {head[:8]!r})"
     )
+
+
+def _read_zip(file: IO[bytes], map_location: Any, mapped: Any) -> Any:
+    try:
+        with ZipFile(file) as archive:
+            if not any(name == "data.pkl" or name.endswith("/data.pkl") for name in archive.namelist()):
+                return read_npz(archive)
+            return read_archive(archive, placing(map_location), None if mapped is None else map_file(mapped))
+    except (*DAMAGE, ValueError, OverflowError, MemoryError) as error:
+        raise BadFileError(f"load(): the archive is damaged or not complete: {error}") from None

@@ -8,6 +8,7 @@ object, and tensors that share memory, are so again after loading.
 from __future__ import annotations
 
 import base64
+import json
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
@@ -28,6 +29,26 @@ DEEPEST = 200  # containers within containers: more would exhaust Python's stack
 
 class BadFileError(RuntimeError):
     """A file that is not what `save` writes."""
+
+
+STRUCTURE = "__structure__"  # the name of the description in an archive
+_FORMAT = {"format": "gradpack", "version": 1}
+
+
+def to_json(tree: Any) -> str:
+    return json.dumps({**_FORMAT, "tree": tree}, separators=(",", ":"), allow_nan=False)
+
+
+def tree_of(text: str) -> Any:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadFileError(f"load(): the description of the structure is damaged: {error}") from None
+    if not isinstance(found, dict) or found.get("format") != "gradpack" or "tree" not in found:
+        raise BadFileError("load(): the description of the structure is not gradpack's")
+    if found.get("version") != 1:
+        raise BadFileError(f"load(): the file has version {found.get('version')!r}, and this gradpack reads version 1")
+    return found["tree"]
 
 
 # -- to JSON --
@@ -78,7 +99,7 @@ class Encoder:
             if getattr(obj, "_metadata", None) is not None:
                 made["metadata"] = self._value(obj._metadata, f"{path}._metadata", depth + 1)
             return made
-        raise TypeError(_refused(obj, path))
+        raise TypeError(refused(obj, path))
 
     def _key(self, key: Any) -> Any:
         if isinstance(key, Tensor | list | dict | set):
@@ -90,7 +111,7 @@ class Encoder:
         if known is not None:
             return {"same": known[1]}
         if type(tensor) not in (Tensor, Parameter):
-            raise TypeError(_refused(tensor, path))
+            raise TypeError(refused(tensor, path))
         self._seen[id(tensor)] = tensor, len(self._seen)
         flags = {"requires_grad": tensor.requires_grad, "parameter": isinstance(tensor, Parameter)}
         facts: dict[str, Any] = {"dtype": tensor.dtype.name} | {name: True for name, is_on in flags.items() if is_on}
@@ -126,7 +147,7 @@ _MAPPINGS: dict[str, Any] = {"dict": dict, "ordered": OrderedDict, "state": Stat
 _CONTAINERS: dict[type, str] = {kind: name for name, kind in (_SEQUENCES | _MAPPINGS).items()}
 
 
-def _refused(obj: Any, path: str) -> str:
+def refused(obj: Any, path: str) -> str:
     kind = type(obj)
     where = f" at {path!r}" if path else ""
     what = f"save(): cannot write a {kind.__module__}.{kind.__qualname__}{where}: "
@@ -235,7 +256,7 @@ class Decoder:
         if "stride" in facts:
             if name not in self._shared:
                 self._shared[name] = np.ascontiguousarray(_typed(self._array(name), facts["dtype"])).reshape(-1)
-            array = _strided(self._shared[name], facts["shape"], facts["stride"], facts["offset"])
+            array = strided(self._shared[name], facts["shape"], facts["stride"], facts["offset"])
         else:
             array = _typed(self._array(name), facts["dtype"])
             if "order" in facts:
@@ -272,7 +293,7 @@ def _typed(array: Any, name: str) -> Any:
     raise BadFileError(f"load(): a tensor is stored as {array.dtype}, which is no form of {name}")
 
 
-def _strided(flat: Any, shape: list[int], stride: list[int], offset: int) -> Any:
+def strided(flat: Any, shape: list[int], stride: list[int], offset: int) -> Any:
     """Return a strided view of a piece of memory. Raises if it would reach outside."""
     numbers = [*shape, *stride, offset]
     if len(shape) != len(stride) or any(type(n) is not int or n < 0 for n in numbers):

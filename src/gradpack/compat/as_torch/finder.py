@@ -11,6 +11,8 @@ from types import ModuleType
 from typing import Any
 
 from ...base.filled import Filled, raw_dict
+from .. import torch_names
+from ..absent import NONE, look_up, own
 from . import missing
 from .names import LIBRARY, VERSION, name_of, path_of, sources
 
@@ -19,44 +21,58 @@ _SETTINGS = "backends"
 
 
 class AnsweringModule(Filled):
-    """A module of torch, whose names are looked up in modules of gradpack at first access."""
+    """A module of torch, whose names are looked up in modules of gradpack at first access, then in torch's table.
 
-    def __init__(self, path: str, found: tuple[str, ...], undo: list[Callable[[], None]]) -> None:
+    Args:
+        path: its name, as the tables write it.
+        library: below which name it is imported: `torch` or `gradpack`.
+    """
+
+    def __init__(self, path: str, undo: list[Callable[[], None]], library: str = "torch") -> None:
+        found = sources(path) or ()
+        first = import_module(found[-1]) if found else None
         name = name_of(path)
-        first = import_module(found[-1])
-        super().__init__(name, first.__doc__)
-        raw_dict(self).update(_path=path, _found=found, _undo=undo, __file__=getattr(first, "__file__", None))
+        super().__init__(library + name[5:] if name.startswith("torch") else name, first.__doc__ if first else None)
+        file = getattr(first, "__file__", None)
+        raw_dict(self).update(_path=path, _found=found, _undo=undo, _spelling=library, __file__=file)
 
     def __getattr__(self, name: str) -> Any:
         if name == "__all__":
             return self._public()
-        path = self._below(name)
         if name[:2] == "__" and name not in ("__version__", "__config__"):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        path = self._below(name)
         value = self._look_up(name)
-        if value is not _NONE and not _is_ours(value):
+        if value is not NONE and not _is_ours(value):
             if not self._path.startswith(_SETTINGS) and (name[0] != "_" or callable(value)):  # the rest may change
                 raw_dict(self)[name] = value
             return value
-        if sources(path) is None:
+        if value is not NONE and self._spelling == LIBRARY:
+            return value
+        if sources(path) is not None:
+            return import_module(f"{self.__name__}.{name}")
+        value = look_up(name_of(self._path), name, self._spelling)
+        if value is NONE:
             raise missing.attribute(path, self)
-        return import_module(name_of(path))
+        return value
 
     def _below(self, name: str) -> str:
         return f"{self._path}.{name}" if self._path else name
 
     def _public(self) -> list[str]:
         """Public names, without those of modules of ours that are no modules of torch."""
+        if not self._found:
+            table = torch_names.names(name_of(self._path))
+            return sorted(n for n, entry in table.items() if n[0] != "_" and entry.kind not in "~=")
         names = {n for s in self._found for n in getattr(import_module(s), "__all__", ())}
         return sorted(n for n in names if sources(self._below(n)) or not _is_ours(self._look_up(n)))
 
     def _look_up(self, name: str) -> Any:
         for source in self._found:
-            try:
-                return getattr(import_module(source), name)
-            except AttributeError:
-                continue
-        return _NONE
+            value = own(import_module(source), name)
+            if value is not NONE:
+                return value
+        return NONE
 
     def _keep(self, name: str, value: Any) -> None:
         """Nothing: what may be kept was kept when it was looked up."""
@@ -65,12 +81,14 @@ class AnsweringModule(Filled):
         if isinstance(value, AnsweringModule):
             # The import system puts a module into the one above it. Where a function has its name, that stays.
             found = self._look_up(name)
-            if found is not _NONE and not isinstance(found, ModuleType):
+            if found is not NONE and not isinstance(found, ModuleType):
                 return
-        elif name.startswith("_global_"):  # hooks of all modules, which calls look for where they are kept
+        elif self._found and name.startswith(
+            "_global_"
+        ):  # hooks of all modules, which calls look for where they are kept
             setattr(import_module(self._found[-1]), name, value)
             return
-        elif self._path.startswith(_SETTINGS) and name[:2] != "__":
+        elif self._found and self._path.startswith(_SETTINGS) and name[:2] != "__":
             target = import_module(self._found[-1])
             if name in vars(target):
                 before = vars(target)[name]
@@ -80,14 +98,13 @@ class AnsweringModule(Filled):
         super().__setattr__(name, value)
 
     def __dir__(self) -> list[str]:
+        if not self._found:
+            return sorted({*torch_names.names(name_of(self._path)), *raw_dict(self)})
         held = {n: raw_dict(m).get(n) for m in map(import_module, self._found) for n in dir(m) if n[:2] != "__"}
         return sorted({n for n in held if not _is_ours(held[n]) or sources(self._below(n))} | set(raw_dict(self)))
 
     def __repr__(self) -> str:
         return f"<module {self.__name__!r} of {LIBRARY}>"
-
-
-_NONE = object()
 
 
 def _is_ours(value: Any) -> bool:
@@ -104,7 +121,7 @@ class Finder(MetaPathFinder, Loader):
         below = path_of(fullname)
         if below is None:
             return None
-        if sources(below) is None:
+        if sources(below) is None and not torch_names.is_module(fullname):
             if missing.importing():
                 raise missing.module(below)
             return None  # a look-up by importlib.util.find_spec, not an import
@@ -112,9 +129,8 @@ class Finder(MetaPathFinder, Loader):
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         path = path_of(spec.name)
-        found = None if path is None else sources(path)
-        assert path is not None and found is not None
-        return AnsweringModule(path, found, self.undo)
+        assert path is not None
+        return AnsweringModule(path, self.undo)
 
     def exec_module(self, module: ModuleType) -> None:
         """Do nothing: the gradpack modules behind it have been executed already."""

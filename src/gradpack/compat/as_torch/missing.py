@@ -1,22 +1,28 @@
-"""Error messages for parts of torch that gradpack does not have."""
+"""Error messages for parts of torch that gradpack does not have, and for names that there are nowhere."""
 
 from __future__ import annotations
 
 import os
 import sys
-from types import FrameType
+from difflib import get_close_matches
+from opcode import opmap
+from types import FrameType, ModuleType
 from typing import Any
 
-from .names import LIBRARY, name_of, reason
+from .. import torch_names
+from .names import LIBRARY, name_of, path_of, reason
 
-_FOLDER = os.path.dirname(os.path.dirname(__file__)) + os.sep
+_FOLDERS = tuple(
+    os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(__file__))), part)
+    for part in ("compat" + os.sep, "__init__.py", os.path.join("base", "when_imported.py"))
+)
 _IMPORTLIB = "<frozen importlib._bootstrap"  # the import system itself, with `_external` and without
 
 
 def _callers() -> FrameType | None:
     """The frames from the one that is below `compat` on."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_FOLDER):
+    while frame is not None and frame.f_code.co_filename.startswith(_FOLDERS):
         frame = frame.f_back
     return frame
 
@@ -34,6 +40,36 @@ def importing() -> str:
     return found
 
 
+class Sentence(str):
+    """A message, to which a similar name is added when it is read: programs that only ask pay for no search."""
+
+    __slots__ = ("_module", "_name")
+    _module: Any
+    _name: str
+
+    def __str__(self) -> str:
+        near = similar(self._module, self._name)
+        return str.__str__(self) + (f". Did you mean: {near!r}?" if near else "")
+
+    __repr__ = __str__
+
+
+def _suggesting(text: str, module: Any, name: str) -> Sentence:
+    said = Sentence(text)
+    said._module, said._name = module, name
+    return said
+
+
+def similar(module: Any, name: str) -> str | None:
+    """Return the public name in a module that is most like one that it lacks; None if none is."""
+    library, _, below = module.__name__.partition(".")
+    of_torch = torch_names.names(module.__name__ if library == "functorch" else f"torch.{below}".rstrip("."))
+    known = {n for n in {*dir(module), *of_torch} if n[:1] != "_" or name[:1] == "_"}
+    low = {n.lower(): n for n in sorted(known)}
+    near = get_close_matches(name.lower(), low, n=1, cutoff=0.75)
+    return low[near[0]] if near else None
+
+
 def sentence(path: str) -> str:
     """`gradpack has no torch.x (line 3 of train.py): why`."""
     frame = _callers()
@@ -44,12 +80,29 @@ def sentence(path: str) -> str:
     return f"{LIBRARY} has no {name_of(path)}{where}" + (f": {why}" if why else "")
 
 
-def attribute(path: str, module: Any) -> AttributeError:
-    return AttributeError(sentence(path), name=path.rpartition(".")[2], obj=module)
+def refusal(place: str) -> str:
+    """The same for the full name of something that is called, or computed with."""
+    path = path_of(place)
+    return sentence(place if path is None else path)
+
+
+def attribute(path: str, module: Any) -> Exception:
+    """Return the exception for a name that a module lacks: an ImportError where `from` asks for it."""
+    name = path.rpartition(".")[2]
+    if isinstance(module, ModuleType) and module.__name__.partition(".")[0] == LIBRARY:
+        text = f"module {module.__name__!r} has no attribute {name!r}"
+    else:
+        text = sentence(path)
+    frame = _callers()
+    if frame is not None and frame.f_code.co_code[frame.f_lasti] == opmap["IMPORT_FROM"]:
+        return ImportError(_suggesting(text, module, name), name=module.__name__)
+    return AttributeError(_suggesting(text, module, name), name=name)
 
 
 def module(path: str) -> ImportError:
     """Return the exception for a missing module; for `from torch import x`, one that Python does not replace."""
+    above, _, name = path.rpartition(".")
+    said = _suggesting(sentence(path), sys.modules.get(name_of(above), sys.modules.get("torch")), name)
     if importing() == "from":
-        return ImportError(sentence(path), name=name_of(path).rpartition(".")[0])
-    return ModuleNotFoundError(sentence(path), name=name_of(path))
+        return ImportError(said, name=name_of(path).rpartition(".")[0])
+    return ModuleNotFoundError(said, name=name_of(path))

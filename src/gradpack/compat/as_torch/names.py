@@ -9,15 +9,15 @@ import importlib
 import importlib.util
 import sys
 from functools import cache
+from importlib.machinery import ModuleSpec
 from types import ModuleType
 
+from .. import NO_MODULES_OF_TORCH
 from ..moved_modules import MOVED
 
 LIBRARY = __name__.partition(".")[0]
 VERSION = f"2.13.0+{LIBRARY}"
 
-# Folders of gradpack that stand for no module of torch, even one of the same name.
-_OURS = frozenset("as_torch base cli compat declare examples extend graph kernels saved core ops".split())
 # Files of gradpack whose names mean something else in torch, or nothing.
 _NOT_MODULES = frozenset(
     "autograd.api autograd.arguments backends.array_api backends.base backends.coo backends.numpy "
@@ -27,16 +27,18 @@ _NOT_MODULES = frozenset(
 # What is asked for names, in this order. `+` is the folder `stand_ins` beside this file, `=` a module of Python's.
 _SOURCES: dict[str, str] = {
     "": "+top .",
+    "cpu": "cpu compat.cpu_streams",
+    "_C._VariableFunctions": ". ops.aten",
     "_C._autograd": "_C",
+    "_C._nn": "compat.nn_functions ops.aten",
+    "_VF": "compat.nn_functions . ops.aten",
     "_dynamo": "+dynamo",
-    "_dynamo.config": "+anything",
     "_jit_internal": "+jit",
     "_subclasses": "+fake_tensor",
     "_subclasses.fake_tensor": "+fake_tensor",
     "_tensor": ".",
     "_utils": "+utils",
     "compiler": "+compiler",
-    "cuda": "+cuda cuda",
     "cuda.amp": "+cuda_amp amp",
     "cuda.amp.autocast_mode": "+cuda_amp amp",
     "cuda.amp.grad_scaler": "+cuda_amp",
@@ -44,23 +46,18 @@ _SOURCES: dict[str, str] = {
     "distributed": "+distributed",
     "distributed.nn": "+distributed",
     "functional": ".",
-    "fx": "+fx",
-    "fx.experimental": "+fx",
     "fx.experimental.proxy_tensor": "+proxy_tensor",
-    "hub": "+hub",
     "_functorch": "func",
     "_functorch.apis": "func",
     "_functorch.eager_transforms": "func +functorch",
     "_functorch.functional_call": "func",
     "_functorch.make_functional": "+make_functional",
     "_functorch.vmap": "func base.tree",
-    "_inductor": "+anything",
-    "_inductor.config": "+anything",
     "jit": "+jit",
     "jit.annotations": "+jit",
     "multiprocessing": "+multiprocessing =multiprocessing",
     "nn": "nn +nn",
-    "nn.attention": "+nn_attention",
+    "nn.attention": "nn.attention",
     "nn.functional.grad": "nn.grad",
     "nn.common_types": "nn.modules.utils",
     "nn.modules": "nn.modules nn +nn",
@@ -69,20 +66,21 @@ _SOURCES: dict[str, str] = {
     "nn.parallel.data_parallel": "+nn_parallel",
     "nn.parameter": "nn.parameter +nn",
     "onnx": "+onnx",
-    "ops": "ops",
+    "ops": "ops +ops",
     "ops.aten": "ops.aten",
     "optim.optimizer": "optim.optimizer +optim",
     "serialization": "serialization +serialization",
     "storage": "+top types",
     "torch_version": "+version",
+    "utils.tensorboard": "compat.tensorboard",
     "utils._foreach_utils": "+foreach",
-    "utils._pytree": "base.tree",
-    "utils.model_zoo": "+hub",
+    "utils.model_zoo": "hub",
     "version": "+version version",
     # Packages beside `torch` that come with it.
     ".functorch": "+functorch",
     ".functorch.experimental": "func +functorch",
 }
+_NEEDS = {"utils.tensorboard": "tensorboard"}  # the package of another library, without which a module is not there
 PACKAGES = ("torch", "functorch")
 
 
@@ -111,13 +109,12 @@ _REASONS: dict[str, str] = {
     "jit": "there is no compiler: torch.jit.script and torch.jit.trace give back what they are given",
     "onnx": "models are not exported",
     "cuda": "there is no CUDA device",
-    "hub": "nothing is downloaded",
     "profiler": "this gradpack has no profiler of that form",
     "package": "files hold data only; save a state_dict() instead",
     "utils.bottleneck": "Python's cProfile does this",
     "utils.cpp_extension": "extensions in C++ need PyTorch's own headers",
     "utils.data.datapipes": "torch.utils.data has datasets, samplers and DataLoader",
-    "utils.tensorboard": "event files are not written; print the numbers, or write them to a file of your own",
+    "utils.tensorboard": "event files are written by the package tensorboard: pip install tensorboard",
     "nn.quantized": "models are not quantised here",
     "nn.intrinsic": "models are not quantised here",
     "nn.parallel": "a program runs in one process on one device",
@@ -134,14 +131,20 @@ def _full(word: str) -> str:
     return f"{__package__}.stand_ins.{word[1:]}" if word[0] == "+" else f"{LIBRARY}.{word}"
 
 
+def _is_of_table(spec: ModuleSpec | None) -> bool:
+    return spec is not None and spec.origin == "torch"
+
+
 @cache
 def sources(path: str) -> tuple[str, ...] | None:
     """Return the gradpack modules behind `torch.<path>`; None if there is none."""
+    if path in _NEEDS and importlib.util.find_spec(_NEEDS[path]) is None:
+        return None
     if path in _SOURCES:
         return tuple(_full(word) for word in _SOURCES[path].split())
     if path[:1] == ".":
         return None
-    if path.partition(".")[0] in _OURS or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
+    if path.partition(".")[0] in NO_MODULES_OF_TORCH or path in _NOT_MODULES or path.rpartition(".")[2] == "__main__":
         return None
     if path in MOVED:
         return None
@@ -150,11 +153,14 @@ def sources(path: str) -> tuple[str, ...] | None:
     if above is None:
         return None
     full = f"{LIBRARY}.{path}"
+    if full in sys.modules:
+        return None if _is_of_table(sys.modules[full].__spec__) else (full,)
     try:
-        if full in sys.modules or importlib.util.find_spec(full) is not None:
-            return (full,)
+        spec = importlib.util.find_spec(full)
     except ModuleNotFoundError:  # the parent is not a package
         return None
+    if spec is not None:
+        return None if _is_of_table(spec) else (full,)
     made = getattr(importlib.import_module(above[-1]), name, None)  # a module that has no file
     return (full,) if isinstance(made, ModuleType) and made.__name__ == full else None
 

@@ -86,8 +86,27 @@ def sum_to_array(g: Any, shape: tuple[int, ...], xp: Any) -> Any:
     extra = len(g.shape) - len(shape)
     axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
     if axes:
-        g = xp.add.reduce(g, axes, None, None, True) if hasattr(g, "flags") else xp.sum(g, axis=axes, keepdims=True)
+        if not hasattr(g, "flags"):
+            g = xp.sum(g, axis=axes, keepdims=True)
+        else:
+            if axes[0] == 0 and g.shape[0] > _ROWS and g.flags.c_contiguous:
+                g = _sums_of_rows(g, xp)
+            g = xp.add.reduce(g, axes, None, None, True)
     return g.reshape(shape) if hasattr(g, "flags") else xp.reshape(g, shape)
+
+
+_ROWS = 256  # rows that NumPy may add up one after another: the rounding errors of many grow with their number
+
+
+def _sums_of_rows(g: Any, xp: Any) -> Any:
+    """Few rows whose sum is that of all: in parts, and the parts in parts."""
+    while len(g) > _ROWS:
+        whole = len(g) - len(g) % _ROWS
+        parts = xp.add.reduce(g[:whole].reshape(-1, _ROWS, *g.shape[1:]), 1)
+        if whole < len(g):
+            parts[-1] += xp.add.reduce(g[whole:], 0)
+        g = parts
+    return g
 
 
 def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]:

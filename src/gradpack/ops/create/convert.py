@@ -221,6 +221,7 @@ _TYPE_NAMES = {
     "int32": "torch.IntTensor", "int64": "torch.LongTensor", "uint16": "torch.UInt16Tensor",
     "uint32": "torch.UInt32Tensor", "uint64": "torch.UInt64Tensor", "float16": "torch.HalfTensor",
     "bfloat16": "torch.BFloat16Tensor", "float32": "torch.FloatTensor", "float64": "torch.DoubleTensor",
+    "float8_e4m3fn": "torch.Float8_e4m3fnTensor", "float8_e5m2": "torch.Float8_e5m2Tensor",
     "complex32": "torch.ComplexHalfTensor", "complex64": "torch.ComplexFloatTensor",
     "complex128": "torch.ComplexDoubleTensor",
 }  # fmt: skip

@@ -16,6 +16,7 @@ from ...base.devices import as_device
 from ...base.dtypes import COMPLEX, as_dtype, dtype
 from ...base.errors import scalar_type
 from ...base.info import number_for
+from ...core.storage import UntypedStorage
 from ...core.tensor import Tensor, alias, wrap
 from ...declare.generate.profiling import profiled
 from . import numbers
@@ -186,6 +187,8 @@ def _sharing(obj: Any, d: dtype | None) -> Tensor | None:
         return None
     if isinstance(obj, np.ndarray) or backend_of(type(obj)) is not None:
         return wrap(obj)
+    if isinstance(obj, UntypedStorage):
+        return wrap(obj._memory.view(NUMPY.native_of(d or dtypes.get_default_dtype())))
     if type(obj).__name__ == "PyCapsule" or hasattr(obj, "__dlpack__"):
         return from_dlpack(obj)
     try:

@@ -99,20 +99,7 @@ def erfc_of(x: Any) -> Any:
     """erfc of a real floating-point array, to a few units in the last place, also where it is tiny."""
     if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
         return one_by_one(math.erfc, x)
-    return looped(_erfc_single, x) if x.dtype == np.float32 else _erfc_double(x)
-
-
-def _erfc_single(x: Any) -> Any:
-    """t exp(P(t) - x^2) with t = 1 / (1 + |x| / 2), P fitted for float32: relative error 4.6e-8 before rounding."""
-    y = np.minimum(np.abs(x), 10.2)
-    high = y * 4097.0  # splits x in two halves of its bits: see `_erfc_double`
-    high = high - (high - y)
-    t = 1 / (y * 0.5 + 1)
-    p = ((t * 0.143652993 - 0.674066256) * t + 1.14138485) * t - 0.676731944
-    p = (((p * t - 0.0955174298) * t + 0.00878605827) * t + 0.0322770576) * t
-    p = ((p + 0.387070995) * t + 0.998590014) * t - 1.26544629
-    far = np.exp(-(high * high)) * np.exp(p - (y - high) * (y + high)) * t
-    return select(x < 0, 2 - far, far)
+    return np.astype(_erfc_double(np.astype(x, np.float64)), x.dtype)
 
 
 def _erfc_double(x: Any) -> Any:

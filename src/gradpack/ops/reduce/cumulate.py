@@ -30,6 +30,11 @@ _accumulate: Any = np.add.accumulate
 # -- kernels --
 
 
+def _wide(input: Any) -> Any:
+    """The dtype of NumPy's that numbers of single precision are accumulated in; None for other numbers."""
+    return _WIDE.get(input.dtype.char) if type(input) is _array_type else None
+
+
 def _running(input: Any, place: int) -> Any:
     """Cumulative sums along a dimension; float32 is accumulated in float64, as in torch, against rounding errors."""
     if type(input) is not _array_type:
@@ -133,7 +138,10 @@ def _cumprod(input: Array, dim: int) -> Any:
 @accelerated
 def running_products(input: Any, place: int) -> Any:
     """Cumulative products along a dimension."""
-    return np.cumprod(input, axis=place)
+    wide = _wide(input)
+    if wide is None:
+        return np.cumprod(input, axis=place)
+    return np.cumprod(input, axis=place, dtype=wide).astype(input.dtype, copy=False)
 
 
 def cumprod(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
@@ -198,7 +206,12 @@ def logcumsumexp(input: Array, dim: int) -> Any:
     place = axis(dim, len(input.shape))
     if not len(input.shape):
         return np.asarray(input, copy=True)
-    return accumulated(_add_exponentials if float_kind(input) == "c" else np.logaddexp, input, place)
+    if float_kind(input) == "c":
+        return accumulated(_add_exponentials, input, place)
+    wide = _wide(input)
+    if wide is None:
+        return accumulated(np.logaddexp, input, place)
+    return accumulated(np.logaddexp, input.astype(wide), place).astype(input.dtype)
 
 
 def _shares(g: Any, input: Any, out: Any, dim: int, input_dtype: Any) -> Any:
@@ -346,12 +359,15 @@ def recurrence(a: Array, b: Array, dim: int, backwards: bool = False) -> Any:
 @accelerated
 def recurrence_along(a: Any, b: Any, place: int, backwards: bool) -> Any:
     """`recurrence`, of two elements at least."""
+    wide, native = _wide(b), b.dtype
+    if wide is not None:
+        a, b = a.astype(wide), b.astype(wide)
     lines = [np.moveaxis(x, place, 0) for x in (a, b)]
     if backwards:
         out = np.flip(_solved(*(np.flip(x, axis=0) for x in lines)), axis=0)
     else:
         out = _solved(*lines)
-    return np.moveaxis(out, 0, place)
+    return np.moveaxis(out if wide is None else out.astype(native), 0, place)
 
 
 def _turned(g: Any, a: Any, dim: int, backwards: bool) -> Any:

@@ -25,7 +25,8 @@ _minimum: Any = np.minimum.reduce
 
 SMALL = 4096  # elements: below this the plain form is as fast
 ROWS = 1 << 15  # elements of rows that go through the cache together
-CHUNK = 1024  # elements that BLAS may add up one after another
+CHUNK = 1024  # elements that BLAS may add up one after another, of which it keeps several sums
+ROW_CHUNK = 128  # rows of which it keeps one sum
 
 
 def float_kind(array: Any) -> str:
@@ -43,9 +44,14 @@ def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     if type(x) is not _array_type:
         x = np.astype(x, np.int64) if np.isdtype(x.dtype, "bool") else x
         return np.sum(x, axis=over, keepdims=keepdims)
-    if x.size < SMALL or x.dtype.char not in "fd" or not x.flags.c_contiguous:
+    if x.size < SMALL or x.dtype.char not in "fd":
         return _add(x, over, None, None, keepdims)
     ndim = x.ndim
+    if not x.flags.c_contiguous:
+        if not x.flags.f_contiguous:
+            return _add(x, over, None, None, keepdims)
+        turned = over if over is None else ndim - 1 - over % ndim if type(over) is int else tuple(-1 - d for d in over)
+        return add_up(x.T, turned, keepdims).T
     dims = list(range(ndim)) if over is None else [over % ndim] if type(over) is int else sorted(d % ndim for d in over)
     if dims[-1] - dims[0] != len(dims) - 1:
         return _add(x, over, None, None, keepdims)
@@ -116,12 +122,10 @@ def _rows(x: Any) -> Any:
 def _columns(x: Any) -> Any:
     """Sums of a 3-dim array over its middle dimension."""
     before, middle, after = x.shape
-    if middle <= CHUNK:
+    if middle <= ROW_CHUNK:
         return product(np.ones(middle, x.dtype), x)
-    if before > 1:
-        return _add(x, 1)
-    whole = middle - middle % CHUNK
-    out = _columns(product(np.ones(CHUNK, x.dtype), x[0, :whole].reshape(-1, CHUNK, after))[None])
+    whole = middle - middle % ROW_CHUNK
+    out = _columns(product(np.ones(ROW_CHUNK, x.dtype), x[:, :whole].reshape(before, -1, ROW_CHUNK, after)))
     return out if whole == middle else out + product(np.ones(middle - whole, x.dtype), x[:, whole:])
 
 

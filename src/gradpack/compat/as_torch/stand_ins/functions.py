@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import builtins
-import os
 from collections.abc import Callable, Iterable, Iterator
-from enum import IntEnum
 from itertools import accumulate
 from typing import Any, TypeAlias
 
 from ....core.tensor import Tensor
 from ....nn import Module
-from ....ops.shape.join import cat
 
-_folder = os.path.join(os.environ.get("TORCH_HOME", os.path.join("~", ".cache", "torch")), "hub")
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 _params_t = ParamsT
 
@@ -74,28 +70,6 @@ class DataParallel(Module):
         return self.module(*inputs, **kwargs)
 
 
-class SDPBackend(IntEnum):
-    """Backends of scaled dot product attention."""
-
-    ERROR = -1
-    MATH = 0
-    FLASH_ATTENTION = 1
-    EFFICIENT_ATTENTION = 2
-    CUDNN_ATTENTION = 3
-    OVERRIDEABLE = 4
-
-
-def get_dir() -> str:
-    """The folder in which downloads are looked for."""
-    return os.path.expanduser(_folder)
-
-
-def set_dir(d: str) -> None:
-    """Set the result of `get_dir`."""
-    global _folder
-    _folder = d
-
-
 def set_sharing_strategy(new_strategy: str) -> None:
     """Choose how memory is shared: there is one way, whatever its name."""
     if new_strategy not in ("file_descriptor", "file_system"):
@@ -110,14 +84,3 @@ def _accumulate(iterable: Iterable[Any], fn: Any = lambda x, y: x + y) -> Iterat
 def _element_size(dtype: Any) -> int:
     """The size of an element in bytes."""
     return int(dtype.itemsize)
-
-
-def _flatten_dense_tensors(tensors: Any) -> Any:
-    """All elements one after the other."""
-    return cat([t.reshape(-1) for t in tensors])
-
-
-def _unflatten_dense_tensors(flat: Any, tensors: Any) -> tuple[Any, ...]:
-    """The elements again in the shapes of `tensors`."""
-    parts = flat.split([t.numel() for t in tensors])
-    return tuple(part.view(t.shape) for part, t in zip(parts, tensors, strict=True))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
-from ...facades import Facade, identity
+from ...facades import Facade
+from ...harmless import identity
+from ...nn_functions import flatten_dense_tensors, unflatten_dense_tensors
 from . import functions
 
 
@@ -13,30 +14,18 @@ def _functions(names: str, **others: Any) -> dict[str, Any]:
     return {name: getattr(functions, name) for name in names.split()} | others
 
 
-_COLLECTIVE = (
-    "all_reduce all_gather all_gather_object all_gather_into_tensor all_to_all broadcast broadcast_object_list "
-    "gather new_group recv reduce reduce_scatter scatter send ProcessGroup"
-)
 _NO_GROUP = ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
 _NO_SPAWN = RuntimeError("torch.multiprocessing.spawn is not in gradpack: a program runs in one process")
 
 # By the name that `names.py` gives them.
 STAND_INS: dict[str, Facade] = {
-    "anything": Facade("Settings of compilers: they accept any value, and have no effect."),
     "compiler": Facade(
         "`torch.compiler` without a compiler.",
-        dict.fromkeys(("is_compiling", "is_dynamo_compiling", "is_exporting"), False)
-        | {"reset": None, "cudagraph_mark_step_begin": None, "list_backends": [], "substitute_in_graph": identity},
-        given="allow_in_graph assume_constant_result disable forbid_in_graph nested_compile_region",
+        dict.fromkeys(("is_compiling", "is_dynamo_compiling", "is_exporting"), False) | {"list_backends": []},
         blocks="set_stance",
     ),
-    "cuda": Facade(
-        "Names of `torch.cuda` that programs mention, without a function in gradpack.",
-        values={"_initialized": False},
-        refused=("cuda", "CUDAGraph graph"),
-    ),
     "distributed": Facade(
-        "`torch.distributed`: one process, which says so. Everything else is refused.",
+        "`torch.distributed`: one process, which says so.",
         dict.fromkeys(
             (
                 "is_available is_gloo_available is_initialized is_mpi_available is_nccl_available "
@@ -49,43 +38,21 @@ STAND_INS: dict[str, Facade] = {
             "group": type("group", (), {"WORLD": None}),
         },
         errors=dict.fromkeys("barrier destroy_process_group get_backend get_rank get_world_size".split(), _NO_GROUP),
-        refused=("distributed", f"init_process_group {_COLLECTIVE}"),
     ),
-    "dynamo": Facade(
-        "`torch._dynamo` without a compiler.",
-        {"is_compiling": False, "is_dynamo_supported": False}
-        | dict.fromkeys("graph_break mark_dynamic mark_static mark_static_address maybe_mark_dynamic reset".split()),
-        given="allow_in_graph assume_constant_result disable disallow_in_graph forbid_in_graph optimize run",
-    ),
+    "dynamo": Facade("`torch._dynamo` without a compiler.", {"is_compiling": False, "is_dynamo_supported": False}),
     "fake_tensor": Facade(
         "`torch._subclasses.fake_tensor`: tensors without elements, which a compiler passes around. None is one here.",
         {"is_fake": False},
-        refused=("_subclasses.fake_tensor", "FakeTensor FakeTensorMode"),
-    ),
-    "fx": Facade(
-        "`torch.fx`: programs are not traced.",
-        given="wrap",
-        refused=("fx", "GraphModule Graph Node Proxy Tracer symbolic_trace"),
-    ),
-    "hub": Facade(
-        "`torch.hub`: it may be imported, and downloads nothing.",
-        values=_functions("get_dir set_dir", HASH_REGEX=re.compile(r"-([a-f0-9]*)\.")),  # the hash in a file's name
-        refused=("hub", "load download_url_to_file load_state_dict_from_url load_url list help"),
     ),
     "jit": Facade(
         "`torch.jit` without a compiler: what is scripted or traced is the function or module itself.",
-        {"enable_onednn_fusion": None, "is_scripting": False, "is_tracing": False},
+        {"is_scripting": False, "is_tracing": False},
         values=_functions(
             "Attribute RecursiveScriptModule ScriptFunction ScriptModule annotate boolean_dispatch fork isinstance",
             Final=Final,
             wait=identity,
         ),
-        given=(
-            "_overload _overload_method export freeze ignore interface optimize_for_inference script "
-            "script_if_tracing script_method set_module trace trace_module unused"
-        ),
         blocks="fuser optimized_execution",
-        refused=("jit", "load save"),
     ),
     "multiprocessing": Facade(
         "`torch.multiprocessing`: Python's own. Tensors that go to another process are copied, but for shared memory.",
@@ -96,22 +63,22 @@ STAND_INS: dict[str, Facade] = {
     "nn": Facade(
         "Names of `torch.nn` that stand for nothing here.", {"is_lazy": False}, values=_functions("DataParallel")
     ),
-    "nn_attention": Facade(
-        "`torch.nn.attention`: there is one way to compute attention, whichever is asked for.",
-        values=_functions("SDPBackend"),
-        blocks="sdpa_kernel",
-    ),
     "nn_parallel": Facade(
         "`torch.nn.parallel`: one device, so a model in parallel is the model, one level down.",
         values=_functions("DataParallel"),
-        refused=("nn.parallel", "DistributedDataParallel"),
     ),
-    "onnx": Facade("`torch.onnx`: export is not supported.", {"is_in_onnx_export": False}, refused=("onnx", "export")),
+    "onnx": Facade("`torch.onnx`: export is not supported.", {"is_in_onnx_export": False}),
+    "ops": Facade(
+        "`torch.ops` itself: compiled operators are not loaded.",
+        values={"loaded_libraries": set()},
+        errors={
+            "load_library": OSError("torch.ops.load_library: operators compiled for PyTorch do not run in gradpack")
+        },
+    ),
     "optim": Facade("Names of `torch.optim.optimizer` for annotations.", values=_functions("ParamsT _params_t")),
     "proxy_tensor": Facade(
         "`torch.fx.experimental.proxy_tensor`: whether a function is being traced is asked there: it never is.",
         {"get_proxy_mode": None},
-        refused=("fx.experimental.proxy_tensor", "ProxyTorchDispatchMode make_fx"),
     ),
     "serialization": Facade(
         "Names of `torch.serialization` for allowed globals: no effect, as loading never runs code.",
@@ -120,6 +87,10 @@ STAND_INS: dict[str, Facade] = {
     ),
     "utils": Facade(
         "The few functions of `torch._utils` that others use.",
-        values=_functions("_accumulate _element_size _flatten_dense_tensors _unflatten_dense_tensors"),
+        values=_functions(
+            "_accumulate _element_size",
+            _flatten_dense_tensors=flatten_dense_tensors,
+            _unflatten_dense_tensors=unflatten_dense_tensors,
+        ),
     ),
 }

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 from ....core.storage import UntypedStorage
-from ...facades import identity
+from ...harmless import identity
+from ...streams import Event, Stream
 from .foreach import named
 from .version import __version__
 
@@ -55,9 +55,17 @@ def __getattr__(name: str) -> Any:
         found = named(name)
         if found is not None:
             return found
-    if name == "torch":  # as torch has it
-        return import_module("torch")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-__all__ = ["SymBool", "SymFloat", "SymInt", "TypedStorage", "UntypedStorage", "__version__", "compile"]
+__all__ = [
+    "Event",
+    "Stream",
+    "SymBool",
+    "SymFloat",
+    "SymInt",
+    "TypedStorage",
+    "UntypedStorage",
+    "__version__",
+    "compile",
+]

@@ -1,0 +1,127 @@
+"""Names of torch that gradpack does not have: the table of them, and what stands for them."""
+
+from __future__ import annotations
+
+import abc
+import enum
+import subprocess
+import sys
+import typing
+from importlib import import_module
+
+import pytest
+
+import gradpack
+from gradpack.compat import torch_names
+from gradpack.compat.absent import Absent
+
+LIBRARIES = ("torch", "gradpack")
+
+
+@pytest.fixture(params=LIBRARIES)
+def library(request):
+    if request.param == "torch":
+        with gradpack.install_as_torch(force=True):
+            yield "torch"
+    else:
+        yield "gradpack"
+
+
+def test_every_name_can_be_imported(library):
+    refused = []
+    for module in torch_names.modules():
+        if (library == "gradpack" and not module.startswith("torch.")) or module.startswith("torch.ops"):
+            continue
+        found = import_module(library + module[5:] if module.startswith("torch") else module)
+        refused += [f"{module}.{name}" for name in torch_names.names(module) if not hasattr(found, name)]
+    assert not refused
+
+
+def test_what_gradpack_has_is_what_is_found(library):
+    torch = import_module(library)
+    assert torch.nn.modules.linear.F is torch.nn.functional and torch.nn.utils.rnn.Tensor is gradpack.Tensor
+    assert torch.nn.modules.conv.Module is gradpack.nn.Module
+    assert torch.distributions.beta.Dirichlet is gradpack.distributions.Dirichlet
+    assert torch.torch is torch
+    assert torch.onnx.is_in_onnx_export() is False and torch.distributed.is_available() is False
+
+
+def test_a_stand_in_is_a_class_that_refuses_calls(library):
+    fx = import_module(f"{library}.fx")
+    assert isinstance(fx.Node, Absent) and fx.Node is import_module(f"{library}.fx.node").Node
+    assert repr(fx.Node) == "<torch.fx.Node, which gradpack does not have>"
+    assert not isinstance(gradpack.ones(1), fx.Node) and {fx.Node: 1}[fx.Node] == 1 and fx.Node != fx.Graph
+    for use in (fx.Node, lambda: fx.Node + 1, lambda: 1 - fx.Node, lambda: fx.Node < 2, lambda: list(fx.Node)):
+        with pytest.raises(RuntimeError, match=rf"gradpack has no torch\.fx\.Node \(line \d+ of {__file__}\)"):
+            use()
+    with pytest.raises(RuntimeError, match=r"gradpack has no torch\.fx\.Graph\.lint"):
+        fx.Graph.lint()
+    assert not hasattr(fx.Graph, "_private")
+
+
+def test_classes_derive_from_stand_ins_and_annotations_name_them(library):
+    fx = import_module(f"{library}.fx")
+
+    class Mine(fx.Tracer, abc.ABC):
+        def __init__(self) -> None:
+            self.found = 3
+
+    class Bare(fx.Tracer):
+        pass
+
+    hints = (fx.Node | None, typing.Optional[fx.Graph], list[fx.Proxy], fx.Node[int], typing.Callable[[fx.Node], int])  # noqa: UP045
+    assert Mine().found == 3 and isinstance(Mine(), fx.Tracer) and issubclass(Mine, fx.Tracer)
+    assert typing.get_args(hints[0]) == (fx.Node, type(None)) and typing.get_args(hints[2]) == (fx.Proxy,)
+    with pytest.raises(RuntimeError, match=r"gradpack has no torch\.fx\.Tracer"):
+        Bare()
+
+
+def test_decorators_give_back_what_they_are_given(library):
+    torch = import_module(library)
+
+    def f(x):
+        return x
+
+    assert torch.fx.wrap(f) is torch.jit.script(f) is torch.compiler.disable(f) is torch._dynamo.disable(f) is f
+    assert torch.jit.unused(f) is torch.jit.ignore(f) is torch.jit.export(f) is torch.compiler.allow_in_graph(f) is f
+    assert torch.compiler.disable(recursive=False)(f) is f
+
+
+def test_values_exceptions_and_enumerations_are_those_of_torch(library):
+    torch = import_module(library)
+    assert torch.serialization.DEFAULT_PROTOCOL == 2 and torch._dynamo.config.suppress_errors is False
+    torch._dynamo.config.suppress_errors = True
+    assert torch._dynamo.config.suppress_errors is True
+    torch._dynamo.config.suppress_errors = False
+    strategy = torch.distributed.fsdp.ShardingStrategy
+    assert issubclass(strategy, enum.Enum) and strategy.FULL_SHARD.value == 1
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="said"):
+        raise torch._dynamo.exc.Unsupported("said")
+    assert issubclass(torch._dynamo.exc.Unsupported, RuntimeError)
+
+
+def test_unknown_names_are_refused_with_a_suggestion(library):
+    torch = import_module(library)
+    for module, name, meant in (
+        (torch, "tensr", "tensor"),
+        (torch.nn, "Lineer", "Linear"),
+        (torch.fx, "Tracr", "Tracer"),
+    ):
+        with pytest.raises(AttributeError, match=rf"Did you mean: '{meant}'\?"):
+            getattr(module, name)
+        scope = {}
+        with pytest.raises(ImportError, match=rf"Did you mean: '{meant}'\?"):
+            exec(f"from {module.__name__} import {name}", scope)
+    with pytest.raises(AttributeError) as caught:
+        torch.nothing_is_like_this
+    assert "mean" not in str(caught.value)
+    assert not hasattr(torch, "__wrapped__") and not hasattr(torch.nn, "_no_such_name")
+
+
+def test_the_table_is_not_read_for_what_is_there():
+    code = (
+        "import sys, gradpack as torch; from gradpack import nn, optim; torch.nn.Linear(1, 1); torch.linalg.norm; "
+        "from gradpack.utils.data import DataLoader; import gradpack.nn.functional; "
+        "table = 'gradpack.compat.torch_names'; assert table not in sys.modules; torch.fx; assert table in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
