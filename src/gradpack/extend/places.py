@@ -34,7 +34,7 @@ def dtype(name: str, native: Any, *, category: str = "floating", low: bool | Non
         >>> from gradpack import extend
         >>> small = extend.dtype("float8_e3m4", ml_dtypes.float8_e3m4)
         >>> torch.tensor([1.0, 1.1], dtype=small) * 3
-        tensor([3., 3.], dtype=gradpack.float8_e3m4)
+        tensor([3.0000, 3.3750], dtype=gradpack.float8_e3m4)
         >>> extend.remove("float8_e3m4")
     """
     import numpy as np
