@@ -952,6 +952,8 @@ float: _dtype
 float16: _dtype
 float32: _dtype
 float64: _dtype
+float8_e4m3fn: _dtype
+float8_e5m2: _dtype
 def float_power(
     input: Tensor | _Scalar, exponent: Tensor | _Scalar, *, out: Tensor | None = None
 ) -> Tensor:
@@ -3071,6 +3073,8 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "float8_e4m3fn",
+    "float8_e5m2",
     "float_power",
     "float_power_",
     "floor",
