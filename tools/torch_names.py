@@ -128,15 +128,15 @@ def kind(name: str, value: Any) -> tuple[str, str]:
             return "!", f"{name}:{base.__name__}"
         members = asked(value, "__members__")
         if isinstance(members, types.MappingProxyType | dict) and members:
-            base = "IntEnum" if issubclass(value, int) or not issubclass(value, enum.Enum) else "Enum"
+            enumeration = "IntEnum" if issubclass(value, int) or not issubclass(value, enum.Enum) else "Enum"
             named = {n: m for n, m in members.items() if n.isidentifier()}
-            given = {n: literal(int(m) if base == "IntEnum" else m.value) for n, m in named.items()}
-            if None not in given.values() and not any(set(v) & set(" ,=") for v in given.values()):
-                return "%", f"{name}:{base}:" + ",".join(f"{n}={v}" for n, v in given.items())
+            given = {n: literal(int(m) if enumeration == "IntEnum" else m.value) for n, m in named.items()}
+            if not any(v is None or set(v) & set(" ,=") for v in given.values()):
+                return "%", f"{name}:{enumeration}:" + ",".join(f"{n}={v}" for n, v in given.items())
         return "+", name
     if isinstance(value, typing.TypeVar):
         return "T", name
-    if callable(value) and not isinstance(value, typing._GenericAlias | types.GenericAlias | types.UnionType):
+    if callable(value) and not type(value).__module__ not in ("typing", "types"):
         return "-", name
     text = literal(value)
     if text is not None:

@@ -25,6 +25,7 @@ IN_PYTHON = {
     "testing/sim/streams.py": "simulates CuPy's",
     "saved/torch.py": "ends hooks of PyTorch's, with torch's own blocks",
     "saved/hook_pairs.py": "closes a file, which also closes when it dies",
+    "compiler/recording.py": "an interrupt ends the recording, and with it the program",
     "cli/report.py": "ends with the process",
     "cli/demo.py": "ends with the process",
     "cli/inspect.py": "ends with the process",

@@ -19,6 +19,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..backends import NUMPY
 from ..backends.base import nested
+from ..backends.memory_layout import _array_type
 from ..backends.numpy import hushed, unhush
 from ..ops.random.generator import DRAWN, Generator, default_generator
 from .program import Instruction, Variable
@@ -130,7 +131,7 @@ class Recorder:
     def _recorded(self, made: Any, given: list[RecordedArray]) -> tuple[Any, Any, Any]:
         """Return results with recorded arrays, with variables, and what has to be the same when the program runs."""
         if isinstance(made, np.ndarray):
-            if type(made) is not np.ndarray:
+            if type(made) is not _array_type:
                 self.refuse(f"an operation returned an array of type {type(made).__name__}")
             for each in given:
                 if each._array is made:

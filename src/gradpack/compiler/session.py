@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import NUMPY
+from ..backends.memory_layout import _array_type
 from ..base.tree import TreeSpec, tree_flatten
 from ..core.tensor import Tensor
 from ..graph import engine
@@ -90,7 +91,7 @@ class Session:
 
     def made(self, tensor: Tensor) -> None:
         """Let a new tensor be a copy of a constant."""
-        if tensor._spec.numpy and type(tensor._data) is np.ndarray and self.recorder.open:
+        if tensor._spec.numpy and type(tensor._data) is _array_type and self.recorder.open:
             constant = tensor._data.copy()
             tensor._data = self.recorder.call("np.array", np.array, (constant,), {})
             tensor._spec = RECORDING.spec(tensor._data)
@@ -279,7 +280,7 @@ def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tenso
 
 def _unfit(tensor: Tensor, name: str) -> str:
     """Return why a tensor cannot be recorded, or ""."""
-    if not tensor._spec.numpy or type(tensor._data) is not np.ndarray:
+    if not tensor._spec.numpy or type(tensor._data) is not _array_type:
         return f"{name} is not a dense tensor on the CPU"
     edge = tensor._edge
     if edge is not None and type(edge) is not AccumulateGrad:

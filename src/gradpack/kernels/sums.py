@@ -10,6 +10,7 @@ import numpy as np
 from ..base.pool import split
 from .dispatch import WIDE
 
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _LEAST = 1 << 12  # elements, below which a new array costs less than to ask
 
 
@@ -19,7 +20,7 @@ def accumulated(a: Any, b: Any, names: int = 0) -> Any:
     Args:
         names: how many references the caller of the caller has.
     """
-    if type(a) is not np.ndarray or type(b) is not np.ndarray or a.size < _LEAST or not _alike(a, b):
+    if type(a) is not _array_type or type(b) is not _array_type or a.size < _LEAST or not _alike(a, b):
         return a + b
     out = a if a.base is None and a.flags.writeable and getrefcount(a) == _FREE + names else np.empty(a.shape, a.dtype)
     if a.size < 2 * WIDE:

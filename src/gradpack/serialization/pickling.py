@@ -20,8 +20,8 @@ from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor
 from ..nn._module.state_dict import StateDict
 from ..nn.parameter import Buffer
-from . import safe_globals
 from .rebuild import STORAGES
+from .safe_globals import as_torch, by_name
 from .tree import DEEPEST, refused
 
 _STORAGE_OF = {element: name for name, element in STORAGES.items()}
@@ -108,7 +108,7 @@ class Pickler(_Base):
         self.storages: dict[int, Storage] = {}  # by the identity of the memory
         self._views = views
         self._kept: list[Any] = []  # so that no two objects have one identity
-        self._safe = {id(value): name for name, value in safe_globals.by_name().items()}
+        self._safe = {id(value): name for name, value in by_name().items()}
         self._root: Any = None
 
     def write_object(self, obj: Any) -> None:
@@ -153,7 +153,7 @@ class Pickler(_Base):
         known = _GLOBALS.get(obj)
         if known is not None:
             return known
-        module, _, name = safe_globals.as_torch(self._safe[id(obj)]).rpartition(".")
+        module, _, name = as_torch(self._safe[id(obj)]).rpartition(".")
         return module, name
 
     def reducer_override(self, obj: Any) -> Any:
