@@ -87,27 +87,17 @@ def compile(
     return Compiled(model, fullgraph)
 
 
+DISABLED: set[Any] = set()  # the code of functions that no program may call
+
+
 def disable(fn: F | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
     """Return the function; a call of it while a function is recorded lets that one run without a program."""
     if fn is None:
         return lambda fn: disable(fn, recursive, reason=reason)
-    from functools import wraps
-
-    @wraps(fn)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        _refuse(f"it calls {getattr(fn, '__name__', 'a function')}, which is disabled")
-        return fn(*args, **kwargs)
-
-    return call
-
-
-def _refuse(reason: str) -> None:
-    import sys
-
-    module = sys.modules.get(f"{__name__}.recording")
-    recorder = None if module is None else module.current()
-    if recorder is not None:
-        recorder.refuse(reason)
+    code = getattr(fn, "__code__", None)
+    if code is not None:
+        DISABLED.add(code)
+    return fn
 
 
 def is_compiling() -> bool:

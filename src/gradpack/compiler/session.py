@@ -18,6 +18,7 @@ from ..graph import engine
 from ..graph.node import AccumulateGrad, Node
 from ..ops.create import making
 from ..optim import optimizer as optimizers
+from . import DISABLED
 from .emit import build
 from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, tensor_of
 from .program import Instruction, Program, Variable, variables, without_dead_code
@@ -295,6 +296,8 @@ _EFFECTS = frozenset({"print", "input", "open", "time", "sleep", "perf_counter",
 
 def _effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
     """Refuse functions of Python that do or see something else each time."""
+    if event == "call" and frame.f_code in DISABLED:
+        recorder.refuse(f"it calls {frame.f_code.co_name}, which is disabled")
     if event != "c_call" or recorder.inside or not recorder.open:
         return
     owner = type(getattr(function, "__self__", None)).__module__
