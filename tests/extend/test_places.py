@@ -34,7 +34,7 @@ def test_a_dtype_that_rounds_once():
 
 
 def test_a_dtype_of_integers():
-    small = extend.dtype("uint4", ml_dtypes.uint4, category="integral", signed=False)
+    small = extend.dtype("nibble", ml_dtypes.uint4, category="integral", signed=False)
     x = torch.from_numpy(np.array([1, 15], ml_dtypes.uint4))
     assert x.dtype is small and (x + x).tolist() == [2, 14] and not small.is_signed
     with pytest.raises(RuntimeError, match="floating point"):
@@ -42,9 +42,9 @@ def test_a_dtype_of_integers():
 
 
 def test_a_dtype_goes_away():
-    extend.dtype("uint4", ml_dtypes.uint4, category="integral", signed=False)
-    extend.remove("uint4")
-    assert not hasattr(torch, "uint4")
+    extend.dtype("nibble", ml_dtypes.uint4, category="integral", signed=False)
+    extend.remove("nibble")
+    assert not hasattr(torch, "nibble")
     with pytest.raises(TypeError, match=r"can't convert np\.ndarray of type ml_dtypes\.uint4"):
         torch.from_numpy(np.zeros(2, ml_dtypes.uint4))
 

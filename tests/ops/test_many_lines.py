@@ -28,7 +28,9 @@ def x(rng):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
 def test_running_products(x, dtype):
     x = (x * 3).astype(dtype)
-    np.testing.assert_array_equal(running_products(x, 2), np.multiply.accumulate(x, axis=2))
+    wide = np.float64 if dtype is np.float32 else dtype  # in which products of float32 run
+    wanted = np.multiply.accumulate(x, axis=2, dtype=wide).astype(dtype)
+    np.testing.assert_array_equal(running_products(x, 2), wanted)
 
 
 @pytest.mark.parametrize("smallest", [False, True])
@@ -48,8 +50,8 @@ def test_running_extremes(x, smallest, nan):
 @pytest.mark.parametrize("backwards", [False, True])
 def test_recurrence(x, rng, backwards):
     a = rng.normal(size=x.shape).astype(np.float32) * 0.5
-    y = x.copy()
+    y = x.astype(np.float64)
     steps = range(88, -1, -1) if backwards else range(1, 90)
     for k in steps:
         y[..., k] += a[..., k] * y[..., k + (1 if backwards else -1)]
-    np.testing.assert_array_equal(recurrence_along(a, x, 2, backwards), y)
+    np.testing.assert_allclose(recurrence_along(a, x, 2, backwards), y, rtol=1e-6, atol=1e-6)

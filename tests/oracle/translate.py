@@ -24,6 +24,8 @@ def array_of(t: Any) -> np.ndarray[Any, Any]:
         t = t.clone()
     if t.dtype == torch.bfloat16:
         return t.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
+    if t.dtype in (torch.float8_e4m3fn, torch.float8_e5m2):
+        return t.view(torch.uint8).numpy().view(getattr(ml_dtypes, str(t.dtype).removeprefix("torch.")))
     if t.dtype == torch.complex32:
         return torch.view_as_real(t).numpy().view(PAIR)[..., 0]
     return t.numpy()
@@ -176,11 +178,16 @@ def our_function(info: Any) -> Callable[..., Any] | None:
         for part in info.name.split("."):
             theirs = getattr(theirs, part, None)
         if theirs is op or inspect.ismethoddescriptor(op):
-            return resolve(info.name if theirs is op else f"Tensor.{info.name}")
+            return _there(resolve(info.name if theirs is op else f"Tensor.{info.name}"))
         path = path_of(op)
-        return resolve(path or info.name)
+        return _there(resolve(path or info.name))
     except AttributeError:
         return None
+
+
+def _there(found: Any) -> Any:
+    """The function, or None for a stand-in."""
+    return None if type(found).__name__ == "Absent" else found
 
 
 def exists(path: str) -> bool:

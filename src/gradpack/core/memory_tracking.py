@@ -26,7 +26,7 @@ def arrays_in(value: Any, depth: int = 0) -> Iterator[Any]:
     if isinstance(value, list | tuple):
         for item in value:
             yield from arrays_in(item, depth)
-    elif hasattr(value, "nbytes") and hasattr(value, "shape"):
+    elif hasattr(value, "nbytes") and hasattr(value, "shape") and not isinstance(value, type):
         yield value
     elif depth and type(value).__module__.startswith(_OURS) and not isinstance(value, Node):
         yield from kept_by(value, depth - 1)
