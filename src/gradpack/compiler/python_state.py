@@ -233,13 +233,14 @@ class Walk:
                         self._values(kind, f"{name}.{key}", partial(_members, members, key), [f"{name}.{key}"])
 
     def _function(self, function: FunctionType, name: str) -> None:
-        if not _is_users(function.__module__ or ""):
+        users = _is_users_function(function)
+        if not users:
             inner = getattr(function, "__wrapped__", None)
             if inner is not None:
                 self._queue.append((inner, name))
         for cell, each in zip(function.__closure__ or (), function.__code__.co_freevars, strict=True):
             self._values(cell, each, partial(_contents, cell), [each] * len(_contents(cell)))
-        if not _is_users(function.__module__ or ""):
+        if not users:
             return
         if function.__defaults__:
             self._queue.append((function.__defaults__, f"defaults of {name}"))
@@ -322,6 +323,11 @@ def _contents(cell: CellType) -> list[Any]:
 def _is_users(module: str) -> bool:
     top = module.partition(".")[0]
     return top not in _OTHERS and (top not in sys.stdlib_module_names or top == "__main__")
+
+
+def _is_users_function(function: FunctionType) -> bool:
+    """Return whether a function is none of the libraries'; an example in one of their docstrings is the user's."""
+    return _is_users(function.__module__ or "") or function.__code__.co_filename.startswith("<doctest ")
 
 
 def _names(code: CodeType) -> list[str]:

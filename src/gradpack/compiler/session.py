@@ -58,7 +58,8 @@ class Session:
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call the function, and record it."""
         self.facts = [facts_of(t) for t, *_ in self.before]
-        original, profile = engine.run, sys.getprofile()
+        original, profile, collects = engine.run, sys.getprofile(), gc.isenabled()
+        gc.disable()  # what it calls, as finalizers, is no part of the function
         for (tensor, *_), array in zip(self.before, self.arrays, strict=True):
             tensor._data, tensor._spec = array, RECORDING.spec(array)
         optimizers.RECORDERS.append(self.update)
@@ -78,6 +79,8 @@ class Session:
             raise
         finally:
             engine.run = original
+            if collects:
+                gc.enable()
             optimizers.RECORDERS.remove(self.update)
             making.RECORDERS.remove(self.made)
             self._close()

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from weakref import ref
 
 from ..autograd.decorate import decorate
+from ..core.tensor import Tensor
 from .meter import Meter
 from .policy import Policy
 from .torch_graph import METERS, LearnedTable, PerThread, TorchHooks, TorchModuleCall
@@ -31,7 +32,7 @@ def _torch(who: str) -> Any:
         torch: Any = import_module("torch")
     except ImportError as error:
         raise ImportError(f"saved.torch.{who}() needs an installed torch: pip install torch ({error})") from None
-    if not hasattr(getattr(torch, "_C", None), "_TensorBase"):
+    if getattr(torch, "Tensor", None) is Tensor or not hasattr(getattr(torch, "_C", None), "_TensorBase"):
         raise ImportError(
             f"saved.torch.{who}() needs an installed torch, and `torch` is {torch.__name__} in this process: "
             "use the policy itself, or leave install_as_torch out"
