@@ -145,3 +145,10 @@ def test_inputs_on_the_way_and_hooks(name, hooked):
     for g, each in zip(found, zip(*rows, strict=True), strict=True):
         torch.testing.assert_close(g, torch.stack(each))
         assert g.grad_fn is None and not g.requires_grad
+
+
+def test_large_batches_are_left_as_they_came():
+    torch.ones(1 << 20).tanh()  # after which arrays take the forms for large ones, which write to gradients
+    x = torch.linspace(-1, 1, 1030, requires_grad=True)
+    (found,) = torch.autograd.grad(-(-(-x)) * 2, x, torch.eye(1030), is_grads_batched=True)
+    torch.testing.assert_close(found, torch.eye(1030) * -2)

@@ -56,7 +56,8 @@ def test_signal_windows_refuse_alike(name):
             try:
                 getattr(lib.signal.windows, name)(**words)
             except Exception as error:
-                return [type(error).__name__, str(error).replace("torch.", "").replace("gradpack.", "")[:60]]
+                said = str(error).partition(". It takes")[0]  # ours lists the keywords, too
+                return [type(error).__name__, said.replace("torch.", "").replace("gradpack.", "")[:60]]
             return None
 
         assert outcome(call, gradpack) == outcome(call, torch)
