@@ -1,4 +1,4 @@
-"""Time eighteen training steps in torch, gradpack, its programs, NumPy by hand and JAX, by processes that take turns.
+"""Time eighteen training steps in torch, gradpack, its programs, NumPy and JAX by hand, by processes that take turns.
 
     python -m benchmarks.steps [--only NAME]... [--library NAME]... [--rounds N] [--threads N] [--without-numba]
                                [--json FILE]
@@ -30,7 +30,14 @@ if not __package__:  # run as a file
 
 from benchmarks import harness
 
-LIBRARIES = {"torch": "torch", "gradpack": "gradpack", "compiled": "compiled", "numpy": "by hand", "jax": "JAX"}
+LIBRARIES = {
+    "torch": "torch",
+    "gradpack": "gradpack",
+    "compiled": "compiled",
+    "numpy": "by hand",
+    "jax": "JAX",
+    "xla": "in XLA",
+}
 BLOCK = 0.1  # seconds, at least, of one turn
 
 
@@ -71,16 +78,31 @@ def _step(library: str, name: str, threads: int) -> Callable[[], Any]:
     """Return the step of one library."""
     if library == "numpy":
         return import_module("benchmarks.steps_by_hand").STEPS[name]()
-    if library == "jax":
+    if library in ("jax", "xla"):
         cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
         if threads < len(cores):  # XLA makes as many threads as there are cores, and has no variable for it
             os.sched_setaffinity(0, cores[:threads])
+    if library == "jax":
         return import_module("benchmarks.steps_in_jax").STEPS[name]()
-    torch = import_module("gradpack" if library == "compiled" else library)
+    torch = import_module("gradpack" if library in ("compiled", "xla") else library)
     if hasattr(torch, "set_num_threads"):
         torch.set_num_threads(threads)
     step: Callable[[], Any] = import_module("benchmarks.step_programs").STEPS[name](torch)
+    if library == "xla":
+        return _waiting(torch.compile(step, backend="jax"))
     return torch.compile(step) if library == "compiled" else step
+
+
+def _waiting(step: Callable[[], Any]) -> Callable[[], Any]:
+    """Return a step that waits for its results."""
+
+    def run() -> Any:
+        found = step()
+        for each in found if isinstance(found, tuple) else (found,):
+            each.data  # noqa: B018 - brings the numbers
+        return found
+
+    return run
 
 
 def serve(library: str, name: str) -> None:
@@ -182,7 +204,7 @@ def header() -> str:
 def row(name: str, result: Result) -> str:
     """Return the line of a step: milliseconds, ratios to torch, how many processors gradpack kept busy."""
     times = [_cell(statistics.median(result.wall[x]) * 1e3 if x in result.wall else None) for x in LIBRARIES]
-    quartiles, others = result.ratios("gradpack"), [_cell(result.ratio(x)) for x in ("compiled", "numpy", "jax")]
+    quartiles, others = result.ratios("gradpack"), [_cell(result.ratio(x)) for x in ("compiled", "numpy", "jax", "xla")]
     ours = "{1:.2f} ({0:.2f}-{2:.2f})".format(*quartiles) if quartiles else "-"
     busy = sum(result.processor["gradpack"]) / sum(result.wall["gradpack"]) if "gradpack" in result.wall else None
     return f"{name:15}{''.join(times)}{ours:>23}{''.join(others)}{_cell(busy, 2)[1:]}"

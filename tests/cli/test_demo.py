@@ -89,6 +89,15 @@ def test_the_seed_decides_everything_that_is_random(here, capsys):
     assert not np.array_equal(weights[0], weights[2])
 
 
+def test_compiled_steps_are_the_same_steps(here, capsys):
+    weights = []
+    for option in ([], ["--compile"]):
+        assert main(["demo", "--text", "text.txt", "--steps", "6", "--save", "w.npz", *option, *SMALL]) == 0
+        with np.load("w.npz") as saved:
+            weights.append(saved["head.weight"])
+    np.testing.assert_allclose(weights[0], weights[1], rtol=1e-4, atol=1e-5)
+
+
 def test_dropout_is_the_same_under_all_ways(here, capsys):
     assert main(["demo", "--text", "text.txt", "--steps", "2", "--dropout", "0.3", *SMALL]) == 0
     rows = table(capsys.readouterr().out)

@@ -297,16 +297,73 @@ def test_numpy_inside():
     effects("values of a tensor", lambda: lambda x: torch.tensor(np.cumsum(x.numpy())))
 
 
-def test_factories_that_draw():
-    found = effects("random numbers", lambda: lambda x: x + torch.randn(2))
+@pytest.mark.parametrize(
+    "draw",
+    [
+        lambda x: torch.randn(2) + torch.rand(2),
+        lambda x: torch.rand_like(x) * torch.randn_like(x),
+        lambda x: torch.randint(0, 9, (2,)) + torch.normal(0.0, 2.0, size=(2,)),
+        lambda x: x[torch.randperm(2)] * torch.zeros(2).add(3),
+    ],
+)
+def test_factories_that_draw(draw):
+    found = []
+    for use in (lambda f: f, compiled):
+        f = use(lambda x: x + draw(x))
+        torch.manual_seed(0)
+        found.append([f(torch.tensor([1.0, 2.0])).tolist() for _ in range(6)])
+    assert found[0] == found[1] and f.kept
+
+
+def test_draws_in_place_or_of_other_generators():
+    generator = torch.Generator().manual_seed(0)
+    found = effects("random numbers", lambda: lambda x: torch.empty(2).normal_() + x)
     assert len({tuple(y.tolist()) for y in found}) == 5
+    f = Compiled(lambda x: x + torch.randn(2, generator=generator))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert len({tuple(f(torch.ones(2)).tolist()) for _ in range(6)}) == 6
 
 
-def test_a_graph_that_is_left():
-    w = torch.ones(2, requires_grad=True)
-    found = effects("graph", lambda: lambda x: x * w)
-    found[-1].sum().backward()
-    assert w.grad.tolist() == [1, 1]
+@pytest.mark.parametrize("name", ["momentum", "weight_decay"])
+def test_an_option_of_an_optimizer_that_becomes_zero(name):
+    found = []
+    for use in (lambda f: f, lambda f: compiled(f)):
+        w = torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.SGD([w], lr=0.1, momentum=0.5, weight_decay=0.1)
+
+        def f(x, w=w, optimizer=optimizer):
+            optimizer.zero_grad()
+            (x * w * w).sum().backward()
+            optimizer.step()
+
+        step = use(f)
+        for i in range(9):
+            optimizer.param_groups[0][name] = 0.0 if 3 < i < 7 else 0.2
+            optimizer.param_groups[0]["lr"] = 0.1 / (i + 1)
+            step(numbers(3, seed=i))
+        found.append(w.tolist())
+    assert found[0] == pytest.approx(found[1], rel=1e-6)
+
+
+def test_steps_of_parameters_that_differ():
+    found = []
+    for use in (lambda f: f, lambda f: compiled(f)):
+        a, b = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+        optimizer = torch.optim.Adam([a, b], lr=0.1)
+
+        def f(x, a=a, b=b, optimizer=optimizer):
+            optimizer.zero_grad()
+            (x * a * b).sum().backward()
+            optimizer.step()
+
+        step = use(f)
+        for i in range(9):
+            if i == 5:
+                optimizer.state[b]["step"].fill_(1)
+            step(numbers(3, seed=i))
+        found.append(a.tolist() + b.tolist())
+    assert found[0] == pytest.approx(found[1], rel=1e-5)
 
 
 def test_hooks_of_tensors():

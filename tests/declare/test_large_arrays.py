@@ -54,6 +54,19 @@ def test_large_arrays_give_what_small_ones_give(operation, dtype):
         np.testing.assert_array_equal(np.signbit(found), np.signbit(expected))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "operation", [*OPERATIONS, torch.relu, F.relu6, torch.abs, torch.tanh, lambda x: x.clamp(-1, 1)]
+)
+def test_the_gradient_of_a_sum_has_the_dtype_of_the_array(operation, dtype):
+    x, _ = arrays(dtype)
+    leaf = torch.tensor(x, requires_grad=True)
+    operation(leaf).sum().backward()
+    assert leaf.grad.numpy().dtype == dtype
+    expected = results(operation, x, np.ones(x.shape, dtype))[1]
+    np.testing.assert_array_equal(leaf.grad.numpy(), expected)
+
+
 def test_arrays_that_are_not_dense_are_taken_whole():
     x, g = arrays(np.float32, 2 * SIZE)
     expected = results(F.silu, x[::2].copy(), g[::2].copy())

@@ -60,6 +60,7 @@ class Backend:
     mutable = True  # are arrays mutable?
     makes = False  # does it make arrays and random numbers by itself? Then `making` binds functions that do
     aliasing = True  # do indexing and transposing give views of the same memory?
+    later = False  # are values computed later, so that nothing can depend on them now?
     layout: layout = strided
 
     def __init__(self) -> None:

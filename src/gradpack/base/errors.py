@@ -35,6 +35,15 @@ def shapes_do_not_broadcast(op: str, a: Sequence[int], b: Sequence[int]) -> Runt
     return RuntimeError(f"{op}() cannot broadcast shapes {list(a)} and {list(b)}")
 
 
+def no_common_shape(op: str, shapes: Sequence[Sequence[int]]) -> RuntimeError:
+    """The error for the first two of several shapes that cannot be broadcast together."""
+    for i, b in enumerate(shapes):
+        for a in shapes[:i]:
+            if any(m != n and 1 not in (m, n) for m, n in zip(reversed(a), reversed(b), strict=False)):
+                return shapes_do_not_broadcast(op, a, b)
+    return shapes_do_not_broadcast(op, shapes[0], shapes[-1])
+
+
 def dim_out_of_range(dim: int, ndim: int) -> IndexError:
     low, high = (-1, 0) if ndim == 0 else (-ndim, ndim - 1)
     return IndexError(f"Dimension out of range (expected to be in range of [{low}, {high}], but got {dim})")

@@ -21,6 +21,18 @@ FLOATS = {
 }
 
 
+def _as_type(name: str, value: Any) -> dtype:
+    """The dtype for an argument; Python's number types mean the widest of their kind.
+
+    Raises:
+        TypeError: for anything else.
+    """
+    found = dtypes.as_dtype(name, value) if isinstance(value, dtype | type) else None
+    if found is None:
+        raise TypeError(f"{name}(): argument 'type' (position 1) must be torch.dtype, not {type(value).__name__}")
+    return found
+
+
 class finfo:  # noqa: N801 - torch's name
     """Limits of a floating-point dtype: `bits, eps, max, min, tiny, smallest_normal, resolution, dtype`.
 
@@ -34,8 +46,8 @@ class finfo:  # noqa: N801 - torch's name
     __slots__ = ("bits", "dtype", "eps", "max", "min", "resolution", "smallest_normal", "tiny")
 
     def __init__(self, type: dtype | None = None) -> None:
-        type = dtypes.get_default_dtype() if type is None else type
-        if not isinstance(type, dtype) or type.category < dtypes.FLOATING:
+        type = dtypes.get_default_dtype() if type is None else _as_type("finfo", type)
+        if type.category < dtypes.FLOATING:
             raise TypeError(f"torch.finfo() requires a floating point input type. Use torch.iinfo to handle {type!r}")
         name = type.to_real().name
         self.bits, significand, low, high, digits = FLOATS[name]
@@ -66,7 +78,8 @@ class iinfo:  # noqa: N801 - torch's name
     __slots__ = ("bits", "dtype", "max", "min")
 
     def __init__(self, type: dtype) -> None:
-        if not isinstance(type, dtype) or type.category >= dtypes.FLOATING:
+        type = _as_type("iinfo", type)
+        if type.category >= dtypes.FLOATING:
             raise TypeError(f"torch.iinfo() requires an integer input type. Use torch.finfo to handle {type!r}")
         if type.category == dtypes.BOOL:
             raise TypeError("torch.bool is not supported by torch.iinfo")

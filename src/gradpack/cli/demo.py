@@ -41,6 +41,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     for name, kind, default, summary in numbers:
         parser.add_argument(name, type=kind, metavar="N", default=default, help=f"{summary} (default: %(default)s)")
+    parser.add_argument("--compile", action="store_true", help="run training steps as a program of NumPy's calls")
 
 
 def run(args: Namespace) -> int:
@@ -90,7 +91,7 @@ def train(console: Any, model: GPT, data: Tensor, args: Namespace) -> list[float
     losses: list[float] = []
     speed = Speed(args.batch * args.context)
     with progress(console, "training", args.steps) as tell:
-        for loss in training(model, data, args.steps, args.batch, args.rate):
+        for loss in training(model, data, args.steps, args.batch, args.rate, args.compile):
             losses.append(loss)
             if not isfinite(loss):
                 raise Problem(f"the loss became {loss} at step {len(losses)}: try a smaller --rate", code=1)

@@ -7,11 +7,11 @@ from typing import Any, TypeVar
 
 __all__ = [
     "allow_in_graph", "assume_constant_result", "compile", "disable", "is_compiling", "is_dynamo_compiling",
-    "is_exporting", "list_backends", "reset",
+    "is_exporting", "list_backends", "many", "reset",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
-_BACKENDS = ("numpy", "inductor", "eager", "aot_eager")
+_BACKENDS = ("numpy", "inductor", "jax", "eager", "aot_eager")
 
 
 def compile(
@@ -36,9 +36,9 @@ def compile(
         model: a function or a module; without it, `compile` returns a decorator.
         fullgraph: raise an error where a call cannot become a program.
         dynamic: without effect: each shape has a program.
-        backend: "numpy", or one of torch's names for it. "eager" runs the function as it is.
+        backend: "numpy", or one of torch's names for it. "jax" gives the program to XLA. "eager" runs the function.
         mode: without effect.
-        options: without effect.
+        options: for "jax" `{"place": ...}`, see `docs/compile.md`; else without effect.
         disable: return `model` as it is.
 
     Returns:
@@ -46,6 +46,7 @@ def compile(
 
     Raises:
         RuntimeError: for an unknown backend.
+        ImportError: for "jax" where JAX is not installed.
 
     Example::
 
@@ -64,7 +65,7 @@ def compile(
         >>> loss
         tensor(1.5000, grad_fn=<CompiledFunctionBackward>)
         >>> print(step.source.splitlines()[0])
-        def program(x, w):
+        def bind(w):
     """
     if model is None:
         return lambda model: compile(
@@ -82,9 +83,13 @@ def compile(
     from .compiled import Compiled
     from .module import OptimizedModule
 
-    if isinstance(model, Module):
-        return OptimizedModule(model, fullgraph)
-    return Compiled(model, fullgraph)
+    if backend == "jax":
+        from .jax import compiled_by_jax
+
+        made: Compiled = compiled_by_jax(model, fullgraph, options or {})
+    else:
+        made = Compiled(model, fullgraph)
+    return OptimizedModule(model, made) if isinstance(model, Module) else made
 
 
 DISABLED: set[Any] = set()  # the code of functions that no program may call
@@ -130,7 +135,7 @@ def assume_constant_result(fn: F) -> F:
 
 def list_backends(exclude_tags: tuple[str, ...] = ("debug", "experimental")) -> list[str]:
     """Return the names of backends."""
-    return ["inductor", "numpy"]
+    return ["inductor", "jax", "numpy"]
 
 
 def reset() -> None:
@@ -140,3 +145,22 @@ def reset() -> None:
     module = sys.modules.get(f"{__name__}.compiled")
     for compiled in [] if module is None else list(module.ALL):
         compiled.reset()
+
+
+def many(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of stacked tensors that calls `function` for each slice, and stacks the results.
+
+    Where `function` was compiled with `backend="jax"` and its program is known, all calls are one scan of XLA's.
+
+    Args:
+        function: takes tensors by position, and returns tensors, in lists, tuples or dicts.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.compiler.many(lambda x: (x * 2).sum())(torch.ones(3, 2))
+        tensor([4., 4., 4.])
+    """
+    from .stacked import called
+
+    return lambda *stacked: called(function, stacked)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from _thread import RLock
 from collections.abc import Callable
-from functools import partial, update_wrapper
+from functools import cache, partial, update_wrapper
 from typing import Any
 from weakref import WeakSet
 
@@ -18,18 +17,22 @@ from ..base.modes import MODE, TRANSFORMS
 from ..base.settings import FILLING
 from ..base.tree import TreeSpec, tree_flatten, tree_unflatten
 from ..core.tensor import Tensor
-from ..graph.node import AccumulateGrad
 from ..ops.random.generator import default_generator
-from .facts import TENSOR, Kept, Result, grad_of, tensor_of
-from .freed import freed_edge
+from .facts import TENSOR, Kept, Result, grad_of
+from .graphs import LOCK, agrees
 from .program import GuardFailed
 from .python_state import Unreachable, Walk
 from .session import Session
 from .undo import Undo
 
 LIMIT = 8  # programs of one function
-_LOCK = RLock()
 ALL: WeakSet[Compiled] = WeakSet()
+
+
+@cache
+def _plain_tree(count: int) -> TreeSpec:
+    """Return the structure of so many arguments by position."""
+    return tree_flatten(((None,) * count, {}))[1]
 
 
 class Unsupported(RuntimeError):  # noqa: N818 - torch's name
@@ -51,6 +54,8 @@ class Compiled:
         function: the function.
         fullgraph: raise an error where a call cannot become a program.
     """
+
+    whole = False  # whether operations are one instruction each, for XLA
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         self.function, self.fullgraph = function, fullgraph
@@ -77,9 +82,15 @@ class Compiled:
         context = _context()
         if context is None:
             return self.function(*args, **kwargs)
-        leaves, tree = tree_flatten((args, kwargs))
-        inputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-        with _LOCK:
+        if kwargs or not all(type(a) is Tensor for a in args):
+            leaves, tree = tree_flatten((args, kwargs))
+            inputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+            for each in inputs:
+                each._data  # noqa: B018 - one whose numbers are with JAX becomes a plain one
+        else:
+            leaves = inputs = list(args)
+            tree = _plain_tree(len(args))
+        with LOCK:
             for kept in self.kept:
                 if self._fits(kept, context, leaves, tree, inputs):
                     try:
@@ -117,18 +128,18 @@ class Compiled:
         if not kept.checked[0]:
             tensors = [source.now(inputs) for source in kept.sources]
             return self._checked(kept, args, kwargs, tensors, [t._data for t in tensors], inputs)
-        return self._finish(kept, self._run(kept, kept.facts.arrays(inputs), inputs), inputs)
+        return tree_unflatten(kept.facts.finish(self._run(kept, inputs), inputs), kept.shape)
 
-    def _run(self, kept: Kept, arrays: list[Any], inputs: list[Tensor]) -> Any:
+    def _run(self, kept: Kept, inputs: list[Tensor]) -> Any:
         """Return the outputs of a program; nothing has changed if a guard failed."""
         if not (kept.undo or kept.draws):
             with quiet():
-                return kept.built.run(*arrays)
+                return kept.facts.run(inputs)
         before = [(a, a.copy()) for a in (kept.sources[i].now(inputs)._data for i in kept.undo)]
         state = default_generator.get_state() if kept.draws else None
         try:
             with quiet():
-                return kept.built.run(*arrays)
+                return kept.facts.run(inputs)
         except GuardFailed:
             for array, copy in before:
                 array[...] = copy
@@ -136,45 +147,22 @@ class Compiled:
                 default_generator.set_state(state)
             raise
 
-    def _finish(self, kept: Kept, outputs: Any, inputs: list[Tensor]) -> Any:
-        """Change versions and gradients, and return the results."""
-        for source, count in kept.written:
-            source.now(inputs)._counter[0] += count
-        for source, output in kept.grads:
-            tensor: Any = inputs[source.place] if source.tensor is None else source.tensor
-            made = None if output is None else tensor_of(outputs[output])
-            edge = tensor._edge
-            if type(edge) is AccumulateGrad:
-                edge.grad = made
-            else:
-                tensor._own_grad = made
-        results = []
-        for each in kept.results:
-            if type(each) is not Result:
-                results.append(each)
-            elif each.source >= 0:
-                found = kept.sources[each.source].now(inputs)
-                results.append(grad_of(found) if each.requires_grad else found)
-            else:
-                made = tensor_of(outputs[each.output])
-                if each.requires_grad:
-                    made._edge = freed_edge()
-                results.append(made)
-        return tree_unflatten(results, kept.shape)
-
     # -- the first replay is compared with an eager call --
 
     def _checked(self, kept: Kept, args: Any, kwargs: Any, tensors: Any, arrays: Any, inputs: Any) -> Any:
         """Run a program, take back what it did, call the function, and drop the program unless they agree."""
         everything = Undo(kept.program.instructions, tensors, arrays)
         try:
-            outputs = self._run(kept, kept.facts.arrays(inputs), inputs)
+            outputs = self._run(kept, inputs)
         except GuardFailed:
             everything.restore()
             raise
-        except Exception:  # the call says what is wrong
+        except Exception as error:  # where the function fails, too, its error is raised
             everything.restore()
-            return self.function(*args, **kwargs)
+            result = self.function(*args, **kwargs)
+            self.kept.remove(kept)
+            self._stop(f"its program failed ({type(error).__name__}: {error}), and the function did not")
+            return result
         found = [np.array(outputs[i]) for i in _places(kept)], [a.copy() for a in arrays]
         everything.restore()
         result = self.function(*args, **kwargs)
@@ -185,6 +173,10 @@ class Compiled:
                 tensor: Any = inputs[source.place] if source.tensor is None else source.tensor
                 wanted.append(_array(grad_of(tensor)))
         agree = shape == kept.shape and all(map(_equal, found[0], wanted)) and all(map(_equal, found[1], arrays))
+        if agree and kept.backward is not None:
+            roots = {e.root: leaves[i] for i, e in enumerate(kept.results) if type(e) is Result and e.root >= 0}
+            results = [roots[i] for i in range(len(roots))]
+            agree = agrees(kept.backward, kept.backward.built.bind(), outputs, results, inputs, _equal)
         kept.checked[0] = agree
         if not agree:
             self.kept.remove(kept)
@@ -210,7 +202,7 @@ class Compiled:
         except Unreachable as reason:
             self._refuse(str(reason))
             return self.function(*args, **kwargs)
-        session = Session(walk, inputs)
+        session = Session(walk, inputs, self.whole)
         if session.reason:
             self._refuse(session.reason)
             return self.function(*args, **kwargs)
@@ -235,8 +227,11 @@ class Compiled:
 
     @property
     def source(self) -> str:
-        """The text of the program that was made last; "" if there is none."""
-        return self.kept[-1].built.source if self.kept else ""
+        """The text of the program that was made last, and of its backward pass; "" if there is none."""
+        if not self.kept:
+            return ""
+        forward, backward = self.kept[-1].facts.built, self.kept[-1].backward
+        return forward.source + (f"\n# backward:\n{backward.built.source}" if backward is not None else "")
 
     def explain(self) -> str:
         """Return what was recorded, what has to hold for each program, and why calls run without one."""
@@ -247,6 +242,11 @@ class Compiled:
                 f"program {i}: {len(kept.program.instructions)} instructions, {len(kept.sources)} tensors, "
                 f"{len(kept.walk.snapshots)} checks of Python values"
             )
+            for built in [kept.facts.built, *([] if kept.backward is None else [kept.backward.built])]:
+                lines.append(
+                    f"  buffers of {built.nbytes:,} bytes" + (" (backward)" if built is not kept.facts.built else "")
+                )
+                lines += [f"  {line}" for line in built.loops]
             lines += [f"  needs {g.name} == {g.expected!r} ({g.line})" for g in guards if g.kind == "guard"]
             lines += [f"  needs the shape of {g.name} ({g.line})" for g in guards if g.kind == "checked"]
         if self.stopped:

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
-import copy
 import keyword
 import math
 import os
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..backends.numpy import NUMPY, product
-from ..declare.generate.fusion import fused, large_body, large_formula, of_body
-from ..declare.generate.inline import Inlined
-from ..kernels.dispatch import SEEN
+from .buffers import Buffer, planned
+from .fusion import described, fused, with_large_forms
 from .program import GuardFailed, Instruction, Program, Variable, variables
 
 _PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
@@ -30,11 +25,16 @@ class Built(NamedTuple):
 
     Attributes:
         source: its text.
-        run: takes the arrays of inputs and state, in order, and returns those of the outputs.
+        bind: takes the steady arrays, and returns a function of the arrays of inputs and of the other state, in order,
+            which returns those of the outputs.
+        nbytes: of the buffers that such a function holds.
+        loops: lines on what is one loop, and what is not and why.
     """
 
     source: str
-    run: Callable[..., tuple[Any, ...]]
+    bind: Callable[..., Callable[..., tuple[Any, ...]]]
+    nbytes: int
+    loops: list[str]
 
 
 class _Writer:
@@ -46,23 +46,51 @@ class _Writer:
         self.of: dict[Variable, str] = {}
         self.taken = {"program", *dir(builtins), *keyword.kwlist, *self.names}
         self.functions: dict[Any, str] = {}
+        self.prologue: list[str] = []
+        self.plan = planned(program)
+        self.fixed: set[Variable] = set()  # arrays that are the same ones at each call
+        self.buffers: dict[Any, str] = {}
+        self.numbers: dict[Any, str] = {}
 
     def text(self) -> str:
         program = self.program
-        given = [self.variable(v) for v in (*program.inputs, *program.state)]
-        last = self._last_uses()
+        steady = [self.variable(v) for v in program.steady]
+        given = [self.variable(v) for v in (*program.inputs, *program.state) if v not in program.steady]
+        self.fixed.update(program.steady)
+        last, lent = self._last_uses(), set(self.plan.same.values())
         lines, line = [], ""
         for place, each in enumerate(program.instructions):
+            if self._stays(each):
+                self.prologue += self.instruction(each)
+                self.fixed.add(each.results)
+                continue
             if each.line != line:
                 line = each.line
                 lines.append(f"# {_shown(line)}")
             lines += self.instruction(each)
-            gone = [self.of[v] for v in last.get(place, ())]
+            gone = [self.of[v] for v in last.get(place, ()) if v not in self.fixed and v not in lent]
             if gone:
                 lines.append(f"del {', '.join(gone)}")
         lines.append(f"return {self.arguments(tuple(program.outputs))}")
-        body = "".join(f"    {each}\n" for each in lines)
-        return f"def program({', '.join(given)}):\n{body}"
+        texts: list[tuple[str, Any]] = [
+            (each.name, each.function) for each in program.instructions if each.kind == "loop"
+        ]
+        loops = {name: function.text for name, function in texts}
+        written = "".join(f"# {name}, compiled:\n{_commented(text)}\n" for name, text in loops.items())
+        if not steady and not self.prologue:
+            return written + f"def program({', '.join(given)}):\n" + "".join(f"    {each}\n" for each in lines)
+        body = "".join(f"    {each}\n" for each in self.prologue)
+        body += f"\n    def program({', '.join(given)}):\n" + "".join(f"        {each}\n" for each in lines)
+        return f"{written}def bind({', '.join(steady)}):\n{body}\n    return program\n"
+
+    def _stays(self, each: Instruction) -> bool:
+        """Return whether an instruction is a view of arrays that are the same ones at each call."""
+        made, given = each.results, variables((each.args, each.kwargs))
+        if each.kind != "call" or each.writes or not isinstance(made, Variable):
+            return False
+        return all(v in self.fixed or v.value is not None for v in given) and any(
+            v in self.fixed and v.memory == made.memory for v in given
+        )
 
     def _last_uses(self) -> dict[int, list[Variable]]:
         """Return the large arrays that nothing needs after an instruction, by its place."""
@@ -73,7 +101,7 @@ class _Writer:
         for place, each in enumerate(program.instructions):
             made = variables(each.results)
             for v, (shape, _) in zip(made, _facts(each), strict=False):
-                if np.prod(shape) >= _LARGE:
+                if math.prod(shape) >= _LARGE and v not in self.plan.of:
                     large.add(v)
             for v in (*variables((each.args, each.kwargs)), *made):
                 last[v] = place
@@ -89,7 +117,11 @@ class _Writer:
             hint = re.sub(r"\W+", "_", v.hint).strip("_").lower()
             name = hint if hint and not hint[0].isdigit() else f"v{v.number}"
             found = self.of[v] = self.free(name)
-            if v.value is not None:
+            if v.value is not None and v.shape and v.dtype.isbuiltin == 1 and not any(v.strides) and 0 not in v.shape:
+                self.names["np"] = np
+                one = f"np.{v.dtype.name}({v.value.flat[0].item()!r})"
+                self.prologue.append(f"{found} = np.broadcast_to({one}, {self.arguments(v.shape)})")
+            elif v.value is not None:
                 self.names[found] = v.value
         return found
 
@@ -100,51 +132,122 @@ class _Writer:
         self.taken.add(found)
         return found
 
+    def buffer(self, made: Buffer) -> str:
+        """Return the name of an array that the program writes to."""
+        found = self.buffers.get(made)
+        if found is None:
+            self.names["np"] = np
+            kind, first = self.arguments(made.dtype), next((b for b in self.buffers if b.number == made.number), None)
+            found = self.buffers[made] = self.free(f"b{made.number}")
+            order = "" if made.order == "C" else f", order={made.order!r}"
+            if first is None:
+                self.prologue.append(f"{found} = np.empty({self.arguments(made.shape)}, {kind}{order})")
+            else:
+                whole = self.buffers[first] + ("" if first.order == "C" else ".T")
+                shape = made.shape if made.order == "C" else made.shape[::-1]
+                view = f"{whole}.reshape({self.arguments(shape)})" + ("" if made.order == "C" else ".T")
+                self.prologue.append(f"{found} = {view}")
+        return found
+
     def instruction(self, each: Instruction) -> list[str]:
-        call = self.large(each) or self.inlined(each) or f"{self.function(each)}({self.call_arguments(each)})"
+        made = each.results
+        if each.kind in ("large", "loop"):
+            return self.into_results(each)
+        if isinstance(made, Variable) and made in self.plan.of:
+            name = self.buffer(self.plan.of[made])
+            call = self.into(each, name)
+            self.of[made] = name
+            self.fixed.add(made)
+            return [call]
+        if isinstance(made, Variable) and made in self.plan.same:
+            self.of[made] = self.of[self.plan.same[made]]
+            return [self.into(each, self.of[made])]
+        if isinstance(each.function, np.ufunc) and each.kwargs.keys() == {"out"} and made is each.kwargs["out"]:
+            return [self.into(each._replace(kwargs={}), self.variable(made))]
+        call = self.short(each) or f"{self.function(each)}({self.call_arguments(each)})"
         if each.kind == "guard":
             return [f"if {call} != {self.arguments(each.expected)}: raise GuardFailed({_message(each)!r})"]
-        if each.results is None:
+        if made is None or made is each.kwargs.get("out"):
             return [call]
-        lines = [f"{self.target(each.results)} = {call}"]
+        lines = [f"{self.target(made)} = {call}"]
         if each.kind == "checked":
             for v, (shape, _) in zip(variables(each.results), _facts(each), strict=True):
                 lines.append(f"if {self.of[v]}.shape != {shape}: raise GuardFailed({_message(each)!r})")
         return lines
 
-    def large(self, each: Instruction) -> str | None:
-        """Return a call of the form of an elementwise body or formula for large arrays, if these are large."""
-        if each.origin is None or not isinstance(each.results, Variable):
-            return None
-        op, which = each.origin
-        run, least = _large_form(op, which)
-        if run is None or math.prod(each.expected[0]) < least:
-            return None
-        if not SEEN:
-            SEEN.append(least)
-        given = dict(zip(_params(op, which), map(self.arguments, each.args), strict=False))
-        given |= {k: self.arguments(v) for k, v in each.kwargs.items()}
-        name = self.functions.get(run)
-        if name is None:
-            name = self.functions[run] = self.free(re.sub(r"\W+", "_", each.name))
-            self.names[name] = run
-        return f"{name}({', '.join(given[p] for p in _params(op, which))})"
+    def into(self, each: Instruction, name: str) -> str:
+        """Return a call that writes its result to an array."""
+        if isinstance(each.function, np.ufunc):
+            last = (
+                f"out={name}" if each.function in (np.maximum, np.minimum) else name
+            )  # NumPy warns of a third argument
+            return f"{self.function(each)}({', '.join([*map(self.operand(each), each.args), last])})"
+        return f"{self.function(each)}({self.call_arguments(each)}, out={name})"
 
-    def inlined(self, each: Instruction) -> str | None:
-        """Return the body or formula of an operation as an expression, if it is one of NumPy's functions only."""
-        if each.origin is None or not isinstance(each.results, Variable) or not each.expected[0]:
+    def operand(self, each: Instruction) -> Callable[[Any], str]:
+        """Return a function that writes an operand of a ufunc: numbers as arrays, which take half the time."""
+        kinds = {a.dtype for a in each.args if isinstance(a, Variable)}
+
+        def text(value: Any) -> str:
+            if type(value) not in (int, float) or len(kinds) != 1 or each.name in ("np.power", "np.ldexp"):
+                return self.arguments(value)
+            (kind,) = kinds
+            if kind not in (np.float32, np.float64):
+                return self.arguments(value)
+            found = self.numbers.get((repr(value), kind))
+            if found is None:
+                found = self.numbers[repr(value), kind] = self.free(f"c{len(self.numbers)}")
+                self.prologue.append(f"{found} = np.array({value!r}, np.{kind.name})")
+                self.names["np"] = np
+            return found
+
+        return text
+
+    def short(self, each: Instruction) -> str | None:
+        """Return an operator, an index or an attribute in the place of a call."""
+        args = each.args
+        if each.name == "item":
+            return f"{self.arguments(args[0])}[{self.index(args[1])}]"
+        if each.name.startswith("attribute_"):
+            return f"{self.arguments(args[0])}.{each.name.removeprefix('attribute_')}"
+        if each.name.startswith("np.ndarray."):
+            rest = self.call_arguments(each._replace(args=args[1:]))
+            return f"{self.arguments(args[0])}.{each.name.removeprefix('np.ndarray.')}({rest})"
+        sign = _SIGNS.get(each.name)
+        if sign is None or each.kwargs or each.kind != "call":
             return None
-        op, which = each.origin
-        found = _expression(op, which)
-        if found is None:
-            return None
-        tree, params = found
-        given = dict(zip(params, map(self.arguments, each.args), strict=False))
-        given |= {k: self.arguments(v) for k, v in each.kwargs.items()}
-        if len(each.args) > len(params) or set(given) != set(params):
-            return None
-        self.names.update({"np": np, "product": product})
-        return ast.unparse(_Renamed(given).visit(copy.deepcopy(tree)))
+        parts = [*map(self.operand(each) if isinstance(each.function, np.ufunc) else self.arguments, args)]
+        parts = [f"({p})" if p[0] == "-" else p for p in parts]
+        return f"{sign}{parts[0]}" if len(parts) == 1 else f"{parts[0]} {sign} {parts[1]}"
+
+    def index(self, value: Any) -> str:
+        if isinstance(value, tuple) and value:
+            return ", ".join(map(self.index, value)) + ("," if len(value) == 1 else "")
+        if type(value) is slice:
+            parts = ["" if v is None else self.arguments(v) for v in (value.start, value.stop)]
+            return ":".join([*parts, *([self.arguments(value.step)] if value.step is not None else [])])
+        return self.arguments(value)
+
+    def into_results(self, each: Instruction) -> list[str]:
+        """Return the lines of a function that is given arrays for its results."""
+        if each.kind == "large":
+            made, lent = each.results, self.plan.same.get(each.results)
+            room = self.plan.of.get(made)
+            into = "" if room is None else f", into={self.buffer(room)}"
+            into = f", into={self.of[lent]}" if lent is not None else into
+            return [f"{self.variable(made)} = {self.function(each)}({self.call_arguments(each)}{into})"]
+        lines, names = [], []
+        for v in each.results:
+            if v in each.writes:
+                self.variable(v)
+            elif v in self.plan.of:
+                self.of[v] = self.buffer(self.plan.of[v])
+                self.fixed.add(v)
+            else:
+                self.names["np"] = np
+                lines.append(f"{self.variable(v)} = np.empty({self.arguments(v.shape)}, {self.arguments(v.dtype)})")
+            names.append(self.of[v])
+        return [*lines, f"{self.function(each)}({self.call_arguments(each)}, into=[{', '.join(names)}])"]
 
     def target(self, results: Any) -> str:
         if isinstance(results, Variable):
@@ -158,7 +261,7 @@ class _Writer:
             found: Any = np
             for part in each.name.split(".")[1:]:
                 found = getattr(found, part, None)
-            if found is each.function or getattr(found, "__func__", None) is getattr(each.function, "__func__", 0):
+            if found is not None and found == each.function:
                 self.names["np"] = np
                 return each.name
         known = self.functions.get(each.function) if _hashable(each.function) else None
@@ -191,66 +294,18 @@ class _Writer:
             return f"[{', '.join(map(self.arguments, value))}]"
         if type(value) is dict:
             return "{" + ", ".join(f"{k!r}: {self.arguments(v)}" for k, v in value.items()) + "}"
+        if isinstance(value, np.dtype) and value.isbuiltin == 1:
+            self.names["np"] = np
+            return f"np.{value.name}"
         name = self.free(f"{type(value).__name__.lower()}_value")
         self.names[name] = value
         return name
 
 
-class _Renamed(ast.NodeTransformer):
-    def __init__(self, given: dict[str, str]) -> None:
-        self.given = given
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        text = self.given.get(node.id)
-        return node if text is None else ast.parse(text, mode="eval").body
-
-    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
-        return self.generic_visit(node)
-
-
-@cache
-def _expression(op: Any, which: str) -> tuple[ast.expr, tuple[str, ...]] | None:
-    """Return the expression of a body or formula, and its parameters, if it names nothing but NumPy."""
-    inlined = _of_op(op)
-    found = inlined.expression(which)
-    if found is None:
-        return None
-    function = op.forward if which == "forward" else op.formulas[which]
-    code = function.__code__
-    params = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    tree = _Products().visit(copy.deepcopy(found))
-    free = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} - set(params)
-    return (tree, params) if free <= {"np", "product"} else None
-
-
-def _params(op: Any, which: str) -> tuple[str, ...]:
-    code = (op.forward if which == "forward" else op.formulas[which]).__code__
-    found: tuple[str, ...] = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return found
-
-
-@cache
-def _large_form(op: Any, which: str) -> tuple[Callable[..., Any] | None, int]:
-    """Return the form for large arrays of a body or formula, and from how many elements on it is used."""
-    expression = _of_op(op).expression(which)
-    if which == "forward":
-        least = large_body(op, expression)
-        return (of_body(op, NUMPY.bind(op.forward), expression), least) if least else (None, 0)
-    least = large_formula(op, which, expression)
-    formula = op.formulas[which]
-    return (fused(formula, NUMPY.bind(formula), expression), least) if least else (None, 0)
-
-
-@cache
-def _of_op(op: Any) -> Inlined:
-    return Inlined(op)
-
-
-class _Products(ast.NodeTransformer):
-    """Give products the name that programs have for them."""
-
-    def visit_Name(self, node: ast.Name) -> ast.AST:
-        return ast.Name("product", node.ctx) if node.id in ("matmul", "_late_matmul") else node
+_SIGNS = {
+    "np.add": "+", "np.subtract": "-", "np.multiply": "*", "np.divide": "/", "np.true_divide": "/", "np.matmul": "@",
+    "np.negative": "-", "operator.pow": "**", "np.greater": ">", "np.less": "<", "np.equal": "==",
+}  # fmt: skip
 
 
 def _hashable(value: Any) -> bool:
@@ -274,6 +329,10 @@ def _facts(each: Instruction) -> list[tuple[Any, Any]]:
     return of(each.results, each.expected)
 
 
+def _commented(text: str) -> str:
+    return "".join(f"#     {line}\n" for line in text.splitlines())
+
+
 def _shown(line: str) -> str:
     place, _, rest = line.partition(" in ")
     return f"{os.path.basename(place)} in {rest}" if rest else "(no line)"
@@ -286,8 +345,10 @@ def _message(each: Instruction) -> str:
 
 def build(program: Program) -> Built:
     """Return a program as text and as a function."""
+    program = with_large_forms(fused(program))
     writer = _Writer(program)
     source = writer.text()
     names = writer.names
     exec(compile(source, "<compiled program>", "exec"), names)
-    return Built(source, names["program"])
+    bind = names.get("bind") or (lambda: names["program"])
+    return Built(source, bind, writer.plan.nbytes, described(program))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..backends import NUMPY
+from ..backends.memory_layout import _array_type
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad
@@ -46,7 +49,6 @@ class Kept(NamedTuple):
         undo: places of sources that are written to before a guard.
     """
 
-    built: Built
     program: Program
     walk: Walk
     leaves: list[Any]
@@ -61,6 +63,7 @@ class Kept(NamedTuple):
     draws: bool
     context: Any
     checked: list[bool]
+    backward: Any  # of `graphs`, or None
 
 
 class Facts:
@@ -70,30 +73,40 @@ class Facts:
         used: whether the program reads the array of a source.
     """
 
-    def __init__(self, sources: list[Source], facts: list[Any], used: list[bool]) -> None:
+    def __init__(self, sources: list[Source], facts: list[Any], used: list[bool], built: Built) -> None:
+        self.built = built
         self.sources, self.facts, self.used = sources, facts, used
         self.given = [s for s, u in zip(sources, used, strict=True) if u]
         self._quick: Callable[[list[Tensor]], bool] | None = None
         self._arrays: Callable[[list[Tensor]], list[Any]]
+        self._program: Callable[..., tuple[Any, ...]]
+        self.finish: Callable[[Any, list[Tensor]], list[Any]]
+        self.after: Callable[[], Callable[[Any, list[Tensor]], list[Any]]]  # makes `finish`
 
     def hold(self, inputs: list[Tensor]) -> bool:
         """Return whether they are as they were."""
         if self._quick is not None and self._quick(inputs):
             return True
-        for source, facts in zip(self.sources, self.facts, strict=True):
-            if facts_of(source.now(inputs)) != facts:
-                return False
+        if not self.are(inputs):
+            return False
         self._remember()
         return True
 
-    def arrays(self, inputs: list[Tensor]) -> list[Any]:
-        """Return the arrays that the program takes. Called after `hold`."""
-        return self._arrays(inputs)
+    def are(self, inputs: list[Tensor]) -> bool:
+        """Return whether they are as they were; remembers nothing, which would keep arrays alive."""
+        return all(facts_of(s.now(inputs)) == facts for s, facts in zip(self.sources, self.facts, strict=True))
+
+    def run(self, inputs: list[Tensor]) -> tuple[Any, ...]:
+        """Run the program on the arrays of these tensors. Called after `hold`."""
+        return self._program(*self._arrays(inputs))
 
     def _remember(self) -> None:
         """Make the functions for tensors that have the arrays that they have now."""
         names: dict[str, Any] = {"facts_of": facts_of, "grad_of": grad_of}
         tests, arrays = ["True"], []
+        steady = [s.now([])._data for s, u in zip(self.sources, self.used, strict=True) if u and is_steady(s)]
+        self._program = self.built.bind(*steady)
+        self.finish = self.after()
         for i, (source, facts, used) in enumerate(zip(self.sources, self.facts, self.used, strict=True)):
             tensor = source.tensor
             if tensor is None:
@@ -106,7 +119,6 @@ class Facts:
             names[f"t{i}"], names[f"a{i}"], names[f"e{i}"] = tensor, tensor._data, tensor._edge
             if not source.grad:
                 tests.append(f"t{i}._data is a{i} and t{i}._edge is e{i}")
-                arrays.append(f"a{i}" if used else "")
             elif used or type(tensor._edge) is not AccumulateGrad:
                 names[f"f{i}"] = facts
                 tests.append(f"facts_of(grad_of(t{i})) == f{i}")
@@ -120,11 +132,21 @@ class Facts:
 
 
 class Result(NamedTuple):
-    """A tensor among the results: an output of the program, or a source as it is, or its `.grad` if `requires_grad`."""
+    """A tensor among the results: an output of the program, or a source as it is, or its `.grad` if `requires_grad`.
+
+    Attributes:
+        root: which root of the backward pass it is; -1 for none.
+    """
 
     output: int
     source: int
     requires_grad: bool
+    root: int = -1
+
+
+def is_steady(source: Source) -> bool:
+    """Return whether a program is bound to the array of a source: it runs while the tensor has that one."""
+    return source.tensor is not None and not source.grad
 
 
 def grad_of(tensor: Tensor) -> Tensor | None:
@@ -140,4 +162,6 @@ def facts_of(tensor: Any) -> Any:
 
 
 def tensor_of(array: Any) -> Tensor:
+    if type(array) is not _array_type:  # NumPy's reductions return numbers
+        array = np.asarray(array)
     return alias(array, NUMPY.spec(array), array.shape)

@@ -13,14 +13,14 @@ class OptimizedModule(Module):
 
     Args:
         mod: the module.
-        fullgraph: raise an error where a call cannot become a program.
+        compiled: the module as a function that becomes programs.
     """
 
-    def __init__(self, mod: Module, fullgraph: bool = False) -> None:
+    def __init__(self, mod: Module, compiled: Compiled) -> None:
         super().__init__()
         self._orig_mod = mod
         self.training = mod.training
-        object.__setattr__(self, "compiled", Compiled(mod, fullgraph))
+        object.__setattr__(self, "compiled", compiled)
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         return self.compiled(*args, **kwargs)

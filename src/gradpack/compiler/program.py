@@ -18,12 +18,14 @@ class Variable:
         memory: the same object for variables that share memory.
         value: the array of a constant; None of other variables.
         hint: a name for people, or "".
+        shape, dtype, strides: of the array; a program runs only where they are the same.
     """
 
-    __slots__ = ("hint", "memory", "number", "value")
+    __slots__ = ("dtype", "hint", "memory", "number", "shape", "strides", "value")
 
-    def __init__(self, number: int, memory: int, hint: str = "", value: Any = None) -> None:
+    def __init__(self, number: int, memory: int, array: Any, hint: str = "", value: Any = None) -> None:
         self.number, self.memory, self.hint, self.value = number, memory, hint, value
+        self.shape, self.dtype, self.strides = array.shape, array.dtype, array.strides
 
 
 class Instruction(NamedTuple):
@@ -36,9 +38,11 @@ class Instruction(NamedTuple):
         results: a variable, None, or a tuple or list of these.
         writes: the variables whose memory it writes to.
         expected: for a guard, the answer that has to come again.
-        kind: "call", "guard", "draw" (takes random numbers) or "update" (of an optimizer).
+        kind: "call", "checked" (its results may have other shapes), "guard", "draw" (takes random numbers), "number"
+            (reads an option) or "update" (of an optimizer).
         line: the line of the user's that caused it.
         origin: the operation, and "forward" or the input whose formula it is; None for other functions.
+        parts: instructions that compute the same, with the variable of their result; None if there are none.
     """
 
     function: Callable[..., Any]
@@ -51,6 +55,7 @@ class Instruction(NamedTuple):
     kind: str = "call"
     line: str = ""
     origin: Any = None
+    parts: Any = None
 
 
 class Program(NamedTuple):
@@ -59,12 +64,14 @@ class Program(NamedTuple):
     Attributes:
         inputs: the arrays of the tensors among the arguments.
         state: the arrays of tensors that the function captured.
+        steady: those of them that stay the same arrays between calls.
         outputs: the arrays that outlive the call.
     """
 
     instructions: list[Instruction]
     inputs: list[Variable]
     state: list[Variable]
+    steady: list[Variable]
     outputs: list[Variable]
 
 
@@ -79,18 +86,3 @@ def variables(value: Any) -> list[Variable]:
     if isinstance(value, slice):
         return variables([value.start, value.stop, value.step])
     return []
-
-
-def without_dead_code(program: Program) -> Program:
-    """Return a program without instructions whose results nobody needs."""
-    lasting = {v.memory for v in (*program.inputs, *program.state)}
-    needed = {v.memory for v in program.outputs}
-    kept = []
-    for each in reversed(program.instructions):
-        written = {v.memory for v in each.writes}
-        wanted = each.kind != "call" or not written.isdisjoint(lasting | needed)
-        if wanted or any(v.memory in needed for v in variables(each.results)):
-            kept.append(each)
-            needed.update(v.memory for v in variables((each.args, each.kwargs)))
-            needed.update(written)
-    return program._replace(instructions=kept[::-1])

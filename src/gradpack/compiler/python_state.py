@@ -13,6 +13,7 @@ from collections.abc import Callable
 from functools import partial
 from itertools import chain
 from math import isnan
+from operator import is_
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -34,7 +35,13 @@ _PACKAGE = __name__.partition(".")[0]
 _PLAIN = (int, float, bool, complex, str, bytes, type(None), dtype, device)
 _MOST = 20_000  # values of one walk
 _INTERNAL = (f"{_PACKAGE}.declare.", f"{_PACKAGE}.backends.", f"{_PACKAGE}.graph.")  # they do not change
-_OTHERS = frozenset({"numpy", _PACKAGE})
+_OF_STATE_DICTS = tuple(  # attributes that nothing but `state_dict` and `load_state_dict` look at
+    f"._{of}{what}_{when}hooks"
+    for of in ("", "optimizer_")
+    for what in ("state_dict", "load_state_dict")
+    for when in ("", "pre_", "post_")
+)
+_OTHERS = frozenset({"numpy", "torch", _PACKAGE})
 
 
 class Unreachable(Exception):  # noqa: N818 - a message to the caller, no error
@@ -185,6 +192,8 @@ class Walk:
             self._object(value, name)
 
     def _dict(self, value: Any, name: str) -> None:
+        if name.endswith(_OF_STATE_DICTS) and not any("state_dict" in n for n in self._names):
+            return
         names = [f"{name}.{k}" if isinstance(k, str) else f"{name}[{type(k).__name__}]" for k in value]
         self._values(value, name, value.values, names)
 
@@ -253,7 +262,7 @@ class Walk:
         names = _names(function.__code__)
         self._names.update(names)
         for each in names:
-            if each in outside:
+            if each in outside and not each.startswith("@"):  # what pytest makes of `assert`
                 value = outside[each]
                 if isinstance(value, ModuleType):
                     self._module(value, function.__code__)
@@ -271,16 +280,17 @@ class Walk:
 
 def _quick_check(snapshots: list[Snapshot]) -> Callable[[], bool]:
     """Return a function that compares the identities of all values with those of the snapshots."""
-    empty, views, sized, ids = [], [], [], []
-    tests = ["not any(empty)", "[*map(id, chain(views))] == ids", "[*map(len, sized)] == lengths"]
-    names: dict[str, Any] = {"chain": chain.from_iterable}
+    empty, views, sized, values = [], [], [], []
+    tests = ["not any(empty)", "[*map(len, sized)] == lengths", "all(map(is_, chain(views), values))"]
+    names: dict[str, Any] = {"chain": chain.from_iterable, "is_": is_}
     for i, each in enumerate(snapshots):
         holder = each.holder
-        if (isinstance(holder, dict) and each.values == holder.values) or isinstance(holder, list | tuple | deque):
+        plain = isinstance(holder, dict) and each.values == holder.values
+        if plain or isinstance(holder, list | tuple | deque) or (isinstance(holder, set | frozenset) and not each.held):
             if each.held:
                 views.append(holder.values() if isinstance(holder, dict) else holder)
                 sized.append(holder)
-                ids += each.ids
+                values += each.held
             else:
                 empty.append(holder)
             continue
@@ -294,7 +304,7 @@ def _quick_check(snapshots: list[Snapshot]) -> Callable[[], bool]:
         else:
             names[f"h{i}"] = each.holds
             tests.append(f"h{i}()")
-    names |= {"empty": empty, "views": views, "sized": sized, "ids": ids, "lengths": list(map(len, sized))}
+    names |= {"empty": empty, "views": views, "sized": sized, "values": values, "lengths": list(map(len, sized))}
     exec(f"def holds():\n    return {' and '.join(tests)}", names)
     found: Callable[[], bool] = names["holds"]
     return found

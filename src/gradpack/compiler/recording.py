@@ -7,6 +7,7 @@ operation is one instruction, on the function that is bound to NumPy, so that a 
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from ..backends.base import nested
 from ..backends.memory_layout import _array_type
 from ..backends.numpy import hushed, unhush
 from ..ops.random.generator import DRAWN, Generator, default_generator
+from .lowering import NotLowered, lowered, root
 from .program import Instruction, Variable
 
 _Function = Callable[..., Any]
@@ -47,24 +49,34 @@ class Recorder:
     Attributes:
         refused: why there can be no program, with the line; None so far.
         inside: whether a recorded call runs now.
+        trial: whether a body is tried that may turn out to be no calls of NumPy's functions.
+
+    Args:
+        whole: let operations and steps of optimizers be one instruction each, for XLA to take apart.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool = False) -> None:
+        self.whole = whole
         self.instructions: list[Instruction] = []
         self.refused: str | None = None
-        self.inside = False
+        self.inside = self.trial = False
         self.open = True
+        self._line = ""
+        self.parts: Any = None  # of the body that is called next
+        self.first = 0  # where the next instruction goes that runs before all others
         self._count = 0
         self.living: WeakSet[RecordedArray] = WeakSet()
         self._state = _state()
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
 
-    def _has_refused(self) -> bool:
+    def has_refused(self) -> bool:
         return self.refused is not None
 
     def refuse(self, reason: str) -> None:
         """Let there be no program. The function goes on."""
+        if self.trial:
+            raise NotLowered(reason)
         if self.refused is None and self.open:
             self.refused = f"{reason} ({line_of_caller()})"
             self.instructions.clear()
@@ -77,16 +89,18 @@ class Recorder:
 
     def variable(self, array: Any, hint: str = "", value: Any = None) -> Variable:
         """Return a new variable for an array."""
-        root = _root(array)
-        self._kept.append(root)
+        memory = root(array)
+        self._kept.append(memory)
         self._count += 1
-        return Variable(self._count, id(root), hint, value)
+        return Variable(self._count, id(memory), array, hint, value)
 
     def array(self, array: Any, hint: str = "") -> RecordedArray:
         return RecordedArray(array, self.variable(array, hint), self)
 
     def constant(self, array: Any) -> Variable:
         """Return the variable of an array that no instruction made."""
+        if self.trial:  # the body may write to it later
+            return self.variable(array, "", array.copy("K") if 0 not in array.strides else array)
         found = self._constants.get(id(array))
         if found is None:
             found = self._constants[id(array)] = self.variable(array, "", array)
@@ -98,25 +112,26 @@ class Recorder:
     ) -> Any:
         """Return `function(*args, **kwargs)` on the real arrays, and record it."""
         given: list[RecordedArray] = []
-        opened, named = _opened(args, given), _opened(kwargs, given)
+        plain, named = _opened(args, given), _opened(kwargs, given)
         if not self.open or self.inside or self.refused is not None:
-            return self._recorded(silently(function, *opened, **named), given)[0]
-        line = line_of_caller()
+            return self._recorded(silently(function, *plain, **named), given)[0]
+        if not self.trial:
+            self._line = line_of_caller()
         references = self._references(args), self._references(kwargs)
         self.drawn_outside()
         self.inside = True
         try:
-            made = silently(function, *opened, **named)
+            made = silently(function, *plain, **named)
         finally:
             self.inside = False
         draws, self._state = self._state, _state()
         results, variables, answers = self._recorded(made, given)
         if len(self.instructions) >= MOST:
             self.refuse(f"it takes more than {MOST} instructions")
-        if self._has_refused():
+        if self.has_refused():
             return results
-        written = tuple(w.variable for w in writes)
-        static = variables is None or _is_static(origin, name, args)
+        written = tuple(w.variable for w in writes if type(w) is RecordedArray)
+        static = variables is None or _is_static(origin, name, args, given)
         kind = "call" if static else "checked"
         if draws != self._state:
             kind = "draw"
@@ -124,9 +139,28 @@ class Recorder:
             if DRAWN.get() is not None or any(isinstance(v, Generator) for v in (*args, *kwargs.values())):
                 self.refuse(f"{name} draws numbers of another generator")
         self.instructions.append(
-            Instruction(function, name, *references, variables, written, answers, kind, line, origin)
+            Instruction(function, name, *references, variables, written, answers, kind, self._line, origin)
         )
         return results
+
+    def body(self, function: _Function, bound: _Function, name: str, args: Any, kwargs: Any, origin: Any) -> Any:
+        """Return the results of a body or formula: recorded as calls of NumPy's functions if it is that, or as one."""
+        lowers = origin is not None and self.open and not (self.inside or self.trial or self.whole)
+        if lowers and self.refused is None:
+            self._line = line_of_caller()
+            made = lowered(self, function, bound, args, kwargs, origin)
+            if made is not NotImplemented:
+                return made
+        made, parts, self.parts = self.call(name, bound, args, kwargs, origin=origin), self.parts, None
+        if parts is not None and self.instructions:
+            self.instructions[-1] = self.instructions[-1]._replace(parts=parts)
+        return made
+
+    def arrays(self, made: Any) -> Any:
+        """Return results in which constants are new arrays that a program makes."""
+        if isinstance(made, np.ndarray | np.generic):
+            return self.call("np.array", np.array, (np.asarray(made),), {})
+        return nested(self.arrays, made) if isinstance(made, tuple | list) else made
 
     def _recorded(self, made: Any, given: list[RecordedArray]) -> tuple[Any, Any, Any]:
         """Return results with recorded arrays, with variables, and what has to be the same when the program runs."""
@@ -150,6 +184,12 @@ class Recorder:
             self.refuse(f"an operation returned a {type(made).__name__}")
         return made, None, made
 
+    def target(self, name: str, array: Any) -> Any:
+        """Return the array that a function writes to, if it is a recorded one; else there is no program."""
+        if type(array) is not RecordedArray:
+            self.refuse(f"{name} wrote to an array that was not recorded")
+        return array
+
     def _references(self, value: Any) -> Any:
         if type(value) is RecordedArray:
             if value.recorder is not self:
@@ -165,6 +205,8 @@ class Recorder:
 
     def guard(self, array: RecordedArray, name: str, ask: _Function) -> Any:
         """Return what Python sees of an array; the program will ask for it again."""
+        if self.trial:
+            raise NotLowered(name)
         answer = ask(array._array)
         if self.open and not self.inside:
             self.instructions.append(
@@ -202,26 +244,37 @@ class RecordedArray(NDArrayOperatorsMixin):
         return self._array
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        function, name = getattr(ufunc, method), f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-        if out is None:
+        function: Any = ufunc if method == "__call__" else getattr(ufunc, method)
+        name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
+        if out is None and method != "at":
             return self.recorder.call(name, function, inputs, kwargs)
-        (target,) = out
+        if method == "at":
+            self.recorder.call(name, function, inputs, kwargs, (self.recorder.target(name, inputs[0]),))
+            return None
+        target = self.recorder.target(name, out[0])
         if type(target) is not RecordedArray:
-            self.recorder.refuse(f"{name} wrote to an array that was not recorded")
-            return function(*_opened(inputs, []), out=target, **kwargs)
+            return function(*opened(inputs), out=target, **kwargs)
         self.recorder.call(name, function, inputs, {**kwargs, "out": target}, (target,))
         return target
 
     def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        return self.recorder.call(f"np.{function.__name__}", function, args, kwargs)
+        name, writes = f"np.{function.__name__}", tuple[Any, ...]()
+        if function.__name__ in _WRITING or kwargs.get("out") is not None:
+            writes = (self.recorder.target(name, args[0] if kwargs.get("out") is None else kwargs["out"]),)
+        return self.recorder.call(name, function, args, kwargs, writes)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # among them protocols that would hand out the memory
             raise AttributeError(f"'RecordedArray' object has no attribute {name!r}")
         if callable(getattr(self._array, name)):
-            method = getattr(np.ndarray, name)
-            return lambda *args, **kwargs: self.recorder.call(f"np.ndarray.{name}", method, (self, *args), kwargs)
+            method, writes = getattr(np.ndarray, name), (self,) if name in _METHODS else ()
+            return lambda *args, **kwargs: self.recorder.call(
+                f"np.ndarray.{name}", method, (self, *args), kwargs, writes
+            )
         return self.recorder.call(f"attribute_{name}", partial(_attribute, name), (self,), {})
+
+    def __pow__(self, other: Any) -> Any:
+        return self.recorder.call("operator.pow", pow, (self, other), {})
 
     def __getitem__(self, index: Any) -> Any:
         return self.recorder.call("item", np.ndarray.__getitem__, (self, index), {})
@@ -250,22 +303,25 @@ class RecordedArray(NDArrayOperatorsMixin):
         return f"RecordedArray(shape={self.shape}, dtype={self.dtype})"
 
 
-# Operations whose results have shapes that follow from those of their arguments, besides elementwise ones.
-_STATIC = frozenset(
-    "np.any np.all np.zeros_like np.ones_like np.where np.sum np.ndarray.astype np.ndarray.copy np.ndarray.reshape "
-    "linear matmul mm bmm mv dot addmm baddbmm sum sum_dim mean mean_dim softmax log_softmax layer_norm transpose "
-    "permute reshape view unsqueeze squeeze expand copy embedding split chunk cat stack take select slice t".split()
-)
+# Functions and methods that write to their first argument.
+_WRITING = frozenset("copyto put place putmask fill_diagonal put_along_axis".split())
+_METHODS = frozenset("fill sort put partition itemset resize setfield setflags".split())
+
+# What gives results whose shapes depend on values.
+_DYNAMIC = re.compile(r"nonzero|where|unique|mask|compress|extract|trim|repeat|bincount|histogram|delete|split|1d")
+_STATIC = frozenset("np.where where embedding gather take index_select tensor_split split".split())
 
 
-def _is_static(origin: Any, name: str, args: Any) -> bool:
+def _is_static(origin: Any, name: str, args: Any, given: list[RecordedArray]) -> bool:
     """Whether the shapes of results cannot depend on values."""
     if name == "item":
-        return not any(isinstance(i, RecordedArray | np.ndarray | list) for i in nested_items(args[1]))
-    if origin is not None:
-        op, which = origin
-        return which != "forward" or op.kind == "elementwise" or name in _STATIC
-    return name in _STATIC or name.startswith(("as_", "attribute_")) or _is_ufunc(name)
+        return not any(isinstance(i, list) or getattr(i, "dtype", 0) == np.bool_ for i in nested_items(args[1]))
+    if name in _STATIC or name.startswith(("as_", "attribute_")) or _is_ufunc(name):
+        return name != "np.where" or len(args) == 3
+    if origin is not None and (origin[1] != "forward" or origin[0].kind == "elementwise"):
+        return True
+    known = origin is None and name.startswith("np.")
+    return not _DYNAMIC.search(name) and (known or all(a.dtype.kind in "fc" for a in given))
 
 
 def nested_items(index: Any) -> Any:
@@ -295,12 +351,6 @@ def _write_item(array: Any, index: Any, value: Any) -> None:
     array[index] = value
 
 
-def _root(array: Any) -> Any:
-    while isinstance(array.base, np.ndarray):
-        array = array.base
-    return array
-
-
 def _opened(value: Any, given: list[RecordedArray]) -> Any:
     """Return nested arguments with the real arrays; `given` gets the recorded ones."""
     if type(value) is RecordedArray:
@@ -309,6 +359,22 @@ def _opened(value: Any, given: list[RecordedArray]) -> Any:
     if isinstance(value, slice):
         return slice(*[_opened(v, given) for v in (value.start, value.stop, value.step)])
     return nested(lambda v: _opened(v, given), value) if type(value) in (list, tuple, dict) else value
+
+
+def opened(value: Any) -> Any:
+    """Return nested arguments with the real arrays."""
+    return _opened(value, [])
+
+
+def recorder_of(value: Any) -> Recorder | None:
+    """Return the recorder of the first recorded array in nested arguments, or None."""
+    if type(value) is RecordedArray:
+        return value.recorder
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        return next((found for item in value if (found := recorder_of(item)) is not None), None)
+    return None
 
 
 _current: list[Recorder] = []

@@ -13,7 +13,7 @@ from ..backends.base import register_backend
 from ..backends.numpy import NATIVE, WrappingBackend
 from ..base.dtypes import dtype
 from ..declare.op import REGISTRY
-from .recording import RecordedArray, Recorder, current
+from .recording import RecordedArray, current, recorder_of
 
 _Function = Callable[..., Any]
 
@@ -51,7 +51,7 @@ class RecordingBackend(WrappingBackend):
         array.recorder.call("write", NUMPY.write, (array, value), {}, (array,))
 
     def added(self, array: Any, other: Any) -> Any:
-        return array.recorder.call("add", NUMPY.added, (array, other), {})
+        return array + other
 
     def to_numpy(self, array: Any) -> Any:
         array.recorder.refuse("the values of a tensor were handed to Python")
@@ -69,10 +69,10 @@ class RecordingBackend(WrappingBackend):
         name = _name_of(function) if origin is None else _name_of_origin(*origin)
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            recorder = _recorder_of((args, kwargs))
+            recorder = recorder_of((args, kwargs))
             if recorder is None:
                 return bound(*args, **kwargs)
-            return recorder.call(name, bound, args, kwargs, origin=origin)
+            return recorder.body(function, bound, name, args, kwargs, origin)
 
         return run
 
@@ -98,16 +98,6 @@ def origins() -> dict[Any, tuple[Any, str]]:
 
 def _name_of_origin(op: Any, which: str) -> str:
     return op.name.strip("_") if which == "forward" else f"{op.name.strip('_')}_grad_{which}"
-
-
-def _recorder_of(value: Any) -> Recorder | None:
-    if type(value) is RecordedArray:
-        return value.recorder
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return next((found for item in value if (found := _recorder_of(item)) is not None), None)
-    return None
 
 
 RECORDING = RecordingBackend()

@@ -15,29 +15,43 @@ from ..backends.memory_layout import _array_type
 from ..base.tree import TreeSpec, tree_flatten
 from ..core.tensor import Tensor
 from ..graph import engine
-from ..graph.node import AccumulateGrad, Node
+from ..graph.node import AccumulateGrad, Node, reachable
 from ..ops.create import making
+from ..ops.random.generator import Generator
 from ..optim import optimizer as optimizers
 from . import DISABLED
 from .emit import build
-from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, tensor_of
-from .program import Instruction, Program, Variable, variables, without_dead_code
+from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, is_steady, tensor_of
+from .finish import finisher
+from .fusion import has_loops
+from .graphs import noder
+from .graphs import planned as planned_backward
+from .graphs import recorded as recorded_backward
+from .program import Instruction, Program, Variable, variables
 from .python_state import Walk
 from .recording import RecordedArray, Recorder, line_of_caller, recording
 from .recording_backend import RECORDING
+from .simplify import simplified, without_dead_code
+from .updates import recorded
 
 
 class Session:
-    """One recording: the tensors whose arrays are recorded, and what became of them."""
+    """One recording: the tensors whose arrays are recorded, and what became of them.
 
-    def __init__(self, walk: Walk, inputs: list[Tensor]) -> None:
+    Args:
+        whole: as of `Recorder`.
+    """
+
+    def __init__(self, walk: Walk, inputs: list[Tensor], whole: bool = False) -> None:
         self.walk, self.inputs = walk, inputs
-        self.recorder = Recorder()
+        self.recorder = Recorder(whole)
         self.reason = ""
         self.sources: list[Source] = []
         self.before: list[tuple[Tensor, Any, Any, int]] = []  # tensor, array, spec, version
         self.arrays: list[RecordedArray] = []
         self.freed: set[Any] = set()
+        self.outer: set[Any] = set()  # edges of arguments that have a graph
+        self.backward: Any = None
         given = {id(t) for t in inputs}
         named = [(Source(None, i, False), t, "x" if len(inputs) == 1 else f"x{i}") for i, t in enumerate(inputs)]
         named += [(Source(t, -1, False), t, n) for t, n in walk.tensors.values() if id(t) not in given]
@@ -46,9 +60,11 @@ class Session:
             if grad is not None:
                 named.append((source._replace(grad=True), grad, f"{name}.grad"))
         for source, tensor, name in named:
-            self.reason = self.reason or _unfit(tensor, name)
+            self.reason = self.reason or _unfit(tensor, name, source.tensor is None)
             if self.reason:
                 return
+            if source.tensor is None and tensor._edge is not None and type(tensor._edge) is not AccumulateGrad:
+                self.outer.add(tensor._edge)
             self.sources.append(source)
             self.before.append((tensor, tensor._data, tensor._spec, tensor._counter[0]))
             self.arrays.append(self.recorder.array(tensor._data, name.rpartition(".")[2] if not source.grad else name))
@@ -59,18 +75,22 @@ class Session:
         """Call the function, and record it."""
         self.facts = [facts_of(t) for t, *_ in self.before]
         original, profile, collects = engine.run, sys.getprofile(), gc.isenabled()
+        any(has_loops(array) for _, array, *_ in self.before)  # Numba is imported here, and not inside of the function
         gc.disable()  # what it calls, as finalizers, is no part of the function
         for (tensor, *_), array in zip(self.before, self.arrays, strict=True):
             tensor._data, tensor._spec = array, RECORDING.spec(array)
         optimizers.RECORDERS.append(self.update)
-        making.RECORDERS.append(self.made)
+        making.RECORDERS.append(self)
         engine.run = self._backward(original)
         try:
             with recording(self.recorder):
                 if profile is None:
                     sys.setprofile(partial(_effects, self.recorder))
                 try:
-                    return function(*args, **kwargs)
+                    result = function(*args, **kwargs)
+                    self.outer = set()
+                    self.backward = recorded_backward(self.recorder, result, self.before, self.sources, self.freed)
+                    return result
                 finally:
                     sys.setprofile(profile)
         except BaseException:
@@ -82,11 +102,13 @@ class Session:
             if collects:
                 gc.enable()
             optimizers.RECORDERS.remove(self.update)
-            making.RECORDERS.remove(self.made)
+            making.RECORDERS.remove(self)
             self._close()
 
     def _backward(self, run: Callable[..., Any]) -> Callable[..., Any]:
         def watched(task: Any, grads: Any) -> None:
+            if self.outer and not self.outer.isdisjoint(reachable(task.roots)):
+                self.recorder.refuse("a backward pass inside of it goes on into the graph of an argument")
             if not task.keep:
                 self.freed.update(task.roots)
             run(task, grads)
@@ -100,6 +122,18 @@ class Session:
             tensor._data = self.recorder.call("np.array", np.array, (constant,), {})
             tensor._spec = RECORDING.spec(tensor._data)
 
+    def making(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function that makes an array, and draws the numbers for it, as one instruction."""
+
+        def run(*args: Any) -> Any:
+            if any(isinstance(a, Generator) for a in args):
+                self.recorder.refuse("random numbers of another generator were drawn")
+            if any(isinstance(a, Tensor | Generator) for a in args):
+                return function(*args)
+            return self.recorder.call(function.__name__, function, args, {})
+
+        return run
+
     def update(self, optimizer: Any, step: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call a step of an optimizer on the real arrays, as one instruction."""
         recorder = self.recorder
@@ -108,14 +142,16 @@ class Session:
         ours = {id(t) for t, *_ in self.before}
         if args or kwargs or not all(id(t) in ours for t in tensors):
             recorder.refuse(f"{type(optimizer).__name__}.step got arguments, or has state that is not known yet")
+        if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
+            recorder.refuse(f"{type(optimizer).__name__} has hooks")
+        if recorder.refused is None and not recorder.whole and recorded(recorder, optimizer):
+            return None
         grads = [grad_of(p) for p in params]
         held = [(t, t._data, t._spec) for t in (*tensors, *grads) if t is not None and type(t._data) is RecordedArray]
         given = [None if g is None else _variable(recorder, g._data) for g in grads]
         for tensor, array, _ in held:
             tensor._data, tensor._spec = array._array, NUMPY.spec(array._array)
         count = len(_state_tensors(optimizer))
-        if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
-            recorder.refuse(f"{type(optimizer).__name__} has hooks")
         optimizers.RECORDERS.remove(self.update)
         try:
             result = step(optimizer, *args, **kwargs)
@@ -172,11 +208,23 @@ class Session:
         grads = self._gradients(outputs)
         if recorder.refused is not None:
             return None
-        program = Program(recorder.instructions, [], [a.variable for a in self.arrays], outputs)
-        program = without_dead_code(program)
+        steady = [a.variable for a, s in zip(self.arrays, self.sources, strict=True) if is_steady(s)]
+        seeds = [] if self.backward is None else self.backward.seeds
+        arrays = [a.variable for a in self.arrays]
+        outputs += [] if self.backward is None else [v for _, v in self.backward.grads]
+        program, backward = Program(recorder.instructions, seeds, arrays, steady, outputs), None
+        program = without_dead_code(program) if recorder.whole else simplified(program)
+        if self.backward is not None:
+            roots = {r.root: r.output for r in results if type(r) is Result and r.root >= 0}
+            both = planned_backward(self.backward, program, arrays, self.sources, [roots[i] for i in range(len(roots))])
+            if both is None:
+                recorder.refuse("the backward pass of its results does more than to compute")
+                return None
+            program, backward = both
         read = {v for e in program.instructions for v in variables((e.args, e.kwargs))}.union(outputs)
         used = [v in read for v in program.state]
         program = program._replace(state=[v for v, u in zip(program.state, used, strict=True) if u])
+        program = program._replace(steady=[v for v in steady if v in read])
         writes: list[tuple[Source, int]] = []
         last = max((n for n, e in enumerate(program.instructions) if e.kind in ("guard", "checked")), default=-1)
         early = {v.memory for n, e in enumerate(program.instructions) for v in e.writes if n < last}
@@ -193,16 +241,21 @@ class Session:
             recorder.refuse("Python looks at a value after a step of an optimizer")
             return None
         known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        facts = Facts(self.sources, self.facts, used, build(program))
+        nodes = None if backward is None or recorder.whole else noder(backward, backward.built.bind())
+        facts.after = partial(finisher, program, self.sources, writes, grads, results, nodes)
         return Kept(
-            build(program), program, self.walk, known, tree, self.sources,
-            Facts(self.sources, self.facts, used), writes, grads, results, shape,
-            undo, any(e.kind == "draw" for e in program.instructions), context, [False],
+            program, self.walk, known, tree, self.sources,
+            facts, writes, grads, results, shape,
+            undo, any(e.kind == "draw" for e in program.instructions), context, [False], backward,
         )  # fmt: skip
 
     def _results(self, result: Any, outputs: list[Variable]) -> tuple[list[Any], TreeSpec]:
         flat, shape = tree_flatten(result)
         results: list[Any] = []
         memories = {a.variable.memory for a in self.arrays}
+        made: dict[int, Result] = {}
+        roots = {} if self.backward is None else {r: i for i, r in enumerate(self.backward.roots)}
         sources = {id(t): i for i, (t, *_) in enumerate(self.before)}
         new_grads = {id(g): i for i, g in enumerate(self.new_grads) if g is not None and id(g) not in sources}
         for leaf in flat:
@@ -217,16 +270,19 @@ class Session:
             if id(leaf) in sources:
                 results.append(Result(-1, sources[id(leaf)], False))
                 continue
+            if id(leaf) in made:
+                results.append(made[id(leaf)])
+                continue
             array = self.found.get(id(leaf))
             edge = leaf._edge
-            if type(leaf) is not Tensor or array is None or array.variable.memory in memories or leaf._view is not None:
+            if type(leaf) is not Tensor or array is None or array.variable.memory in memories:
                 self.recorder.refuse("it returns a tensor that is a view, or that no operation made")
-            elif edge is not None and edge not in self.freed:
-                self.recorder.refuse("it returns a tensor that requires grad, whose graph is still there")
-            else:
-                memories.add(array.variable.memory)
-                results.append(Result(len(outputs), -1, edge is not None))
-                outputs.append(array.variable)
+                continue
+            if leaf._view is not None and any(v.memory == array.variable.memory for v in outputs):
+                self.recorder.refuse("it returns a tensor and a view of it")
+            root = roots.get(id(leaf), -1)
+            results.append(made.setdefault(id(leaf), Result(len(outputs), -1, edge is not None and root < 0, root)))
+            outputs.append(array.variable)
         return results, shape
 
     def _gradients(self, outputs: list[Variable]) -> list[tuple[Source, int | None]]:
@@ -282,14 +338,14 @@ def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tenso
     step(optimizer)
 
 
-def _unfit(tensor: Tensor, name: str) -> str:
+def _unfit(tensor: Tensor, name: str, given: bool) -> str:
     """Return why a tensor cannot be recorded, or ""."""
     if not tensor._spec.numpy or type(tensor._data) is not _array_type:
         return f"{name} is not a dense tensor on the CPU"
     edge = tensor._edge
-    if edge is not None and type(edge) is not AccumulateGrad:
+    if edge is not None and type(edge) is not AccumulateGrad and not given:
         return f"{name} has a graph from outside of the function"
-    if edge is not None and edge.extras is not None:
+    if edge is not None and edge.extras is not None and type(edge) is AccumulateGrad:
         return f"{name} has hooks"
     return ""
 
@@ -299,7 +355,7 @@ _EFFECTS = frozenset({"print", "input", "open", "time", "sleep", "perf_counter",
 
 def _effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
     """Refuse functions of Python that do or see something else each time."""
-    if event == "call" and frame.f_code in DISABLED:
+    if event == "call" and DISABLED and frame.f_code in DISABLED:
         recorder.refuse(f"it calls {frame.f_code.co_name}, which is disabled")
     if event != "c_call" or recorder.inside or not recorder.open:
         return

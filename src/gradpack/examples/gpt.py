@@ -118,20 +118,27 @@ def draw(data: Tensor, batch: int, context: int) -> tuple[Tensor, Tensor]:
     return windows[:, :-1], windows[:, 1:]
 
 
-def train(model: GPT, data: Tensor, steps: int, batch: int = 12, rate: float = 4e-3) -> Iterator[float]:
-    """Trains `model` in place and yields the loss of each step."""
+def train(
+    model: GPT, data: Tensor, steps: int, batch: int = 12, rate: float = 4e-3, compile: bool = False
+) -> Iterator[float]:
+    """Trains `model` in place and yields the loss of each step; `compile` runs steps as a program of NumPy's calls."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate, betas=(0.9, 0.95), weight_decay=0.1)
     model.train()
-    for step in range(steps):
-        warm, left = (step + 1) / (0.05 * steps + 1), 1 - step / steps
-        optimizer.param_groups[0]["lr"] = rate * min(1.0, warm, 0.05 + left / 0.7)
-        tokens, targets = draw(data, batch, model.context)
+
+    def update(tokens: Tensor, targets: Tensor) -> Tensor:
         loss = loss_of(model(tokens), targets)
         optimizer.zero_grad()
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-        yield loss.item()
+        return loss
+
+    if compile:
+        update = torch.compile(update)
+    for step in range(steps):
+        warm, left = (step + 1) / (0.05 * steps + 1), 1 - step / steps
+        optimizer.param_groups[0]["lr"] = rate * min(1.0, warm, 0.05 + left / 0.7)
+        yield update(*draw(data, batch, model.context)).item()
 
 
 def main(file: str, steps: int = 300) -> None:

@@ -12,6 +12,7 @@ from _thread import get_ident
 from collections.abc import Callable, Iterator
 from functools import cache
 from importlib import import_module
+from time import perf_counter
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -130,17 +131,25 @@ def row(path: str) -> tuple[Kernel, ...]:
 
 
 def compiling(function: Callable[..., Any], *args: Any) -> Any:
-    """Return `function(*args)`, which profiles show as one event `gradpack::compile`, with what it compiles in turn."""
-    profiler, thread = MODE.get().profiler, get_ident()
-    if profiler is None or thread in _COMPILING:
+    """Return `function(*args)`, of which profiles and recordings are told, with what it compiles in turn as one event.
+
+    Profiles show `gradpack::compile`.
+    """
+    mode, thread = MODE.get(), get_ident()
+    told = getattr(mode.recorder, "compiled", None)
+    if (mode.profiler is None and told is None) or thread in _COMPILING:
         return function(*args)
-    token = profiler.enter("gradpack::compile", None)
+    token = None if mode.profiler is None else mode.profiler.enter("gradpack::compile", None)
+    start = perf_counter()
     _COMPILING.add(thread)
     try:
         return function(*args)
     finally:
         _COMPILING.discard(thread)
-        profiler.leave(token)
+        if mode.profiler is not None:
+            mode.profiler.leave(token)
+        if told is not None:
+            told(perf_counter() - start)
 
 
 def _function(library: str, path: str) -> Callable[..., Any]:

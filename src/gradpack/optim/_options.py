@@ -26,7 +26,11 @@ def check_option(name: str, value: Any) -> None:
     """
     if isinstance(value, Tensor) and value.numel() != 1:
         raise ValueError(f"Tensor {name} must be 1-element, but has shape {list(value.shape)}")
-    if not value >= 0:
+    try:
+        allowed = value >= 0
+    except TypeError:
+        raise TypeError(f"{name} must be a number, not {type(value).__name__}") from None
+    if not allowed:
         full = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
         raise ValueError(f"Invalid {full}: {value}")
 
@@ -76,10 +80,19 @@ def check_one_element(lr: Any) -> None:
 
 
 def check_betas(betas: tuple[Any, Any]) -> None:
-    """Raise ValueError unless both are in [0, 1)."""
+    """Raise unless there are two (TypeError, IndexError), both in [0, 1) (ValueError)."""
+    check_two("betas", betas)
     for i, beta in enumerate(betas):
         if not 0.0 <= beta < 1.0:
             raise ValueError(f"Invalid beta parameter at index {i}: {beta}")
+
+
+def check_two(name: str, values: Any) -> None:
+    """Raise unless an option is a pair: TypeError for what is no sequence, IndexError for another number of values."""
+    if not isinstance(values, list | tuple):
+        raise TypeError(f"{name} must be a tuple of two numbers, not {type(values).__name__}")
+    if len(values) != 2:
+        raise IndexError(f"{name} must be a tuple of two numbers, and got {len(values)}: {values}")
 
 
 def options_of(arguments: dict[str, Any]) -> dict[str, Any]:

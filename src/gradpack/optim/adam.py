@@ -10,7 +10,7 @@ from ..core.tensor import Tensor
 from ..ops.pointwise.limits import maximum
 from . import _kernels as kernels
 from ._formula_optimizer import FormulaOptimizer, State, lerped, with_decay, zeros_beside
-from ._options import as_number, as_scalar, check_implementation, check_option, options_of
+from ._options import as_number, as_scalar, check_implementation, check_option, check_two, options_of
 
 
 class Adam(FormulaOptimizer):
@@ -65,6 +65,7 @@ class Adam(FormulaOptimizer):
         decoupled_weight_decay: bool = False,
     ) -> None:
         defaults = options_of(locals())
+        check_two("betas", betas)
         if foreach and not capturable and any(isinstance(value, Tensor) for value in (lr, *betas)):
             raise ValueError("lr or betas as a Tensor are not supported for capturable=False and foreach=True")
         check_option("lr", lr)

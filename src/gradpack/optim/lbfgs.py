@@ -90,6 +90,19 @@ class LBFGS(Optimizer):
             real.add_(direction[start : start + count].reshape(real.shape), alpha=as_number(length))
             start += count
 
+    def _along(self, closure: Callable[[], Any], origin: list[Tensor], direction: Tensor) -> Callable[[Any], Any]:
+        """Return the function of a step size that gives loss and gradient there, and restores the parameters."""
+
+        def evaluate(t: Any) -> tuple[float, Tensor]:
+            self._go(t, direction)
+            loss = float(as_number(closure()))
+            g = self._gradient()
+            for p, kept in zip(self._params, origin, strict=True):
+                p.copy_(kept)
+            return loss, g
+
+        return evaluate
+
     def step(self, closure: Callable[[], Any]) -> Any:  # type: ignore[override]
         """Make up to `max_iter` iterations.
 
@@ -137,9 +150,10 @@ class LBFGS(Optimizer):
             if group["line_search_fn"] is not None:
                 if group["line_search_fn"] != "strong_wolfe":
                     raise RuntimeError("only 'strong_wolfe' is supported")
-                origin = [p.clone() for p in self._params]
-                line = _Line(self, closure, origin, d)
-                loss, g, t, made = line.search(t, loss, g, slope, group["max_eval"] - calls)
+                evaluate = self._along(closure, [p.clone() for p in self._params], d)
+                start, most_calls = _Point(0, loss, g.clone(), slope), group["max_eval"] - calls
+                # Steps may be as near as 1e-9, whatever `tolerance_change` is, as in torch.
+                loss, g, t, made = _Line(evaluate, d, 1e-9).search(t, start, _Goal(loss, slope), most_calls)
                 self._go(t, d)
             else:
                 self._go(t, d)
@@ -202,23 +216,25 @@ class _Point:
 
 
 class _Line:
-    """The loss as a function of the step size along a direction."""
+    """The loss as a function of the step size along a direction.
 
-    def __init__(self, optimizer: LBFGS, closure: Callable[[], Any], origin: list[Tensor], direction: Tensor) -> None:
-        self.optimizer, self.closure, self.origin, self.d = optimizer, closure, origin, direction
+    Args:
+        evaluate: the loss and the gradient at a step size.
+        direction: the direction.
+        smallest: how near to one another steps may be.
+    """
+
+    def __init__(self, evaluate: Callable[[Any], tuple[Any, Tensor]], direction: Tensor, smallest: float) -> None:
+        self.evaluate, self.d, self.smallest = evaluate, direction, smallest
         self.calls = 0
 
     def at(self, t: Any) -> _Point:
-        """Return the point at a step size; the parameters are restored."""
-        self.optimizer._go(t, self.d)
-        loss = float(as_number(self.closure()))
-        g = self.optimizer._gradient()
-        for p, kept in zip(self.optimizer._params, self.origin, strict=True):
-            p.copy_(kept)
+        """Return the point at a step size."""
+        loss, g = self.evaluate(t)
         self.calls += 1
         return _Point(t, loss, g.clone(), g.dot(self.d))
 
-    def search(self, t: Any, loss: float, g: Tensor, slope: Tensor, most: int) -> tuple[float, Tensor, Any, int]:
+    def search(self, t: Any, start: _Point, goal: _Goal, most: int) -> tuple[Any, Tensor, Any, int]:
         """Return a point that satisfies the strong Wolfe conditions.
 
         Comparisons are written such that a loss, slope or distance that is NaN takes the same way as in torch.
@@ -226,8 +242,7 @@ class _Line:
         Returns:
             loss, gradient and distance there, and how often the closure was called.
         """
-        goal = _Goal(loss, slope)
-        ends, tries, done = self._bracket(_Point(0, loss, g.clone(), slope), t, goal, most)
+        ends, tries, done = self._bracket(start, t, goal, most)
         low = _lower(ends)
         if not done:
             low = self._narrow(ends, goal, most - tries)
@@ -256,7 +271,7 @@ class _Line:
         width = self.d.abs().max()
         low, stuck = _lower(ends), False
         for _ in range(most):
-            if abs(ends[1].t - ends[0].t) * width < 1e-9:  # whatever `tolerance_change` is, as in torch
+            if abs(ends[1].t - ends[0].t) * width < self.smallest:
                 break
             t = _lowest_of_cubic(ends[0], ends[1])
             places = [end.t for end in ends]
@@ -285,16 +300,18 @@ class _Line:
 class _Goal:
     """The strong Wolfe conditions: bounds that follow from loss and slope at the start."""
 
-    loss: float
-    slope: Tensor
+    loss: Any
+    slope: Any
+    fall: float = 1e-4
+    steepness: float = 0.9
 
     def is_too_high(self, point: _Point) -> bool:
         """Whether the loss has not fallen enough for the distance."""
-        return bool(point.loss > self.loss + 1e-4 * point.t * self.slope)
+        return bool(point.loss > self.loss + self.fall * point.t * self.slope)
 
     def is_flat(self, point: _Point) -> bool:
-        """Whether the slope is a tenth less steep than at the start, or more so."""
-        return bool(abs(point.slope) <= -0.9 * self.slope)
+        """Whether the slope is so much less steep than at the start."""
+        return bool(abs(point.slope) <= -self.steepness * self.slope)
 
 
 def _lower(ends: list[_Point]) -> int:
@@ -318,3 +335,40 @@ def _lowest_of_cubic(a: _Point, b: _Point, reach: tuple[Any, Any] | None = None)
     d2 = square.sqrt()
     t = right.t - (right.t - left.t) * ((s2 + d2 - d1) / (s2 - s1 + 2 * d2))
     return min(max(t, low), high)
+
+
+def _strong_wolfe(
+    obj_func: Callable[[Any, Any, Tensor], tuple[Any, Tensor]],
+    x: Any,
+    t: Any,
+    d: Tensor,
+    f: Any,
+    g: Tensor,
+    gtd: Any,
+    c1: float = 1e-4,
+    c2: float = 0.9,
+    tolerance_change: float = 1e-9,
+    max_ls: int = 25,
+) -> tuple[Any, Tensor, Any, int]:
+    """Search along a direction for a point that satisfies the strong Wolfe conditions.
+
+    Args:
+        obj_func: takes `x`, a step size and `d`, and returns the loss and the gradient there.
+        x: what `obj_func` takes first.
+        t: the first step size.
+        d: the direction.
+        f, g, gtd: the loss, the gradient, and its product with `d` at the start.
+        c1, c2: how far the loss must fall, and how flat it must become.
+        tolerance_change: how near to one another steps may be.
+        max_ls: how many points are tried.
+
+    Returns:
+        loss, gradient and step size there, and how often `obj_func` was called.
+    """
+    line = _Line(lambda size: obj_func(x, size, d), d, tolerance_change)
+    return line.search(t, _Point(0, f, g.clone(), gtd), _Goal(f, gtd, c1, c2), max_ls)
+
+
+def _cubic_interpolate(x1: Any, f1: Any, g1: Any, x2: Any, f2: Any, g2: Any, bounds: Any = None) -> Any:
+    """The minimum of the cubic through two points with their slopes, within `bounds`, by default between them."""
+    return _lowest_of_cubic(_Point(x1, f1, None, g1), _Point(x2, f2, None, g2), bounds)

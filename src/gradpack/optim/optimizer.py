@@ -156,6 +156,9 @@ class Optimizer:
                 "params argument given to the optimizer should be an iterable of Tensors or dicts, but got a "
                 f"{type(params).__name__}: write [tensor]"
             )
+        if not hasattr(params, "__iter__"):
+            wanted = "params argument given to the optimizer should be an iterable of Tensors or dicts"
+            raise TypeError(f"{wanted}, but got {type(params).__name__}")
         groups = list(params)
         if not groups:
             raise ValueError("optimizer got an empty parameter list")

@@ -101,7 +101,7 @@ def _move(p: Tensor, grad: Tensor, buffer: Tensor | None, *, group: State) -> tu
     g = -grad if group["maximize"] else grad
     if isinstance(decay, Tensor) or decay != 0:
         g = g + p * decay
-    if momentum != 0:
+    if isinstance(momentum, Tensor) or momentum != 0:
         buffer = g.detach() if buffer is None else buffer * momentum + g * (1 - group["dampening"])
         g = g + buffer * momentum if group["nesterov"] else buffer
     return p - g * as_scalar(group["lr"]), buffer

@@ -39,6 +39,11 @@ class Recorder(Block):
         if self._outer is not None:
             self._outer.ran(op, values, outs, seconds)
 
+    def compiled(self, seconds: float) -> None:
+        """Note that loops were compiled, in an operation that is still running."""
+        if self._outer is not None:
+            self._outer.compiled(seconds)
+
     def backward(self, begins: bool) -> None:
         """Note that a backward pass begins or ends."""
         if self._outer is not None:

@@ -7,7 +7,7 @@ from inspect import isfunction, signature
 from typing import Any
 
 from ...backends.base import UnsupportedError
-from ...base.errors import any_foreign, dim_out_of_range, inner_failure, mixed, shapes_do_not_broadcast
+from ...base.errors import any_foreign, dim_out_of_range, inner_failure, mixed, no_common_shape
 from ...core.tensor import Tensor
 from ..op import PUBLIC, Op
 from ..signature.arguments import refuse_unfit
@@ -47,7 +47,7 @@ def explain(op: Op, values: list[Any], error: Exception) -> Exception:
             except Exception as better:
                 return better
         if "broadcast" in str(error) and len(shapes) >= 2:
-            return shapes_do_not_broadcast(op.name, shapes[0], shapes[1])
+            return no_common_shape(op.name, shapes)
         return RuntimeError(f"{op.name}(): {error} (shapes {', '.join(str(list(s)) for s in shapes)})")
     if isinstance(error, TypeError) and op.name not in str(error):
         return TypeError(f"{op.name}(): {error}")

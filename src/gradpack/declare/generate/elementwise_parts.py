@@ -48,7 +48,7 @@ def unspread(args: tuple[Any, ...]) -> tuple[Any, ...]:
         return args
     return tuple(
         [
-            a[(0,) * a.ndim].item()
+            a[(0,) * a.ndim]
             if type(a) is _array_type and a.shape == whole.shape and a.dtype is whole.dtype and not any(a.strides)
             else a
             for a in args

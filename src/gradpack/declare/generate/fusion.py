@@ -25,7 +25,7 @@ from .fusion_text import Reader, Steps, Unknown, Value, statements
 
 Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
-_LOOPS = Kernel("numba", "loops.from_text.loop_of")
+LOOPS = Kernel("numba", "loops.from_text.loop_of")
 _COPIES = 1 << 15  # elements of a part that is written where arguments lie
 _SEVERAL = 2  # steps, from which on one loop is worth while
 _SLOW = frozenset(
@@ -120,7 +120,7 @@ class Fused:
                 raise Unknown("a number")
         except Unknown:
             return Loop(steps.answers, [], steps.names, None, None, 0)
-        if (compiled := loaded(_LOOPS)) is None:  # asked last: to import Numba takes long
+        if (compiled := loaded(LOOPS)) is None:  # asked last: to import Numba takes long
             return Loop(steps.answers, [], steps.names, None, None, 0)
         arrays = [p for p, v in given.items() if v.kind != "s"]
         text = _TEXT.format(
@@ -142,7 +142,7 @@ class Fused:
 
 
 def _number(value: Any, native: Any) -> Any:
-    if type(value) is not float and type(value) is not int:
+    if type(value) is not float and type(value) is not int and type(value) is not native:
         raise Unfit
     return native(value)
 
@@ -254,9 +254,9 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         loops = None
 
     def run(*args: Any, into: Any = None, own: bool = False) -> Any:
-        out = args[0] if own and getrefcount(args[0]) == FREE and is_whole(args[0]) else None
+        out = args[0] if own and getrefcount(args[0]) == FREE and is_whole(args[0]) else into
         args = unspread(args)
-        made = None if loops is None else loops(alike(args), args, into if out is None else out)
+        made = None if loops is None else loops(alike(args), args, out)
         if made is not None:
             return made
         return bound(*args) if loops is None and write() is None else in_parts(bound, args, write, size, out)

@@ -1,0 +1,370 @@
+"""Neighbouring elementwise instructions on large arrays as one loop that Numba compiles, where it is installed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from ..backends.numpy import NUMPY
+from ..base.pool import split
+from ..declare.generate.fusion import LOOPS, large_body, large_formula, of_body
+from ..declare.generate.fusion import fused as of_function
+from ..declare.generate.fusion_text import Steps, Unknown, Value
+from ..declare.generate.inline import Inlined
+from ..kernels.dispatch import ENABLED, LARGE, SEEN, WIDE, loaded
+from .program import Instruction, Program, Variable, variables
+from .simplify import is_elementwise, mapped
+
+_MOST = 12  # arrays that a loop reads
+
+
+def fused(program: Program) -> Program:
+    """Return a program in which neighbouring elementwise instructions on large arrays are one loop."""
+    if not ENABLED["numba"] or not any(_is_large(e) for e in program.instructions):
+        return program
+    later = _Uses(program)
+    found: list[Instruction] = []
+    group: list[tuple[Instruction, Instruction]] = []  # a step, and the instruction that it is part of
+    made: dict[int, Variable] = {}  # what the group computes or writes to, by memory
+    read: dict[int, Variable] = {}
+
+    def flush() -> None:
+        found.extend(_joined(group, later))
+        group.clear()
+        made.clear()
+        read.clear()
+
+    def other_views(step: Instruction) -> bool:
+        """Return whether the group and a step see one memory in different ways, of which one writes to it."""
+        given = [(v, made) for v in variables(step.args)] + [(v, read) for v in (*step.writes, *variables(step.args))]
+        return any(known.get(v.memory, v) is not v for v, known in given) or any(
+            made.get(v.memory, v) is not v for v in step.writes
+        )
+
+    for each in program.instructions:
+        steps = _steps(each)
+        results = variables(each.results)
+        like = results[0] if results else None
+        if steps is None or (group and not _fits(like, group[0][0].results)):
+            needs = not made.keys().isdisjoint(v.memory for v in variables((each.args, each.kwargs)))
+            if needs or each.kind != "call" or each.writes:
+                flush()
+            if steps is None:
+                found.append(each)
+                continue
+            flush()
+        for step in steps:
+            if _known(step):
+                if other_views(step):
+                    flush()
+                group.append((step, each))
+                made[step.results.memory] = step.results
+                read.update((v.memory, v) for v in variables(step.args))
+            elif made.keys().isdisjoint(v.memory for v in variables(step.args)):
+                found.append(step)
+            else:
+                flush()
+                found.append(step)
+    flush()
+    return program._replace(instructions=found)
+
+
+def has_loops(array: Any) -> bool:
+    """Return whether elementwise calls on an array of this size become loops."""
+    return array.size >= LARGE and array.dtype.char in "fd" and ENABLED["numba"] and loaded(LOOPS) is not None
+
+
+class _Uses:
+    """Where variables are used."""
+
+    def __init__(self, program: Program) -> None:
+        self.count: dict[Variable, int] = {}
+        for each in program.instructions:
+            for step in _steps(each) or [each]:
+                for v in set(variables((step.args, step.kwargs))):
+                    self.count[v] = self.count.get(v, 0) + 1
+        for v in program.outputs:
+            self.count[v] = self.count.get(v, 0) + 1000
+
+
+def _is_large(each: Instruction) -> bool:
+    made = each.results
+    if not isinstance(made, Variable) or each.kind != "call" or _size(made) < LARGE:
+        return False
+    return not each.writes or (each.writes == (made,) and each.kwargs.keys() == {"out"} and is_elementwise(each))
+
+
+def _size(v: Variable) -> int:
+    size = 1
+    for n in v.shape:
+        size *= n
+    return size
+
+
+def _steps(each: Instruction) -> list[Instruction] | None:
+    """Return the calls of ufuncs that an instruction on large arrays is; None if it is something else."""
+    made = each.results
+    if not _is_large(each) or made.dtype.char not in "fd?" or not _dense(made):
+        return None
+    if each.writes:
+        step = each._replace(kwargs={})
+        return [step] if _known(step) else None
+    if each.parts is None:
+        return [each] if _is_step(each) and not each.kwargs and _known(each) else None
+    instructions, last = each.parts
+    names = {last: made}
+    steps = [_named(e, names) for e in instructions]
+    if (
+        not steps
+        or any(e.kwargs or not isinstance(e.results, Variable) for e in steps)
+        or steps[-1].results is not made
+    ):
+        return None
+    return steps if all(map(_is_step, steps)) and any(map(_known, steps)) else None
+
+
+def _is_step(each: Instruction) -> bool:
+    return is_elementwise(each) or (each.name == "np.where" and len(each.args) == 3)
+
+
+def _named(each: Instruction, names: dict[Variable, Variable]) -> Instruction:
+    def new(v: Variable) -> Variable:
+        return names.get(v, v)
+
+    return each._replace(args=mapped(new, each.args), results=mapped(new, each.results))
+
+
+def _dense(v: Variable) -> bool:
+    step = v.dtype.itemsize
+    for n, stride in zip(v.shape[::-1], v.strides[::-1], strict=True):
+        if n != 1 and stride != step:
+            return False
+        step *= n
+    return True
+
+
+def _fits(a: Any, b: Any) -> bool:
+    if not isinstance(a, Variable) or a.shape != b.shape:
+        return False
+    return a.dtype == b.dtype or "?" in (a.dtype.char, b.dtype.char)
+
+
+def _known(each: Instruction) -> bool:
+    """Return whether the call of a ufunc is a step of a loop."""
+    made = each.results
+    given = [_operand(a, made) for a in each.args]
+    if any(g is None for g in given) or not _dense(made):
+        return False
+    floats = {a.dtype for a in (*each.args, made) if isinstance(a, Variable) and a.shape and a.dtype.kind == "f"}
+    if len(floats) > 1:
+        return False
+    steps = Steps({}, floats == {np.dtype(np.float32)})
+    try:
+        found = steps.add(_name(each), given)  # type: ignore[arg-type]
+    except Unknown:
+        return False
+    return (found.kind == "?") is (made.dtype.char == "?")
+
+
+def _name(each: Instruction) -> str:
+    return each.name.removeprefix("np.")
+
+
+def _operand(a: Any, made: Variable) -> Value | None:
+    """Return what an operand is in a loop over the elements of `made`."""
+    if type(a) in (int, float):
+        return Value("s", repr(a))
+    if not isinstance(a, Variable):
+        return None
+    if a.value is not None and a.value.size and not any(a.strides) and a.dtype.kind == "f":
+        return Value("s", f"v{a.number}")
+    if not a.shape and a.dtype.kind == "f":
+        return Value("s", f"v{a.number}")
+    if a.shape != made.shape or not _dense(a) or a.dtype.char not in "fd?":
+        return None
+    return Value("?" if a.dtype.char == "?" else "f", f"v{a.number}")
+
+
+def _joined(group: list[tuple[Instruction, Instruction]], later: _Uses) -> list[Instruction]:
+    """Return one instruction for the steps of several; those of one stay what it is."""
+    if not group:
+        return []
+    if len({id(owner) for _, owner in group}) == 1:
+        return _whole(group)
+    inside: dict[Variable, int] = {}
+    for step, _ in group:
+        for v in set(variables(step.args)):
+            inside[v] = inside.get(v, 0) + 1
+    made = {step.results for step, _ in group}
+    new = {step.results for step, _ in group if not step.writes}
+    written = {v for step, _ in group for v in step.writes} - new
+    outputs = [v for v in made if v in written or later.count.get(v, 0) > inside.get(v, 0)]
+    outputs.sort(key=lambda v: v.number)
+    like = next((v for v in outputs if v.dtype.kind == "f"), None)
+    loop = None if like is None else _loop([step for step, _ in group], outputs, like)
+    if loop is None:
+        return _whole(group)
+    function, arrays, numbers = loop
+    line = group[0][0].line
+    name = "loop_of_" + "_".join(dict.fromkeys(_name(owner) for _, owner in group))[:60]
+    facts = [(v.shape, v.dtype) for v in outputs]
+    writes = tuple([v for v in outputs if v in written])
+    return [Instruction(function, name, (*arrays, *numbers), {}, outputs, writes, facts, "loop", line)]
+
+
+def _whole(group: list[tuple[Instruction, Instruction]]) -> list[Instruction]:
+    """Return the instructions that the steps are parts of, or the steps of those that are not whole here."""
+    found: dict[int, Instruction] = {}
+    counts: dict[int, int] = {}
+    for _, owner in group:
+        counts[id(owner)] = counts.get(id(owner), 0) + 1
+    for step, owner in group:
+        if owner.parts is None or counts[id(owner)] == len(owner.parts[0]):
+            found[id(owner)] = owner
+        else:
+            found[id(step)] = step
+    return list(found.values())
+
+
+def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> Any:
+    """Return a function for the steps, the arrays that it reads, and its numbers; None if there is none."""
+    env: dict[Variable, Value] = {}
+    text = Steps({}, like.dtype == np.float32)
+    arrays: dict[Variable, None] = {}
+    numbers: dict[str, Any] = {}
+    for step in steps:
+        values = []
+        for a in step.args:
+            value = env.get(a) if isinstance(a, Variable) else None
+            if value is None:
+                value = _operand(a, step.results)
+                if value is None:
+                    return None
+                if value.kind == "s":
+                    numbers[value.text] = a
+                else:
+                    arrays[a] = None
+            values.append(value)
+        env[step.results] = text.add(_name(step), values)
+    if len(arrays) > _MOST or not arrays or (compiled := loaded(LOOPS)) is None:
+        return None
+    targets = dict(zip(outputs, ["_all", *(f"o{i}" for i in range(1, len(outputs)))], strict=True))
+    given = [v for v in arrays if v not in targets]  # a compiler has to see that what is written is what was read
+    names = targets | {v: f"a{i}" for i, v in enumerate(given)}
+    parameters = [*(names[v] for v in given), *targets.values(), *text.numbers.values()]
+    lines = [f"v{v.number} = {names[v]}[_i]" for v in arrays] + text.lines
+    lines += [f"{t}[_i] = {env[v].text}" for v, t in targets.items()]
+    body = "".join(f"        {line}\n" for line in lines)
+    written = f"def {{name}}({', '.join(parameters)}):\n    for _i in range(_all.size):\n{body}"
+    run = compiled(_renumbered(written))
+    part = WIDE // min(max(1, len(text.lines) // 2), 4)
+    runner: Any = _runner(run, len(given), like.dtype.type, part)
+    runner.text, runner.steps = _renumbered(written).format(name="loop"), len(steps)
+    return runner, given, [numbers[t] for t in text.numbers]
+
+
+def _renumbered(text: str) -> str:
+    """Return the text with names that do not depend on the program around it, as machine code is kept by the text."""
+    names: dict[str, str] = {}
+    return re.sub(r"\bv\d+\b", lambda m: names.setdefault(m.group(), f"v{len(names)}"), text)
+
+
+def _runner(run: Any, count: int, native: Any, part: int) -> Callable[..., None]:
+    """Return a function of arrays, numbers and the arrays of results."""
+
+    def loop(*given: Any, into: list[Any]) -> None:
+        flat = [a.reshape(-1) for a in (*given[:count], *into)]
+        numbers = [native(n if type(n) in (int, float) else n.flat[0]) for n in given[count:]]
+        split(lambda low, high: run(*[a[low:high] for a in flat], *numbers), flat[0].size, part)
+
+    return loop
+
+
+def described(program: Program) -> list[str]:
+    """Return lines on the loops of a program, and on elementwise instructions on large arrays that are in none."""
+    found = []
+    for each in program.instructions:
+        made = variables(each.results)[:1]
+        if each.kind == "loop":
+            function: Any = each.function
+            what = f"{function.steps} calls in one loop, {len(variables(each.results))} results"
+        elif made and _is_step(each) and each.kind in ("call", "large") and _size(made[0]) >= LARGE:
+            if not ENABLED["numba"] or loaded(LOOPS) is None:
+                reason = "there are no compiled loops: Numba is missing or switched off"
+            else:
+                reason = (
+                    "nothing that a loop can join stands next to it" if _known(each) else "loops do not know its form"
+                )
+            what = f"a call of NumPy's, as {reason}"
+        else:
+            continue
+        found.append(f"{each.name}, {made[0].shape} {made[0].dtype}: {what} ({each.line})")
+    return found
+
+
+def with_large_forms(program: Program) -> Program:
+    """Return a program in which operations and ufuncs on large arrays have the forms for these, over all cores."""
+    found = []
+    for each in program.instructions:
+        form = _form(each) if isinstance(each.results, Variable) and each.kind == "call" else None
+        found.append(each if form is None else each._replace(function=form[0], args=form[1], kwargs={}, kind="large"))
+    return program._replace(instructions=found)
+
+
+def _form(each: Instruction) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
+    made = each.results
+    if each.origin is not None:
+        op, which = each.origin
+        run, least = _large_form(op, which)
+        if run is None or _size(made) < least:
+            return None
+        if not SEEN:
+            SEEN.append(least)
+        given = dict(zip(_params(op, which), each.args, strict=False)) | each.kwargs
+        return run, tuple(given[p] for p in _params(op, which))
+    if not is_elementwise(each) or each.writes or each.kwargs or _size(made) < 2 * WIDE or not _dense(made):
+        return None
+    if all(a.shape in ((), made.shape) and (_dense(a) or not any(a.strides)) for a in variables(each.args)):
+        return _in_parts(each.function, made.dtype), each.args
+    return None
+
+
+@cache
+def _in_parts(ufunc: Any, dtype: Any) -> Callable[..., Any]:
+    """Return a ufunc for large arrays of one shape, computed over all cores."""
+
+    def run(*args: Any, into: Any = None) -> Any:
+        shape = max((a for a in args if isinstance(a, np.ndarray)), key=lambda a: a.ndim).shape
+        out = np.empty(shape, dtype) if into is None else into
+        given = [a.flat[0] if isinstance(a, np.ndarray) and not any(a.strides) else a for a in args]
+        flat = [a.reshape(-1) if isinstance(a, np.ndarray) and a.ndim else a for a in (*given, out)]
+
+        def work(low: int, high: int) -> None:
+            ufunc(*[a[low:high] if isinstance(a, np.ndarray) and a.ndim else a for a in flat])
+
+        split(work, out.size, WIDE)
+        return out
+
+    return run
+
+
+def _params(op: Any, which: str) -> tuple[str, ...]:
+    code = (op.forward if which == "forward" else op.formulas[which]).__code__
+    found: tuple[str, ...] = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return found
+
+
+@cache
+def _large_form(op: Any, which: str) -> tuple[Callable[..., Any] | None, int]:
+    """Return the form for large arrays of a body or formula, and from how many elements on it is used."""
+    expression = Inlined(op).expression(which)
+    if which == "forward":
+        least = large_body(op, expression)
+        return (of_body(op, NUMPY.bind(op.forward), expression), least) if least else (None, 0)
+    least = large_formula(op, which, expression)
+    formula = op.formulas[which]
+    return (of_function(formula, NUMPY.bind(formula), expression), least) if least else (None, 0)

@@ -1,0 +1,249 @@
+"""Results that require grad: one node, whose backward is a program of the backward pass."""
+
+from __future__ import annotations
+
+from _thread import RLock
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..autograd.backward_pass import captured
+from ..autograd.functions.node import BackwardCFunction
+from ..backends import NUMPY
+from ..backends.memory_layout import _array_type
+from ..backends.numpy import quiet
+from ..base.errors import saved_was_freed, saved_was_modified
+from ..base.modes import MODE
+from ..base.tree import tree_flatten
+from ..core.tensor import Tensor, alias
+from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq
+from .emit import Built, build
+from .facts import Source, tensor_of
+from .program import Instruction, Program, Variable, variables
+from .recording import RecordedArray, Recorder
+
+BOUNDARY = Instruction(print, "boundary", (), {}, None, kind="boundary")  # between the passes; it is never called
+
+
+class Recorded(NamedTuple):
+    """A backward pass as it was recorded.
+
+    Attributes:
+        roots: identities of the results that require grad, in the order of `seeds`.
+        seeds: the gradients of these results.
+        grads: of tensors, by their place in the sources.
+    """
+
+    roots: list[int]
+    seeds: list[Variable]
+    grads: list[tuple[int, Variable]]
+
+
+class Backward(NamedTuple):
+    """The backward pass of the results of a program.
+
+    Attributes:
+        built: a program of the gradients of the results and of what was saved.
+        program: its instructions.
+        roots: which outputs of the program are those results.
+        like: shape and dtype of each.
+        saved: which outputs of the program it takes.
+        edges: the tensors that get the gradients.
+        checks: what may not have been written to in the meantime: a tensor, or the place of a root; shape and dtype.
+    """
+
+    built: Built
+    program: Program
+    roots: list[int]
+    like: list[tuple[tuple[int, ...], Any]]
+    saved: list[int]
+    edges: list[Source]
+    checks: list[tuple[Source | int, Any, Any]]
+
+
+def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[Source], freed: set[Any]) -> Any:
+    """Record the backward pass from results that require grad; None if there are none.
+
+    Args:
+        before: the tensors that the function can reach, first in each entry.
+        freed: roots of backward passes inside of the function.
+    """
+    ours = {id(t) for t, *_ in before}
+    roots: dict[int, Tensor] = {}
+    for leaf in tree_flatten(result)[0]:
+        if isinstance(leaf, Tensor) and leaf._edge is not None and leaf._edge not in freed and id(leaf) not in ours:
+            roots[id(leaf)] = leaf
+    if not roots or recorder.has_refused():
+        return None
+    wanted = [(i, t) for i, (t, *_) in enumerate(before) if t._edge is not None and not sources[i].grad]
+    ends = {t._edge for _, t in wanted}
+    if any(type(t._data) is not RecordedArray for t in roots.values()):
+        recorder.refuse("it returns a tensor that requires grad, and that no operation made")
+    tips: Any = [t._edge for t in roots.values()]
+    for node in _between(tips, ends):
+        if node.extras is not None:
+            recorder.refuse("a tensor on the way to its results has hooks")
+        if type(node) is AccumulateGrad or isinstance(node, BackwardCFunction):
+            recorder.refuse(f"{node.name()} is on the way to its results")
+    if recorder.has_refused():
+        return None
+    recorder.instructions.append(BOUNDARY)
+    seeds = [recorder.array(np.ones(t._data.shape, t._data.dtype)) for t in roots.values()]
+    given = [alias(s, t._spec, t._shape) for s, t in zip(seeds, roots.values(), strict=True)]
+    edges: Any = [t._edge for _, t in wanted]
+    grads = captured(tips, given, edges, True, False) if wanted else []
+    found = []
+    for (i, _), g in zip(wanted, grads, strict=True):
+        if g is not None and type(g._data) is not RecordedArray:
+            recorder.refuse("a gradient of its results was not recorded")
+        elif g is not None:
+            found.append((i, g._data.variable))
+    return Recorded(list(roots), [s.variable for s in seeds], found)
+
+
+def _between(roots: list[Any], ends: set[Any]) -> list[Any]:
+    """Return the nodes from the roots to the ends, without these."""
+    order = [r for r in dict.fromkeys(roots) if r not in ends]
+    seen = {*order, *ends}
+    for node in order:  # `order` grows during the loop
+        for edge in node.edges:
+            if edge is not None and edge not in seen:
+                seen.add(edge)
+                order.append(edge)
+    return order
+
+
+def split(program: Program, seeds: list[Variable], count: int) -> tuple[Program, Program, list[Variable]] | None:
+    """Return the program of the forward pass, that of the backward pass, and what the second takes of the first.
+
+    Args:
+        program: both, with the seeds among its inputs.
+        count: how many outputs, at the end, are gradients.
+
+    Returns:
+        None if the backward pass does more than to compute.
+    """
+    place = program.instructions.index(BOUNDARY)
+    first, second = program.instructions[:place], program.instructions[place + 1 :]
+    outputs, grads = program.outputs[: len(program.outputs) - count], program.outputs[len(program.outputs) - count :]
+    made = {v for e in second for v in variables(e.results)}
+    memory = {v.memory for v in made} - {v.memory for e in first for v in variables((e.args, e.kwargs, e.results))}
+    if any(e.kind != "call" or any(w.memory not in memory for w in e.writes) for e in second):
+        return None
+    read = dict.fromkeys(v for e in second for v in variables((e.args, e.kwargs)))
+    saved = [v for v in (*read, *grads) if v.value is None and v not in made and v not in seeds]
+    saved = list(dict.fromkeys(saved))
+    inputs = [v for v in program.inputs if v not in seeds]
+    forward = program._replace(instructions=first, inputs=inputs, outputs=[*outputs, *saved])
+    return forward, Program(second, [*seeds, *saved], [], [], grads), saved
+
+
+LOCK = RLock()  # programs write to buffers: one runs at a time
+
+
+class CompiledFunctionBackward(Node):
+    """The node of the results of a program."""
+
+    __slots__ = ("backward_pass", "counters", "program", "saved")
+
+    label = "CompiledFunctionBackward"
+    backward_pass: Backward
+    program: Callable[..., Any]
+    saved: list[Any] | None
+    counters: list[tuple[Any, int]]
+
+    def backward(self, g: Any, keep: bool) -> Any:
+        if self.saved is None:
+            raise saved_was_freed(self.label, "saved tensors of the program")
+        for (counter, version), (_, shape, dtype) in zip(self.counters, self.backward_pass.checks, strict=True):
+            if counter[0] != version:
+                raise saved_was_modified(self.label, "a tensor", dtype, shape, "", counter[0], version)
+        given = [g] if len(self.backward_pass.like) == 1 else list(g)
+        seeds = [_dense(s, *like) for s, like in zip(given, self.backward_pass.like, strict=True)]
+        with LOCK, quiet():
+            grads = self.program(*seeds, *self.saved)
+        if not keep:
+            self.saved, self.counters = None, []
+        return tuple(map(np.asarray, grads))
+
+    def backward_graph(self, g: Any, keep: bool) -> Any:
+        if MODE.get().grad:
+            raise RuntimeError(
+                "torch.compile does not support double backward: call the function without compile, or compile a "
+                "function that calls autograd.grad(create_graph=True) inside"
+            )
+        arrays = [None if t is None else t._data for t in ([g] if len(self.backward_pass.like) == 1 else g)]
+        return [tensor_of(a) for a in self.backward(arrays[0] if len(arrays) == 1 else arrays, keep)]
+
+
+def _dense(seed: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    if seed is None:
+        return np.zeros(shape, dtype)
+    if not isinstance(seed, _array_type | np.generic):
+        raise RuntimeError(f"CompiledFunctionBackward: a gradient is no array of NumPy's, but a {type(seed).__name__}")
+    return np.ascontiguousarray(seed, dtype).reshape(shape)
+
+
+Nodes = Callable[[Any, list[Tensor], list[Tensor]], list[Node]]
+
+
+def noder(backward: Backward, program: Callable[..., Any]) -> Nodes:
+    """Return a function of outputs, inputs and results that require grad, which returns the edges of these.
+
+    Args:
+        program: what runs the backward pass.
+    """
+    count = len(backward.roots)
+
+    def nodes(outputs: Any, inputs: list[Tensor], results: list[Tensor]) -> list[Node]:
+        node = CompiledFunctionBackward()
+        node.seq, node.extras = next_seq(), None
+        node.edges = tuple([source.now(inputs)._edge for source in backward.edges])
+        node.backward_pass, node.program = backward, program
+        node.saved = [outputs[i] for i in backward.saved]
+        tensors = [results[c] if isinstance(c, int) else c.now(inputs) for c, *_ in backward.checks]
+        node.counters = [(t._counter, t._counter[0]) for t in tensors]
+        return [node] if count == 1 else [OutputSlot(node, i, count) for i in range(count)]
+
+    return nodes
+
+
+def agrees(
+    backward: Backward, program: Any, outputs: Any, results: list[Tensor], inputs: list[Tensor], equal: Any
+) -> bool:  # fmt: skip
+    """Return whether the program of the backward pass gives the gradients that the graph of the results gives.
+
+    Args:
+        program: what runs it.
+    """
+    ones = [np.ones(shape, dtype) for shape, dtype in backward.like]
+    with LOCK, quiet():
+        found = program(*ones, *[outputs[i] for i in backward.saved])
+    edges: Any = [source.now(inputs)._edge for source in backward.edges]
+    wanted = captured([t._edge for t in results], [tensor_of(a) for a in ones], edges, True, False)  # type: ignore[misc]
+    return all(w is not None and equal(f, w._data) for f, w in zip(found, wanted, strict=True))
+
+
+def planned(
+    recorded_pass: Recorded, program: Program, arrays: list[Variable], sources: list[Source], roots: list[int]
+) -> tuple[Program, Backward] | None:  # fmt: skip
+    """Return the program of the forward pass, and the backward pass; None if it cannot become a program.
+
+    Args:
+        program: of both passes.
+        arrays: the variables of the sources.
+        roots: which outputs are the results that require grad.
+    """
+    parts = split(program, recorded_pass.seeds, len(recorded_pass.grads))
+    if parts is None:
+        return None
+    forward, second, saved = parts
+    first = len(forward.outputs) - len(saved)
+    memory = {v.memory: s for v, s in zip(arrays, sources, strict=True)}
+    own: dict[int, Source | int] = {forward.outputs[r].memory: i for i, r in enumerate(roots)} | memory
+    checked = {v.memory: (own[v.memory], v.shape, NUMPY.dtype_of(v.dtype)) for v in saved if v.memory in own}
+    like = [(v.shape, v.dtype) for v in recorded_pass.seeds]
+    edges = [sources[i] for i, _ in recorded_pass.grads]
+    places = list(range(first, len(forward.outputs)))
+    return forward, Backward(build(second), second, roots, like, places, edges, list(checked.values()))

@@ -1,0 +1,172 @@
+"""The tensors of a program: what has to hold for them, their arrays for JAX, and what they get."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ...base.tree import tree_unflatten
+from ...core.tensor import Tensor
+from ...graph.node import AccumulateGrad
+from ..facts import Kept, Result, Source, facts_of, grad_of
+from ..freed import freed_edge
+from ..graphs import noder
+from .deferred import CLASSES, counter_of, edge_of, held_by, is_shared, new, put
+from .graph import backward_program
+from .placement import Placement, names_of
+from .program import JaxProgram
+from .updates import keywords_of
+
+_DEFERRED = frozenset(CLASSES.values())
+
+
+class Binding:
+    """A program, and the tensors that it works on.
+
+    Args:
+        placement: where its arrays lie.
+        with_grads: whether parameters keep the gradients that optimizers are given.
+
+    Attributes:
+        grads: as those of `kept`, with the gradients that optimizers are given.
+        given: how many of them these are, at the end.
+        counts: how many writes each captured tensor gets by a call: their versions go up by that.
+    """
+
+    def __init__(self, kept: Kept, placement: Placement, with_grads: bool = True) -> None:
+        self.kept, self.placement = kept, placement
+        outputs, self.grads = list(kept.program.outputs), list(kept.grads)
+        listed = {id(source.tensor) for source, _ in kept.grads}
+        for each in kept.program.instructions:
+            if each.kind == "update" and with_grads:
+                for p, v in zip(keywords_of(each)["params"], each.args, strict=True):
+                    if v is not None and id(p) not in listed:
+                        self.grads.append((Source(p, -1, False), len(outputs)))
+                        outputs.append(v)
+        self.given = len(self.grads) - len(kept.grads)
+        self.program = JaxProgram(kept.program._replace(outputs=outputs))
+        of = dict(zip(kept.program.state, kept.facts.given, strict=True))
+        self.sources = [
+            Source(tensor, -1, False) if tensor is not None else of[v]
+            for v, tensor in zip(self.program.given, self.program.tensors, strict=True)
+        ]
+        self.edges = [None if s.tensor is None else edge_of(s.tensor) for s in kept.sources]
+        found = list(zip(kept.sources, kept.facts.facts, kept.facts.used, self.edges, strict=True))
+        # Tensors that are deferred with the edge that they had, and gradients of leaves, need no further look.
+        self.quick = [(s.tensor, edge) for s, _, _, edge in found if s.tensor is not None and not s.grad]
+        self.quick_grads = [edge for s, _, used, edge in found if s.grad and not used and type(edge) is AccumulateGrad]
+        self.slow = any(
+            s.tensor is None or (s.grad and (used or type(e) is not AccumulateGrad)) for s, _, used, e in found
+        )
+        if kept.backward is not None:
+            self.backward = backward_program(kept.backward)
+            self.nodes = noder(kept.backward, self.backward)
+        self.steady = False  # whether its calls leave its guards as they were
+        self.scans: dict[int, Any] = {}  # of `many`, by the identity of a trace
+        self.counts: list[tuple[Tensor, int]] = []
+        self.specs: list[tuple[Any, tuple[int, ...]]] = []
+        self.shardings: list[Any] = [None] * len(self.sources)
+
+    def holds(self, inputs: list[Tensor]) -> bool:
+        """Return whether the facts of tensors are as they were."""
+        if not self.slow:
+            for tensor, edge in self.quick:
+                if type(tensor) not in _DEFERRED or edge_of(tensor) is not edge:
+                    break
+            else:
+                return all(edge.grad is not None for edge in self.quick_grads)
+        facts = self.kept.facts
+        for source, known, used, edge in zip(facts.sources, facts.facts, facts.used, self.edges, strict=True):
+            captured: Any = source.tensor
+            if captured is not None:
+                if source.grad and not used:
+                    if (grad_of(captured) is None) != (known is None):
+                        return False
+                    continue
+                if not source.grad and type(captured) in _DEFERRED and edge_of(captured) is edge:
+                    continue
+            if facts_of(source.now(inputs)) != known:
+                return False
+        return True
+
+    def arrays(self, inputs: list[Tensor]) -> tuple[list[Any], list[Any]]:
+        """Return the arrays that are written to, and the others. None is one that may change."""
+        found = [
+            held_by(tensor)
+            if type(tensor) in _DEFERRED and source.tensor is not None
+            else self._taken(source, tensor, i)
+            for i, source in enumerate(self.sources)
+            for tensor in (source.now(inputs),)
+        ]
+        return found[: self.program.writes], found[self.program.writes :]
+
+    def _taken(self, source: Source, tensor: Any, place: int) -> Any:
+        """Return a copy of the array of a tensor; a captured one that is only read stays with JAX."""
+        sharding = self.shardings[place]
+        copy = tensor._data.copy()  # JAX may read it after the call, when the tensor is another
+        made = copy if sharding is None else jax.device_put(copy, sharding)
+        if place >= self.program.writes and source.tensor is not None and not is_shared(tensor):
+            made = jnp.asarray(made)
+            put(tensor, made)
+        return made
+
+    def place(self, inputs: list[Tensor]) -> None:
+        """Look up where arrays lie."""
+        if self.placement.place is None:
+            return
+        walk = self.kept.walk
+        names = names_of(walk.tensors, list(walk._seen.values()), self.kept.program)
+        for i, source in enumerate(self.sources):
+            array = source.now(inputs)._data
+            name = str(source.place) if source.tensor is None else names.get(id(source.tensor), "")
+            self.shardings[i] = self.placement.of(f"{name}.grad" if source.grad else name, array, source.tensor is None)
+        self.program.shardings = self.shardings[: self.program.writes]
+
+    def commit(self, state: list[Any], inputs: list[Tensor]) -> None:
+        """Give tensors their new arrays."""
+        for source, array in zip(self.sources, state, strict=False):
+            put(source.now(inputs), array)
+
+    def finish(self, outputs: list[Any], inputs: list[Tensor]) -> Any:
+        """Change versions and gradients, and return the results."""
+        kept = self.kept
+        for source, count in kept.written:
+            counter_of(source.now(inputs))[0] += count
+        for tensor, count in self.counts:
+            counter_of(tensor)[0] += count
+        for source, output in self.grads:
+            holder: Any = inputs[source.place] if source.tensor is None else source.tensor
+            made = None if output is None else self._tensor(outputs, output)
+            edge = edge_of(holder)
+            if type(edge) is AccumulateGrad:
+                edge.grad = made
+            else:
+                holder._own_grad = made
+        results = []
+        roots: dict[int, Any] = {}
+        same: dict[int, Any] = {}  # what a function returns twice is one tensor
+        for each in kept.results:
+            if type(each) is not Result:
+                results.append(each)
+            elif each.source >= 0:
+                found = kept.sources[each.source].now(inputs)
+                results.append(grad_of(found) if each.requires_grad else found)
+            else:
+                made = same.get(each.output)
+                if made is None:
+                    made = same[each.output] = self._tensor(outputs, each.output)
+                if each.root >= 0:
+                    roots[each.root] = made
+                elif each.requires_grad:
+                    made._edge = freed_edge()
+                results.append(made)
+        if roots:
+            tensors = [roots[i] for i in range(len(roots))]
+            for tensor, edge in zip(tensors, self.nodes(outputs, inputs, tensors), strict=True):
+                tensor._edge = edge
+        return tree_unflatten(results, kept.shape)
+
+    def _tensor(self, outputs: list[Any], place: int) -> Any:
+        return new(outputs[place], *self.specs[place])

@@ -1,0 +1,117 @@
+"""`compile(backend="jax")`: programs that XLA runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+from ...base.tree import TreeSpec
+from ...core.tensor import Tensor
+from ...ops.random.generator import default_generator
+from ..compiled import Compiled, _context, _plain_tree, _same_leaves
+from ..facts import Kept
+from ..graphs import LOCK
+from ..program import GuardFailed
+from .binding import Binding
+from .first_run import FirstRun
+from .many import can_scan, scan
+from .placement import Placement
+from .steps import Untraceable
+
+
+class JaxCompiled(Compiled):
+    """A function that becomes programs of XLA's."""
+
+    whole = True
+
+    def reset(self) -> None:
+        super().reset()
+        self.bindings: dict[int, Binding] = {}
+        self._last: Binding | None = None  # whose program ran in the call before
+
+    def __init__(self, function: Any, fullgraph: bool = False, options: dict[str, Any] | None = None) -> None:
+        self.bindings, self._last = {}, None
+        self.placement = Placement(**(options or {"place": None}))
+        super().__init__(function, fullgraph)
+
+    def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
+        if kept.context != context or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
+            return False
+        binding = self.bindings.get(id(kept))
+        if not (kept.facts.are(inputs) if binding is None else binding.holds(inputs)):
+            self.misses.append("a tensor has another shape, dtype, layout or gradient")
+            return False
+        if not kept.walk.holds():
+            self.misses.append(kept.walk.changed())
+            return False
+        return True
+
+    def _replay(self, kept: Kept, args: Any, kwargs: Any, inputs: list[Tensor]) -> Any:
+        binding, self._last = self.bindings.get(id(kept)), None
+        if binding is None:
+            return self._first(kept, args, kwargs, inputs)
+        with jax.enable_x64(True):
+            made = binding.program(*binding.arrays(inputs))
+        binding.commit(made.state, inputs)
+        if made.failed is None:
+            self._last = binding
+            return binding.finish(made.outputs, inputs)
+        if isinstance(made.failed, Untraceable):
+            self.misses.append(str(made.failed))
+            return self.function(*args, **kwargs)
+        raise made.failed
+
+    def scanned(self, stacked: list[Tensor], follows: bool) -> tuple[Any, int]:
+        """Run the program of the last call for slices of stacked tensors, if its calls leave its guards as they were.
+
+        Args:
+            follows: whether nothing happened since the last call: a program that fits then, too, is such a one.
+
+        Returns:
+            The stacked results, and how many calls ran.
+        """
+        context = _context()
+        first = [t[0] for t in stacked]
+        if context is None or self._last is None or not can_scan(self._last):
+            return None, 0
+        binding = self._last
+        tree = _plain_tree(len(first))
+        if self.placement.place is not None or not self._fits(binding.kept, context, list(first), tree, first):
+            return None, 0
+        binding.steady = binding.steady or follows
+        if not binding.steady:
+            return None, 0
+        with LOCK, jax.enable_x64(True):
+            return scan(binding, stacked, len(stacked[0]))
+
+    # -- the first run is compared with a call of the function --
+
+    def _first(self, kept: Kept, args: Any, kwargs: Any, inputs: list[Tensor]) -> Any:
+        before = default_generator.get_state()
+        failed: Exception | None
+        try:
+            binding = Binding(kept, self.placement)
+            binding.place(inputs)
+            with jax.enable_x64(True):
+                state, outputs, failed = binding.program(*binding.arrays(inputs))
+        except Untraceable as reason:
+            failed = reason
+        default_generator.set_state(before)
+        if isinstance(failed, GuardFailed):
+            raise failed
+        if failed is not None:
+            result = self.function(*args, **kwargs)  # it may say what is wrong
+            self.kept.remove(kept)
+            self._refuse(str(failed))
+            return result
+        check = FirstRun(binding, state, outputs, inputs)
+        result = self.function(*args, **kwargs)
+        checked = check.agreed(result, inputs)
+        if checked is None:
+            self.kept.remove(kept)
+            self._stop("the first run of its program gave other numbers than the function")
+        else:
+            self.bindings[id(kept)] = checked
+            kept.checked[0] = True
+        return result

@@ -1,0 +1,88 @@
+"""The first run of a program is compared with a call of the function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...backends.numpy import NUMPY
+from ...base.tree import tree_flatten
+from ...core.tensor import Tensor
+from ..compiled import _array, _equal, _is_output
+from ..facts import Result, grad_of
+from ..graphs import agrees
+from .binding import Binding
+from .deferred import fetched
+from .updates import keywords_of
+
+
+class FirstRun:
+    """Results of a program, before the function is called.
+
+    Args:
+        binding: the program, whose tensors are as they were.
+        state: the new arrays of what it writes to.
+        outputs: the others.
+        inputs: the tensors among the arguments.
+    """
+
+    def __init__(self, binding: Binding, state: list[Any], outputs: list[Any], inputs: list[Tensor]) -> None:
+        self.binding = binding
+        self.state, self.outputs = [fetched(a) for a in state], [fetched(a) for a in outputs]
+        self.captured = [s.tensor for s in binding.sources if s.tensor is not None and not s.grad]
+        self.counts = [t._counter[0] for t in self.captured]
+
+    def agreed(self, result: Any, inputs: list[Tensor]) -> Binding | None:
+        """Return the program, ready for further calls, if the function did the same; else None."""
+        binding, kept = self.binding, self.binding.kept
+        leaves, shape = tree_flatten(result)
+        if shape != kept.shape:
+            return None
+        pairs = [(e.output, leaves[i]) for i, e in enumerate(kept.results) if _is_output(e)]
+        grads = [(s, o, grad_of(s._replace(grad=False).now(inputs))) for s, o in binding.grads if o is not None]
+        last = [found for _, _, found in grads[len(grads) - binding.given :]]
+        if binding.given and any(found is None for found in last):  # the function drops them in the end
+            grads = grads[: len(grads) - binding.given]
+            binding = Binding(kept, binding.placement, with_grads=False)
+        pairs += [(output, found) for _, output, found in grads]
+        if not all(_equal(self.outputs[output], _array(found)) for output, found in pairs):
+            return None
+        if kept.backward is not None:
+            roots = {e.root: leaves[i] for i, e in enumerate(kept.results) if type(e) is Result and e.root >= 0}
+            results = [roots[i] for i in range(len(roots))]
+            if not agrees(kept.backward, binding.backward, self.outputs, results, inputs, _equal):
+                return None
+        noise = self._noise()
+        for source, found in zip(self.binding.sources, self.state, strict=False):
+            tensor = source.now(inputs)
+            wanted, meaningless = tensor._data, noise.get(id(tensor))
+            if meaningless is not None:
+                wanted = np.where(meaningless, found, wanted)
+            if not _equal(found, wanted):
+                return None
+        others = {id(source.tensor) for source, _ in kept.written}
+        moved = [(t, t._counter[0] - n) for t, n in zip(self.captured, self.counts, strict=True)]
+        binding.counts = [(t, n) for t, n in moved if n and id(t) not in others]
+        binding.specs = [(NUMPY.spec(a), tuple(a.shape)) for a in self.outputs]
+        return binding
+
+    def _noise(self) -> dict[int, Any]:
+        """Return where a gradient is only rounding, for parameters and their state: optimizers may magnify it.
+
+        The gradient of a bias before a normalization is such.
+        """
+        found: dict[int, Any] = {}
+        of = {id(s.tensor): self.outputs[o] for s, o in self.binding.grads if o is not None}
+        largest = max((float(np.abs(g).max(initial=0)) for g in of.values()), default=0.0)
+        for each in self.binding.program.program.instructions:
+            if each.kind == "update":
+                given = keywords_of(each)
+                for p in given["params"]:
+                    g = of.get(id(p))
+                    if g is not None and g.dtype.kind in "fc":
+                        small = np.abs(g) <= 1e3 * np.finfo(g.dtype).eps * largest
+                        for t in (p, *given["optimizer"].state.get(p, {}).values()):
+                            if isinstance(t, Tensor) and t._shape == g.shape:
+                                found[id(t)] = small
+        return found

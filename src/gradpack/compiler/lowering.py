@@ -1,0 +1,165 @@
+"""Bodies and formulas of operations as the calls of NumPy that they make.
+
+A body that works through NumPy's functions only is run on recorded arrays, so that a program has these calls in the
+place of the body. It is used where the results have the bits of the body that eager operations run: a body that asks
+for a value, or takes memory, stays one call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..backends import NUMPY
+from ..backends.base import Backend
+from ..declare.generate.fusion import large_body, large_formula
+from ..declare.generate.inline import Inlined
+from ..kernels.dispatch import ENABLED, row
+
+if TYPE_CHECKING:
+    from .recording import Recorder
+
+_Function = Callable[..., Any]
+
+
+class NotLowered(Exception):  # noqa: N818 - a message to the caller, no error
+    """Raised where a body does more than call NumPy."""
+
+
+class _Steps(Backend):
+    """Binds functions so that their calls of NumPy are recorded, and so are functions for which a kernel stands in."""
+
+    name = "steps"
+    xp = np
+
+    def bind(self, function: _Function) -> _Function:
+        if not isinstance(function, FunctionType) or getattr(function, "reference", None) is None:
+            return super().bind(function)
+        found = self._bound.get(function)
+        if found is None:
+            found = _choosing(function, super().bind(function))
+            self._bound[function] = found
+        return found
+
+
+def _choosing(function: Any, steps: _Function) -> _Function:
+    """Return a function that is one recorded call where a kernel would run, and its steps else."""
+    path, size = function.where
+    code = function.__code__
+    names = code.co_varnames[: code.co_argcount]
+
+    def run(*args: Any) -> Any:
+        from .recording import opened, recorder_of
+
+        recorder = recorder_of(args)
+        given = [opened(a) for a in args]
+        if recorder is None:
+            return NUMPY.bind(function)(*args)
+        if _has_kernel(path, size, dict(zip(names, given, strict=False)), given):
+            writes = tuple(args[i] for i in WRITTEN.get(function.__name__, ()) if args[i] is not None)
+            return recorder.call(function.__name__, NUMPY.bind(function), args, {}, writes)
+        return steps(*args)
+
+    return run
+
+
+def _has_kernel(path: str, size: str, named: dict[str, Any], args: list[Any]) -> bool:
+    decides = eval(size, {"ndarray": np.ndarray}, named)  # noqa: S307 - an expression of the table's
+    return any(decides >= k.least and ENABLED[k.library] and k.when(*args) for k in row(path))
+
+
+STEPS = _Steps()
+WRITTEN = {"adam_update": (0, 2, 3, 4)}  # the arguments that functions with kernels write to
+
+
+def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, origin: Any) -> Any:
+    """Return the results of a body or formula by recorded calls of NumPy's functions; NotImplemented if it has others.
+
+    Args:
+        function: as it was declared.
+        bound: as eager operations run it.
+    """
+    from .recording import opened, silently
+
+    op, which = origin
+    given, named = opened(args), opened(kwargs)
+    if which == "forward" and "generator" in op.params:
+        return NotImplemented
+    wanted = silently(bound, *given, **named)
+    large = _is_large(op, which, wanted)
+    if large and op.kind != "elementwise":
+        return NotImplemented
+    mark, trial = len(recorder.instructions), recorder.trial
+    recorder.trial = True
+    try:
+        made = silently(STEPS.bind(function), *args, **kwargs)
+    except NotLowered:
+        made = NotImplemented
+    except Exception:  # it wants an array of NumPy's
+        made = NotImplemented
+    finally:
+        recorder.trial = trial
+    if large:  # eager operations have a loop of their own, whose last digits differ
+        if made is not NotImplemented and hasattr(made, "variable") and _alike(made._array, wanted):
+            recorder.parts = recorder.instructions[mark:], made.variable
+        made = NotImplemented
+    if made is NotImplemented or not _same(made, wanted, _roots((given, named))):
+        del recorder.instructions[mark:]
+        return NotImplemented
+    return recorder.arrays(made)
+
+
+def _is_large(op: Any, which: str, wanted: Any) -> bool:
+    """Return whether eager operations have another form for arrays of this size."""
+    if not isinstance(wanted, np.ndarray):
+        return False
+    least = _LEAST.get((op, which))
+    if least is None:
+        expression = Inlined(op).expression(which)
+        least = large_body(op, expression) if which == "forward" else large_formula(op, which, expression)
+        _LEAST[op, which] = least
+    return bool(least) and wanted.size >= least
+
+
+_LEAST: dict[Any, int] = {}  # elements from which on a body or formula has another form; 0 if it has none
+
+
+def _roots(value: Any) -> set[int]:
+    """Return which memory arrays in nested arguments have."""
+    if isinstance(value, np.ndarray):
+        return {id(root(value))}
+    if isinstance(value, dict):
+        value = list(value.values())
+    return {r for item in value for r in _roots(item)} if isinstance(value, tuple | list) else set()
+
+
+def _same(made: Any, wanted: Any, roots: set[int]) -> bool:
+    """Return whether results have the same bits, lie in memory in the same way, and are views of the same arguments."""
+    from .recording import RecordedArray
+
+    if isinstance(wanted, tuple | list):
+        if not isinstance(made, tuple | list) or len(made) != len(wanted):
+            return False
+        return all(_same(m, w, roots) for m, w in zip(made, wanted, strict=True))
+    if isinstance(wanted, np.ndarray | np.generic):
+        array: Any = made._array if type(made) is RecordedArray else made
+        if not isinstance(array, np.ndarray | np.generic):
+            return False
+        if isinstance(wanted, np.ndarray) and {id(root(array))} & roots != {id(root(wanted))} & roots:
+            return False
+        return _alike(array, wanted) and array.tobytes() == wanted.tobytes()
+    return type(made) is type(wanted) and bool(made == wanted)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    return bool(a.dtype == b.dtype and a.shape == b.shape and a.strides == b.strides)
+
+
+def root(array: Any) -> Any:
+    """Return the array whose memory an array is a view of."""
+    while isinstance(array.base, np.ndarray):
+        array = array.base
+    return array

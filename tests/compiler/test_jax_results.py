@@ -1,0 +1,63 @@
+"""What programs of XLA's return and leave behind are tensors like others."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+
+import gradpack as torch
+
+pytest.importorskip("jax")
+from tests.compiler.test_jax import by_jax, numbers, same
+
+from gradpack.compiler.jax.deferred import DeferredParameter, DeferredTensor
+
+
+def test_results_that_require_grad_have_a_backward_pass_of_xla():
+    torch.manual_seed(0)
+    plain = torch.nn.Sequential(torch.nn.Linear(4, 3), torch.nn.Tanh(), torch.nn.Linear(3, 2))
+    ours = copy.deepcopy(plain)
+    net = torch.compile(ours, backend="jax", fullgraph=True)
+    for i in range(6):
+        x = numbers(5, 4, seed=i).requires_grad_()
+        y = numbers(5, 4, seed=i).requires_grad_()
+        (plain(x) ** 2).sum().backward()
+        out = net(y)
+        (out**2).sum().backward()
+        same(y.grad, x.grad)
+    assert type(out.grad_fn).__name__ == "CompiledFunctionBackward"
+    for a, b in zip(plain.parameters(), ours.parameters(), strict=True):
+        same(b.grad, a.grad)
+
+
+def test_results_are_arguments_of_other_programs():
+    first, second, third = by_jax(lambda x: x * 2), by_jax(lambda x: x + 1), torch.compile(lambda x: x + 1)
+    for i in range(12):
+        x = numbers(3, seed=i)
+        same(second(first(x)), x * 2 + 1)
+        same(third(first(x)), x * 2 + 1)
+    assert len(second.kept) == len(third.kept) == 1
+
+
+def test_deferred_tensors_are_saved(tmp_path):
+    w = torch.nn.Parameter(torch.ones(3))
+    optimizer = torch.optim.SGD([w], lr=0.1)
+
+    @by_jax
+    def step(x):
+        optimizer.zero_grad()
+        loss = (w * x).sum()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    for _ in range(5):
+        loss = step(torch.ones(3))
+    assert type(w) is DeferredParameter and type(loss) is DeferredTensor
+    torch.save([w, loss], tmp_path / "found.pt")
+    found = torch.load(tmp_path / "found.pt")
+    same(found[0], np.full(3, 0.5))
+    same(found[1], 1.8)
+    assert type(found[0]) is torch.nn.Parameter
