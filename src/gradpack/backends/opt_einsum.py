@@ -38,8 +38,20 @@ def set_flags(_enabled: bool | None = None, _strategy: str | None = None) -> tup
     if _enabled is not None:
         this.enabled = _enabled
     if _strategy is not None:
+        _check(_strategy, this.enabled)
         this.strategy = _strategy
     return before
+
+
+def _check(strategy: str, enabled: bool) -> None:
+    lacking = "available" if not is_available() else "" if enabled else "enabled"
+    if lacking:
+        raise ValueError(
+            f"opt_einsum is not {lacking}, so setting a `strategy` to {strategy} has no use: "
+            + ("install it" if lacking == "available" else "set `enabled` to True")
+        )
+    if strategy not in _STRATEGIES:
+        raise ValueError(f"`strategy` must be one of the following: [{', '.join(_STRATEGIES)}] but is {strategy}")
 
 
 @block
@@ -59,7 +71,7 @@ strategy: str | None = "auto" if enabled else None
 
 
 class _Module(ModuleType):
-    """The module itself: assigning to `enabled` and `strategy` is checked."""
+    """The module itself: what is assigned to `enabled` is checked; any of opt_einsum's ways can be the `strategy`."""
 
     def __setattr__(self, name: str, wanted: Any) -> None:
         if name == "enabled" and wanted and not is_available():
@@ -67,17 +79,6 @@ class _Module(ModuleType):
                 f"opt_einsum is not available, so setting `enabled` to {wanted} has no use: einsum contracts from left "
                 "to right. Install it with pip install 'gradpack[einsum]'"
             )
-        if name == "strategy":
-            if not is_available():
-                raise ValueError(
-                    f"opt_einsum is not available, so setting `strategy` to {wanted} has no use: install it"
-                )
-            if not enabled:
-                raise ValueError(
-                    f"opt_einsum is not enabled, so setting a `strategy` to {wanted} has no use: set `enabled` to True"
-                )
-            if wanted not in _STRATEGIES:
-                raise ValueError(f"`strategy` must be one of the following: [{', '.join(_STRATEGIES)}] but is {wanted}")
         super().__setattr__(name, bool(wanted) if name == "enabled" else wanted)
 
 

@@ -15,13 +15,13 @@ class DistributedSampler(Sampler[int]):
     """Every `num_replicas`-th index, from `rank` on. All parts are equally long: indices come again, or are left out.
 
     Args:
-        num_replicas, rank: how many parts there are, and which one this is. To be given: gradpack runs in one process.
+        num_replicas, rank: how many parts there are, and which one this is: as in the default process group, unless
+            they are given.
         shuffle: in an order that `seed` and the number of the epoch say.
         drop_last: leave indices out, instead of giving some again, to make the parts equal.
 
     Raises:
-        RuntimeError: if `num_replicas` or `rank` is not given.
-        ValueError: for a rank outside of `0 .. num_replicas - 1`.
+        ValueError: if one is not given and there is no process group, or for a rank outside of `0 .. num_replicas - 1`.
 
     Example::
 
@@ -40,7 +40,10 @@ class DistributedSampler(Sampler[int]):
         drop_last: bool = False,
     ) -> None:
         if num_replicas is None or rank is None:
-            raise RuntimeError("Requires distributed package to be available: give num_replicas and rank")
+            from ... import distributed as dist
+
+            num_replicas = dist.get_world_size() if num_replicas is None else num_replicas
+            rank = dist.get_rank() if rank is None else rank
         if not 0 <= rank < num_replicas:
             raise ValueError(f"Invalid rank {rank}, rank should be in the interval [0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank

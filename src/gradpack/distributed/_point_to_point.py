@@ -1,0 +1,124 @@
+"""Tensors that one rank sends to another."""
+
+from __future__ import annotations
+
+from collections import deque
+from math import prod
+from time import monotonic
+from typing import Any
+
+from ..base.futures import Future
+from ..core.tensor import Tensor
+from ._arrays import check_tensor, flat_of, write
+from ._collectives import root_of
+from ._mailbox import DistBackendError, Gone, Late, Message
+from ._process_group import ProcessGroup, Work
+from ._world import member
+
+__all__ = ["irecv", "isend", "recv", "send"]
+
+
+def _peer(pg: ProcessGroup, rank: int | None, group_rank: int | None, name: str) -> int:
+    found = root_of(pg, rank, group_rank, name)
+    if found == pg.rank():
+        word = "destination" if name == "dst" else "source"
+        raise ValueError(f"Invalid {word} rank: {word} rank should not be the same as the rank of the current process.")
+    return found
+
+
+def isend(
+    tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None
+) -> Work | None:
+    """Send a tensor to rank `dst`; return a handle. It is not to be written to before `wait`."""
+    check_tensor(tensor, "tensor")
+    pg = member(group, "isend")
+    if pg is None:
+        return None
+    to = pg.ranks[_peer(pg, dst, group_dst, "dst")]
+    pg.check()
+    pg.transport.send(to, (pg.group_name, str(tag)), (str(tensor.dtype), list(tensor.shape)), flat_of(tensor))
+    sent: Future[Any] = Future()
+
+    def settle(seconds: float | None) -> bool:
+        try:
+            pg.transport.flush(monotonic() + (pg.timeout if seconds is None else seconds))
+        except Late:
+            return False
+        if not sent.done():
+            sent.set_result([])
+        return True
+
+    return Work(sent, settle)
+
+
+def send(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
+    """Send a tensor to rank `dst`, which calls `recv` with the same tag."""
+    work = isend(tensor, dst, group, tag, group_dst)
+    if work is not None:
+        work.wait()
+
+
+def irecv(
+    tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None
+) -> Work | None:
+    """Return a handle whose `wait` writes the next tensor of rank `src`, or of any rank, into this one."""
+    check_tensor(tensor, "tensor")
+    pg = member(group, "irecv")
+    if pg is None:
+        return None
+    anyone = src is None and group_src is None
+    sources = pg.others if anyone else (pg.ranks[_peer(pg, src, group_src, "src")],)
+    queue = pg.posted.setdefault((tag, sources), deque())
+    future: Future[Any] = Future()
+    queue.append((tensor, future))
+
+    def settle(seconds: float | None) -> bool:
+        while not future.done():  # those that were asked for before come first
+            pg.check()
+            deadline = monotonic() + (pg.timeout if seconds is None else seconds)
+            try:
+                message = pg.transport.box.take((pg.group_name, str(tag)), sources, deadline)
+            except Gone as error:
+                raise DistBackendError(f"rank {pg.transport.rank} in recv(): {error}") from None
+            except Late:
+                if seconds == 0:
+                    return False
+                said = " or ".join(map(str, sources))
+                who = f"rank {pg.transport.rank} in recv()"
+                raise DistBackendError(f"{who} has waited too long for a tensor of rank {said}") from None
+            into, done = queue.popleft()
+            try:
+                _fill(into, message)
+            except RuntimeError as error:
+                done.set_exception(error)
+            else:
+                done.set_result([into, message.source])
+        return True
+
+    return Work(future, settle)
+
+
+def _fill(tensor: Tensor, message: Message) -> None:
+    kind, shape = message.label
+    if kind != str(tensor.dtype) or prod(shape) != tensor.numel():
+        raise RuntimeError(
+            f"recv(): rank {message.source} sent {kind} {shape}, which does not fit into {tensor.dtype} "
+            f"{list(tensor.shape)}: give a tensor of that dtype and size"
+        )
+    write(tensor, message.data)
+
+
+def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
+    """Wait for a tensor of rank `src`, or of any rank, and write it into this one.
+
+    Returns:
+        The rank that sent it; -1 if this rank is not in the group.
+
+    Raises:
+        RuntimeError: if the rank has ended, nothing comes in time, or what comes does not fit.
+    """
+    work = irecv(tensor, src, group, tag, group_src)
+    if work is None:
+        return -1
+    work.wait()
+    return int(work.result()[1])

@@ -1,0 +1,1 @@
+"""`torch.distributed.algorithms`: what `DistributedDataParallel` does with gradients."""

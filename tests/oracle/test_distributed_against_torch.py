@@ -1,0 +1,115 @@
+"""One program on two ranks, run by PyTorch with gloo and by gradpack: both print the same."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+from tests.distributed.ranks import HERE, LIMIT
+
+PROGRAM = """
+import datetime, os, sys
+import torch
+import torch.distributed as dist
+from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import fp16_compress_hook
+
+dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=60))
+rank, size = dist.get_rank(), dist.get_world_size()
+
+
+def show(*values):
+    print(*(v.tolist() if isinstance(v, torch.Tensor) else v for v in values), flush=True)
+
+
+def refused(call):
+    try:
+        call()
+    except Exception as error:
+        print(type(error).__name__, str(error).split("\\n")[0][:60], flush=True)
+
+
+x = torch.arange(4.0) + rank
+for op in ("SUM", "PRODUCT", "MIN", "MAX"):
+    y = x.clone()
+    show(op, dist.all_reduce(y, getattr(dist.ReduceOp, op)), y)
+y = x.long()
+dist.all_reduce(y, op=dist.ReduceOp.BXOR)
+gathered = [torch.zeros(4) for _ in range(2)]
+dist.all_gather(gathered, x)
+whole = torch.zeros(8)
+dist.all_gather_into_tensor(whole, x)
+at = [torch.zeros(4) for _ in range(2)] if rank == 1 else None
+dist.gather(x, at, dst=1)
+part, mine = torch.zeros(2), torch.zeros(2)
+dist.scatter(mine, [torch.ones(2), torch.ones(2) * 2] if rank == 0 else None, src=0)
+dist.reduce_scatter_tensor(part, x)
+total = x.clone()
+dist.reduce(total, 1)
+show(y, *gathered, whole, at, part, mine, total if rank else "")
+objects, said = [None, None], ["a", {"b": rank}]
+dist.all_gather_object(objects, (rank, "x"))
+dist.broadcast_object_list(said, src=1)
+show(objects, said)
+z = torch.zeros(2)
+if rank:
+    dist.send(torch.ones(2) * 7, 0, tag=3)
+else:
+    show(dist.recv(z, 1, tag=3), z)
+work = dist.all_reduce(z, async_op=True)
+show(work.wait(), work.is_completed(), z)
+group = dist.new_group([1])
+show(dist.get_rank(group), dist.get_world_size(group), dist.get_backend(), dist.is_initialized())
+refused(lambda: dist.broadcast(z))
+refused(lambda: dist.broadcast(z, 0, group_src=0))
+refused(lambda: dist.all_reduce(3))
+refused(lambda: dist.gather(z, None if rank == 0 else [z], dst=0))
+refused(lambda: dist.send(z, rank))
+refused(lambda: dist.new_group([0, 5]))
+refused(lambda: dist.init_process_group("gloo"))
+
+torch.manual_seed(0)
+for options in ({}, {"find_unused_parameters": True}, {"gradient_as_bucket_view": True}, {"bucket_cap_mb": 1e-4}):
+    for hook in (None, fp16_compress_hook):
+        layers = torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
+        model = torch.nn.Sequential(*layers)
+        with torch.no_grad():
+            for i, p in enumerate(model.parameters()):
+                p.copy_(torch.linspace(-1, 1 + i + rank, p.numel()).reshape(p.shape))
+        ddp = torch.nn.parallel.DistributedDataParallel(model, **options)
+        if hook is not None:
+            ddp.register_comm_hook(None, hook)
+        data = torch.linspace(0, 1, 24).reshape(2, 4, 3)[rank]
+        with ddp.no_sync():
+            ddp(data).square().mean().backward()
+        ddp(data * 2).square().mean().backward()
+        show(sorted(options), [[round(g, 3) for g in p.grad.flatten().tolist()] for p in ddp.parameters()])
+        ddp(data)
+        show([[round(g, 4) for g in b.flatten().tolist()] for b in ddp.buffers()])
+refused(lambda: torch.nn.parallel.DistributedDataParallel(torch.nn.ReLU()))
+refused(lambda: ddp.register_comm_hook(None, hook))
+dist.barrier()
+dist.destroy_process_group()
+refused(lambda: dist.get_rank())
+"""
+
+
+def lines(path, *words):
+    script = path / "program.py"
+    script.write_text(PROGRAM)
+    command = [sys.executable, "-W", "ignore", "-m", "gradpack", "launch", "-n", "2", *words, str(script)]
+    environment = {**os.environ, **HERE, "PYTHONWARNINGS": "ignore"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=LIMIT, check=False)
+    assert done.returncode == 0, done.stderr
+    return [[line for line in done.stdout.splitlines() if line.startswith(f"[rank {r}]")] for r in range(2)]
+
+
+def test_both_libraries_print_the_same(tmp_path):
+    pytest.importorskip("torch")
+    for theirs, ours in zip(lines(tmp_path), lines(tmp_path, "--as-torch"), strict=True):
+        assert len(theirs) >= 30
+        assert [re.sub(r"-0\.0\b(?!\d)", "0.0", line) for line in ours] == [
+            re.sub(r"-0\.0\b(?!\d)", "0.0", line) for line in theirs
+        ]
