@@ -43,7 +43,7 @@ def test_what_gradpack_has_is_what_is_found(library):
     assert torch.nn.modules.conv.Module is gradpack.nn.Module
     assert torch.distributions.beta.Dirichlet is gradpack.distributions.Dirichlet
     assert torch.torch is torch
-    assert torch.onnx.is_in_onnx_export() is False and torch.distributed.is_available() is False
+    assert torch.onnx.is_in_onnx_export() is False and torch.distributed.is_initialized() is False
 
 
 def test_a_stand_in_is_a_class_that_refuses_calls(library):
@@ -98,6 +98,55 @@ def test_values_exceptions_and_enumerations_are_those_of_torch(library):
     with pytest.raises(torch._dynamo.exc.Unsupported, match="said"):
         raise torch._dynamo.exc.Unsupported("said")
     assert issubclass(torch._dynamo.exc.Unsupported, RuntimeError)
+
+
+def test_dtypes_of_which_there_are_no_tensors_have_their_names(library):
+    torch = import_module(library)
+    assert isinstance(torch.qint32, torch.dtype) and repr(torch.qint32) == f"{library}.qint32"
+    assert (torch.int4.is_signed, torch.uint4.is_signed, torch.qint32.itemsize) == (True, False, 4)
+    assert torch.bit.name == "uint1" and torch.float8_e8m0fnu.is_floating_point and torch.bits8 is torch.bits8
+    with pytest.raises(RuntimeError, match=r"zeros\(\).*qint32"):
+        torch.zeros(2, dtype=torch.qint32)
+
+
+def test_containers_of_python_are_taken_apart_under_the_names_that_packages_use(library):
+    pytree = import_module(f"{library}.utils._pytree")
+    assert pytree._dict_flatten({"a": 1}) == ([1], ["a"]) and pytree._dict_unflatten([1], ["a"]) == {"a": 1}
+    assert pytree._list_flatten([1]) == ([1], None) and pytree._tuple_unflatten([1], None) == (1,)
+    assert pytree._ordereddict_flatten is pytree._odict_flatten
+    assert [str(key) for key, _ in pytree._list_flatten_with_keys([5])[0]] == ["[0]"]
+    assert not hasattr(pytree, "_set_flatten")
+
+
+def test_small_names_of_the_core(library):
+    torch = import_module(library)
+    assert torch._C._get_accelerator().type == "cpu" and torch._C._TensorMeta is type(torch.Tensor)
+    assert torch._C._jit_set_profiling_executor(False) is True
+
+
+def test_sparse_constructors_of_one_dtype(library):
+    torch = import_module(library)
+    indices, values = torch.tensor([[0, 1], [1, 0]]), torch.tensor([1.0, 2.0])
+    made = torch.sparse.FloatTensor(indices, values, torch.Size([2, 3]))
+    assert made.to_dense().tolist() == [[0, 1, 0], [2, 0, 0]]
+    assert isinstance(made, torch.sparse.FloatTensor) and not isinstance(made, torch.sparse.DoubleTensor)
+    assert not isinstance(values, torch.sparse.FloatTensor)
+    assert torch.sparse.DoubleTensor(2, 3).shape == torch.sparse.DoubleTensor(torch.Size([2, 3])).shape == (2, 3)
+    assert torch.dsmm(made, torch.ones(3, 1)).tolist() == [[1], [2]]
+    wrapped = import_module(f"{library}._utils").ExceptionWrapper((ValueError, ValueError("no"), None), "in a test")
+    with pytest.raises(ValueError, match="Caught ValueError in a test"):
+        wrapped.reraise()
+
+
+def test_ranges_of_profilers_are_blocks_and_decorators(library):
+    nvtx = import_module(f"{library}.cuda.nvtx")
+
+    @nvtx.range("named")
+    def f(x):
+        with nvtx.range("inner"):
+            return x + 1
+
+    assert f(1) == 2 and nvtx.range_push("a") is None and nvtx.range_pop() is None
 
 
 def test_unknown_names_are_refused_with_a_suggestion(library):

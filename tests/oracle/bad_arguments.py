@@ -38,7 +38,6 @@ KNOWN = {
     "trapz": "the same",
     "max.binary": "None for `other` is as good as none",
     "min.binary": "the same",
-    "isin": "lists are taken as tensors",
     "normal": "a list of one number is one",
     "tensor_split": "an empty dict is an empty sequence",
     "to": "which overload was meant is guessed",

@@ -21,36 +21,78 @@ TOLERANCE = 1e-4
 # By the name of the program: the packages that it is about, by the names under which they are installed.
 PROGRAMS = {
     "gpytorch_regression": ("Gaussian processes", "gpytorch linear_operator"),
+    "gpytorch_deep": ("Gaussian processes", "gpytorch"),
     "botorch_search": ("Gaussian processes", "botorch"),
+    "botorch_acquisition": ("Gaussian processes", "botorch"),
     "pyro_inference": ("probabilistic programming", "pyro-ppl"),
+    "sbi_inference": ("probabilistic programming", "sbi"),
+    "laplace_classifier": ("probabilistic programming", "laplace-torch"),
     "nflows_density": ("flows", "nflows"),
     "zuko_flows": ("flows", "zuko"),
     "normflows_real_nvp": ("flows", "normflows"),
+    "freia_invertible": ("flows", "FrEIA"),
     "transformers_gpt2": ("transformers", "transformers"),
     "transformers_bert": ("transformers", "transformers"),
+    "transformers_more": ("transformers", "transformers"),
+    "transformers_trainer": ("transformers", "transformers accelerate"),
+    "sentence_embeddings": ("transformers", "sentence-transformers"),
     "x_transformers_language": ("transformers", "x-transformers"),
+    "lucidrains_attention": (
+        "transformers",
+        "linformer local-attention minGRU-pytorch nystrom-attention performer-pytorch perceiver-pytorch",
+    ),
+    "mamba_language": ("transformers", "mambapy"),
     "peft_adapters": ("transformers", "peft"),
     "einops_mixer": ("layers", "einops"),
+    "kan_network": ("layers", "pykan"),
+    "snntorch_spikes": ("layers", "snntorch"),
+    "tabnet": ("layers", "pytorch-tabnet tab-transformer-pytorch"),
     "entmax_losses": ("losses and optimisers", "entmax torch-optimizer"),
     "timm_vision": ("vision", "timm"),
     "torchvision_models": ("vision", "torchvision"),
+    "vit_models": ("vision", "vit-pytorch"),
+    "segmentation_unet": ("vision", "segmentation_models_pytorch"),
+    "monai_segmentation": ("vision", "monai"),
+    "vector_quantize": ("vision", "vector-quantize-pytorch"),
     "kornia_images": ("vision", "kornia"),
     "diffusers_unet": ("diffusion", "diffusers"),
+    "diffusers_more": ("diffusion", "diffusers"),
+    "denoising_diffusion": ("diffusion", "denoising-diffusion-pytorch"),
     "geometric_graphs": ("graph networks", "torch-geometric"),
+    "geometric_more": ("graph networks", "torch-geometric"),
     "stable_baselines_ppo": ("reinforcement learning", "stable-baselines3"),
+    "tianshou_policies": ("reinforcement learning", "tianshou"),
     "backpack_second_order": ("second-order methods", "backpack-for-pytorch"),
     "curvlinops_products": ("second-order methods", "curvlinops-for-pytorch"),
+    "minimize_second_order": ("second-order methods", "pytorch-minimize"),
+    "higher_meta": ("second-order methods", "higher"),
     "opacus_private": ("differential privacy", "opacus"),
     "captum_attributions": ("interpretability", "captum"),
+    "zennit_relevance": ("interpretability", "zennit"),
+    "attacks": ("interpretability", "torchattacks foolbox"),
     "equations_ode_sde": ("differential equations", "torchdiffeq torchcde torchsde"),
+    "torchdyn_odes": ("differential equations", "torchdyn"),
+    "deepxde_pinn": ("differential equations", "deepxde"),
+    "neural_operators": ("differential equations", "neuraloperator"),
     "geotorch_manifolds": ("manifolds", "geotorch"),
+    "optimal_transport": ("optimal transport", "POT geomloss"),
     "torchmetrics_values": ("metrics", "torchmetrics"),
+    "metric_learning": ("metrics", "pytorch-metric-learning"),
     "lightning_trainer": ("training frameworks", "pytorch-lightning"),
     "ignite_engine": ("training frameworks", "pytorch-ignite"),
     "accelerate_loop": ("training frameworks", "accelerate"),
+    "skorch_classifier": ("training frameworks", "skorch"),
+    "tensordict_modules": ("training frameworks", "tensordict"),
 }
 _NUMBER = re.compile(r"-?\d+\.\d*(?:e[-+]?\d+)?|-?\d+(?:e[-+]\d+)?|nan|inf")
-_ENVIRONMENT = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "PYTHONWARNINGS": "ignore"}
+_ENVIRONMENT = {
+    # Programs import `same`.
+    "PYTHONPATH": os.pathsep.join(filter(None, (str(HERE), os.environ.get("PYTHONPATH")))),
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "PYTHONWARNINGS": "ignore",
+}
 
 
 class Run(NamedTuple):
@@ -72,6 +114,11 @@ class Result(NamedTuple):
     wrong: str
 
 
+def files() -> dict[str, Path]:
+    """The files of all programs, by their names."""
+    return {path.stem: path for path in HERE.glob("*/*.py")}
+
+
 def run(command: list[str]) -> Run:
     """Run a command of this Python."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as errors:
@@ -89,7 +136,7 @@ def run(command: list[str]) -> Run:
 
 def compare(name: str) -> Result:
     """Run a program on both and compare what it prints."""
-    path = str(HERE / f"{name}.py")
+    path = str(files()[name])
     theirs = run([str(HERE / "on_torch.py"), path])
     ours = run(["-m", "gradpack", "run", "--force", path])
     for library, done in (("torch", theirs), ("gradpack", ours)):
@@ -114,11 +161,11 @@ def page(results: dict[str, Result]) -> str:
     lines = [
         "# Packages that have been run",
         "",
-        "Each line is a training loop in `tests/programs` on packages that say `import torch`: once on PyTorch, once",
-        "with `gradpack run`, from the same numbers. The difference is the largest one between the numbers that are",
-        "printed (losses, predictions, parameters), relative where they are above one. Seconds and MiB are of the",
-        "whole process, imports included, on gradpack and on PyTorch. `make programs` runs them and writes this page",
-        f"(PyTorch {metadata.version('torch')}, Python {sys.version.split()[0]}).",
+        "Each line is a program in `tests/programs` on packages that say `import torch`, a training loop or some: once",
+        "on PyTorch, once with `gradpack run`, from the same numbers. The difference is the largest one between the",
+        "numbers that are printed (losses, predictions, parameters), relative where they are above one. Seconds and",
+        "MiB are of the whole process, imports included, on gradpack and on PyTorch. `make programs` runs them and",
+        f"writes this page (PyTorch {metadata.version('torch')}, Python {sys.version.split()[0]}).",
         "",
         "| kind | packages | program | result | difference | seconds | MiB |",
         "|---|---|---|---|---|---|---|",

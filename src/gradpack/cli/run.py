@@ -20,12 +20,15 @@ from typing import Any
 from ..compat.as_torch import install_as_torch
 from .problem import Problem
 
-_USAGE = "gradpack run [-h] [--force] (SCRIPT | -m MODULE | -c CODE) [args ...]"
+_USAGE = "gradpack run [-h] [--force] [--check [--rtol R] [--atol A]] (SCRIPT | -m MODULE | -c CODE) [args ...]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.usage = _USAGE
     parser.add_argument("--force", action="store_true", help="on gradpack even where torch is installed")
+    parser.add_argument("--check", action="store_true", help="on torch and on gradpack: show the first difference")
+    parser.add_argument("--rtol", type=float, default=1e-4, help="how far numbers may be apart, relative to torch's")
+    parser.add_argument("--atol", type=float, default=1e-4, help="how far small numbers may be apart")
     parser.add_argument("-m", metavar="MODULE", help="run a module or a package, as python -m does")
     parser.add_argument("-c", metavar="CODE", help="run a program given as text, as python -c does")
     parser.add_argument("script", metavar="SCRIPT", nargs="?", help="a file, or a folder or archive with __main__.py")
@@ -34,7 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def split(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Split `argv` into our own arguments, up to the program's name, and the arguments of the program."""
-    for i, word in enumerate(argv):
+    words = iter(enumerate(argv))
+    for i, word in words:
+        if word in ("--rtol", "--atol"):
+            next(words, None)
+            continue
         if word in ("-m", "-c"):
             return list(argv[: i + 2]), list(argv[i + 2 :])
         if word[:2] in ("-m", "-c"):  # -mMODULE
@@ -61,24 +68,47 @@ def main(argv: Sequence[str]) -> int:
 
 def run(args: argparse.Namespace, rest: Sequence[str] | None = None) -> int:
     rest = args.args if rest is None else rest
-    program: Program
-    if args.m is not None:
-        program = find_module(args.m, rest, lambda: _prepare(args.force))
-    elif args.c is not None:
-        program = find_code(args.c, rest)
-    else:
-        program = find_script(args.script, rest)
-    if args.m is None:
-        _prepare(args.force)
-    start(program)
+    if args.check:
+        from .check import Tolerance, check
+
+        return check([*_named(args), *rest], Tolerance(args.rtol, args.atol))
+    start(_find(args, rest, lambda: _prepare(args.force)))
     return 0
+
+
+def _named(args: argparse.Namespace) -> list[str]:
+    """The arguments that name the program."""
+    if args.m is not None:
+        return ["-m", args.m]
+    return ["--", args.script] if args.c is None else ["-c", args.c]
+
+
+def found(argv: Sequence[str], prepare: Callable[[], None]) -> Program:
+    """The program that arguments of this command name. `prepare` is called before anything of it is imported."""
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    ours, rest = split(argv)
+    return _find(parser.parse_args(ours), rest, prepare)
+
+
+def _find(args: argparse.Namespace, rest: Sequence[str], prepare: Callable[[], None]) -> Program:
+    if args.m is not None:
+        return find_module(args.m, rest, prepare)
+    program = find_script(args.script, rest) if args.c is None else find_code(args.c, rest)
+    prepare()
+    return program
+
+
+def install() -> None:
+    """Install gradpack as torch."""
+    install_as_torch(force=True)
 
 
 def _prepare(force: bool) -> None:
     """Install gradpack as torch, unless the real torch is installed and --force is not given."""
     installed = "torch" in sys.modules or importlib.util.find_spec("torch") is not None
     if force or not installed:
-        install_as_torch(force=True)
+        install()
     else:
         print("gradpack run: torch is installed, and the program gets it; --force runs it on gradpack", file=sys.stderr)
 

@@ -18,6 +18,7 @@ from ..autograd.grad_mode import (
 )
 from ..autograd.saved_hooks import leave_saved_tensors_hooks, saved_tensors_hooks
 from ..autograd.undefined_grad import DelayedError, Error, UndefinedGrad, UndefinedGradBackward
+from ..base.devices import device
 from ..base.errors import LinAlgError as _LinAlgError
 from ..base.modes import MODE, RUN
 from ..core.node_methods import _InputMetadata
@@ -27,6 +28,7 @@ from ..core.torch_function import disabled_torch_function_impl as _disabled_torc
 from ..declare.dispatch.saved_attributes import SavedTensor
 from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad, Node, peek_seq
+from .accelerator import current_accelerator
 
 __name__ = "gradpack._C"
 
@@ -115,6 +117,7 @@ _functions = _Functions(
     UndefinedGrad=UndefinedGrad,
     UndefinedGradBackward=UndefinedGradBackward,
 )
+_TensorMeta = type(Tensor)
 _current_autograd_node = current_node
 _current_graph_task_execution_order = execution_order
 _is_grad_enabled = is_grad_enabled
@@ -145,6 +148,12 @@ class DispatchKeySet:
     def has(self, key: Any) -> bool:
         """Whether a key is in the set."""
         return key in self.keys
+
+
+def _get_accelerator(check: bool | None = None) -> device:
+    """Return the device that is there beside the CPU; the CPU if there is none."""
+    found = current_accelerator()
+    return device("cpu") if found is None else found
 
 
 def _set_fwd_grad_enabled(enabled: bool) -> None:

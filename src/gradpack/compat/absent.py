@@ -1,9 +1,9 @@
 """Stand-ins for names of torch that gradpack does not have.
 
 `look_up` answers for every name in the table of `torch_names`. Where gradpack has it under another name, it gives that;
-numbers, strings and enumerations are as in torch; exceptions are classes of their own. All others are classes of one
-kind, `Absent`: programs import them, derive from them, and name them in annotations and in `isinstance`, which is
-False. A call, or arithmetic with one, raises RuntimeError with one sentence.
+numbers, strings and enumerations are as in torch; exceptions are classes of their own; dtypes are dtypes of which there
+are no tensors. All others are classes of one kind, `Absent`: programs import them, derive from them, and name them in
+annotations and in `isinstance`, which is False. A call, or arithmetic with one, raises RuntimeError with one sentence.
 """
 
 from __future__ import annotations
@@ -19,10 +19,26 @@ from importlib import import_module
 from types import GenericAlias, ModuleType
 from typing import Any, NoReturn, TypeVar
 
+from ..base.dtypes import FLOATING, INTEGRAL, dtype
 from . import harmless, torch_names
 from .moved_modules import MOVED
 
 NONE = object()
+
+# dtypes of which there are no tensors, with their size, category and sign: of most, torch has only the name, too.
+_DTYPES = {
+    name: (size, category, signed)
+    for names, size, category, signed in (
+        ("int1 int2 int3 int4 int5 int6 int7 qint8", 1, INTEGRAL, True),
+        ("uint1 uint2 uint3 uint4 uint5 uint6 uint7 bit quint8 quint4x2 quint2x4", 1, INTEGRAL, False),
+        ("bits8 bits1x8 bits2x4 bits4x2", 1, INTEGRAL, False),
+        ("bits16", 2, INTEGRAL, False),
+        ("qint32", 4, INTEGRAL, True),
+        ("float4_e2m1fn_x2 float8_e4m3fnuz float8_e5m2fnuz", 1, FLOATING, True),
+        ("float8_e8m0fnu", 1, FLOATING, False),
+    )
+    for name in names.split()
+}
 
 
 class Absent(ABCMeta):
@@ -177,6 +193,8 @@ def _outside(module: str, name: str, entry: torch_names.Entry) -> Any:
 def _made(module: str, name: str) -> Any:
     """Make what stands for a name that gradpack does not have."""
     entry = torch_names.names(module)[name]
+    if module == "torch" and name in _DTYPES:
+        return dtype("uint1" if name == "bit" else name, *_DTYPES[name], alone=True)
     quiet = harmless.found().get(f"{module}.{name}")
     if quiet is not None:
         return quiet

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,7 @@ _GIVEN = {
     "torch._dynamo.decorators": "leaf_function skip",
     "torch._jit_internal": "_copy_to_script_wrapper _drop _overload _overload_method",
     "torch._library": "triton_op wrap_triton",
-    "torch.compiler": "allow_in_graph assume_constant_result disable nested_compile_region wrap_numpy",
+    "torch.compiler": "nested_compile_region wrap_numpy",
     "torch.distributed.elastic.multiprocessing.errors": "record",
     "torch.distributed.rpc.api": "_require_initialized",
     "torch.distributed.rpc.functions": "async_execution",
@@ -41,13 +42,17 @@ _DECORATORS = {
     "torch.utils._exposed_in": "exposed_in",
     "torch.utils.data": "functional_datapipe",
 }
+# Blocks of any arguments that do nothing, and decorators of the same name.
+_BLOCKS = {"torch.cuda.nvtx": "range", "torch.cuda.profiler": "profile"}
 # Functions of any arguments that do nothing.
 _SILENT = {
     "torch._dynamo": (
         "graph_break mark_dynamic mark_static mark_static_address maybe_mark_dynamic reset reset_code_caches"
     ),
     "torch._dynamo.decorators": "mark_unbacked",
-    "torch.compiler": "cudagraph_mark_step_begin reset",
+    "torch.cuda.nvtx": "mark range_end range_pop range_push range_start",
+    "torch.cuda.profiler": "start stop",
+    "torch.compiler": "cudagraph_mark_step_begin",
     "torch.jit": "enable_onednn_fusion set_fusion_strategy",
     "torch.onnx._internal.torchscript_exporter.utils": "register_custom_op_symbolic unregister_custom_op_symbolic",
     "torch.serialization": "register_package",
@@ -56,6 +61,8 @@ _SILENT = {
 _ANSWERS: dict[str, dict[str, Any]] = {
     "torch._C": {
         "_get_dispatch_mode": None,
+        "_jit_set_profiling_executor": True,
+        "_jit_set_profiling_mode": True,
         "_get_tracing_state": None,
         "_is_tracing": False,
         "_len_torch_dispatch_stack": 0,
@@ -96,6 +103,12 @@ def silent(*args: Any, **kwargs: Any) -> None:
     """Do nothing."""
 
 
+@contextmanager
+def block(*args: Any, **kwargs: Any) -> Iterator[None]:
+    """Do nothing at the beginning and the end of this block, or of the function that this decorates."""
+    yield
+
+
 def answer(value: Any) -> Callable[..., Any]:
     """Return a function of any arguments that returns a value."""
 
@@ -112,7 +125,7 @@ def found() -> dict[str, Callable[..., Any]]:
     answers = {f"{module}.{n}": answer(value) for module, named in _ANSWERS.items() for n, value in named.items()}
     return answers | {
         f"{module}.{name}": function
-        for function, modules in ((given, _GIVEN), (decorator, _DECORATORS), (silent, _SILENT))
+        for function, modules in ((given, _GIVEN), (decorator, _DECORATORS), (block, _BLOCKS), (silent, _SILENT))
         for module, names in modules.items()
         for name in names.split()
     }

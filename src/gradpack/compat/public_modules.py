@@ -26,7 +26,7 @@ MODULES = {
     "autograd._functions": "compat.autograd_functions",
     "cpu.amp": "compat.cpu_amp",
     "cuda": "compat.cuda",
-    "futures": "compat.futures",
+    "futures": "base.futures",
     "hub": "compat.hub",
     "library": "compat.library",
 }

@@ -14,7 +14,6 @@ line has a kind, and names of that kind:
 
 from __future__ import annotations
 
-import lzma
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -30,7 +29,11 @@ class Entry(NamedTuple):
 
 @cache
 def _blocks() -> dict[str, str]:
-    """The lines of each module."""
+    """The lines of each module; none where Python has no lzma, as in a browser."""
+    try:
+        import lzma
+    except ImportError:
+        return {}
     text = lzma.decompress(Path(__file__).with_name("torch_names.txt.xz").read_bytes()).decode()
     found = {}
     for block in text[1:].split("\n@"):

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import codecs
 import pickle
+import sys
 from collections import Counter, OrderedDict
 from functools import cache
+from types import BuiltinFunctionType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backends.memory_layout import address_of, memory_of, owner_of
+from ..base import spelling
 from ..base.devices import device
 from ..base.dtypes import dtype
 from ..base.layouts import layout, strided
@@ -153,6 +156,8 @@ class Pickler(_Base):
         known = _GLOBALS.get(obj)
         if known is not None:
             return known
+        if id(obj) not in self._safe:
+            return _place_of(obj)
         module, _, name = as_torch(self._safe[id(obj)]).rpartition(".")
         return module, name
 
@@ -185,11 +190,14 @@ class Pickler(_Base):
             return obj.__reduce__()
         if id(kind) in self._safe:
             return obj.__reduce_ex__(2)
-        raise TypeError(refused(obj, _place(self._root, obj)))
+        if not _is_torch():
+            raise TypeError(refused(obj, _place(self._root, obj)))
+        return "a global" if isinstance(obj, type | FunctionType | BuiltinFunctionType) else NotImplemented
 
     # -- tensors --
 
     def _tensor(self, tensor: Tensor) -> Any:
+        tensor._data  # noqa: B018 - one whose numbers are with JAX becomes a plain one
         kind = type(tensor)
         if kind is Parameter:
             state = _attributes(tensor)
@@ -197,15 +205,17 @@ class Pickler(_Base):
             return (_rebuild("_rebuild_parameter_with_state"), (*made, state)) if state else (
                 _rebuild("_rebuild_parameter"), made
             )  # fmt: skip
-        if kind not in (Tensor, Buffer):
+        if kind not in (Tensor, Buffer) and not _is_torch():
             raise TypeError(refused(tensor, _place(self._root, tensor)))
         function, args = self._rebuilt(tensor, tensor.requires_grad)
         state = _attributes(tensor)
         if isinstance(tensor, Buffer):
             state = {"persistent": tensor.persistent, "_is_buffer": True}
-        if not state:
+        own = kind not in (Tensor, Buffer)
+        if not state and not own:
             return function, args
-        return _name("torch._tensor", "_rebuild_from_type_v2"), (function, _name("torch", "Tensor"), args, state)
+        named = kind if own else _name("torch", "Tensor")
+        return _name("torch._tensor", "_rebuild_from_type_v2"), (function, named, args, state)
 
     def _rebuilt(self, tensor: Tensor, requires_grad: bool) -> tuple[Name, tuple[Any, ...]]:
         if tensor.layout is not strided:
@@ -253,6 +263,27 @@ class _Data:
 
     def __init__(self, parameter: Tensor) -> None:
         self.parameter = parameter
+
+
+def _is_torch() -> bool:
+    """Whether this library stands in for torch, which writes objects of any class: those who read refuse them."""
+    return spelling.library == "torch"
+
+
+def _place_of(obj: Any) -> tuple[str, str]:
+    """The module and the name of a class or function, as pickles for Python 2 have them.
+
+    Raises:
+        pickle.PicklingError: if it is not there.
+    """
+    name = obj.__qualname__
+    module: str = pickle.whichmodule(obj, name)  # type: ignore[attr-defined]
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    if found is not obj:
+        raise pickle.PicklingError(f"save(): cannot write {obj!r}: it is not found as {module}.{name}")
+    return as_torch("__builtin__" if module == "builtins" else module), name
 
 
 def _is_global(obj: Any) -> bool:

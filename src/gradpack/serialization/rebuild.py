@@ -153,7 +153,9 @@ def _rebuild_from_type_v2(function: Callable[..., Any], kind: Any, args: tuple[A
         return Buffer(made, persistent=bool(state.get("persistent", True)))
     if kind is Parameter and type(made) is not Parameter:
         made = Parameter(made.detach(), made.requires_grad)
-    elif kind not in (Tensor, Parameter):
+    elif isinstance(kind, type) and issubclass(kind, Tensor) and not issubclass(kind, Parameter):
+        made = made.as_subclass(kind)  # one that the user allows
+    elif kind is not Parameter:
         raise BadFileError(f"load(): the file has a tensor of the class {kind!r}, which gradpack cannot make")
     _set_state(made, state)
     return made

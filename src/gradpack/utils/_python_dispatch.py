@@ -64,4 +64,19 @@ def _get_current_dispatch_mode() -> Any:
     return modes[-1] if modes else None
 
 
+def is_traceable_wrapper_subclass_type(t: type) -> bool:
+    """Return whether a class is a subclass of Tensor that says how it is made of other tensors."""
+    return (
+        issubclass(t, Tensor)
+        and t is not Tensor
+        and hasattr(t, "__tensor_flatten__")
+        and hasattr(t, "__tensor_unflatten__")
+    )
+
+
+def is_traceable_wrapper_subclass(t: object) -> bool:
+    """Return whether a value is a tensor of a class that says how it is made of other tensors."""
+    return isinstance(t, Tensor) and is_traceable_wrapper_subclass_type(type(t))
+
+
 __all__ = ["TorchDispatchMode"]

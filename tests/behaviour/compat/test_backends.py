@@ -33,6 +33,17 @@ def test_settings_are_checked(torch):
     assert einsum.set_flags(None, "auto") == (True, "greedy")
 
 
+def test_any_way_of_the_library_can_be_assigned(torch):
+    einsum = torch.backends.opt_einsum
+    if not einsum.is_available():
+        pytest.skip("opt_einsum is not installed")
+    einsum.strategy = "auto-hq"
+    try:
+        assert torch.einsum("ab,bc,cd->ad", *[torch.ones(2, 2)] * 3).tolist() == [[4, 4], [4, 4]]
+    finally:
+        einsum.strategy = "auto"
+
+
 def test_accelerators_are_not_there(torch):
     backends = torch.backends
     assert backends.cudnn.is_available() is False and backends.cudnn.version() is None

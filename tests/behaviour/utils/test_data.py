@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict, namedtuple
 
 import numpy as np
@@ -251,17 +250,3 @@ def test_loaders_may_be_nested_and_left_early(torch):
 def test_own_collate(torch):
     loader = torch.utils.data.DataLoader([1, 2, 3], batch_size=2, collate_fn=lambda batch: batch)
     assert list(loader) == [[1, 2], [3]]
-
-
-def test_workers_are_this_process(torch, real):
-    if real:
-        pytest.skip("torch starts them")
-    from gradpack.utils.data import dataloader
-
-    dataloader._told = False
-    with pytest.warns(UserWarning, match="num_workers=2, but this process reads the data itself"):
-        loader = torch.utils.data.DataLoader(range(3), num_workers=2, prefetch_factor=4, persistent_workers=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        torch.utils.data.DataLoader(range(3), num_workers=2)
-    assert [b.item() for b in loader] == [0, 1, 2] and torch.utils.data.get_worker_info() is None

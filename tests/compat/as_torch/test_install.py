@@ -95,6 +95,15 @@ def test_things_print_as_torch(torch):
     assert repr(torch.strided) == "torch.strided" and repr(torch.channels_last) == "torch.channels_last"
 
 
+def test_packages_that_ask_for_the_module_of_a_class_find_torchs(torch):
+    kinds = (torch.Tensor, torch.nn.Parameter, torch.dtype, torch.device, torch.Size, torch.Generator)
+    assert [kind.__module__ for kind in kinds] == ["torch", "torch.nn.parameter", "torch", "torch", "torch", "torch._C"]
+    assert str(type(torch.ones(1))) == "<class 'torch.Tensor'>"
+    values = [torch.nn.Parameter(torch.ones(1)), torch.float32, torch.Size([2]), torch.device("cpu")]
+    assert pickle.loads(pickle.dumps(values)) == values
+    assert type(pickle.loads(pickle.dumps(values))[0]) is torch.nn.Parameter
+
+
 def test_settings_of_accelerators(installed):
     import torch
 
@@ -106,19 +115,29 @@ def test_settings_of_accelerators(installed):
     assert gradpack.backends.cudnn.benchmark is False and gradpack.backends.cudnn.deterministic is False
 
 
-def test_compilers_give_back_what_they_are_given(torch):
+def test_torch_compile_makes_programs(torch):
+    @torch.compile(dynamic=True, mode="reduce-overhead")
+    def triple(x):
+        assert not torch.compiler.is_compiling() or x.sum() > 0
+        return 3 * x
+
+    for _ in range(4):
+        assert triple(torch.ones(2)).tolist() == [3, 3]
+    assert "def program" in triple.source and "inductor" in torch.compiler.list_backends()
+    torch.compiler.reset()
+    torch.compiler.cudagraph_mark_step_begin()
+    assert triple.source == ""
+
+
+def test_scripts_give_back_what_they_are_given(torch):
     @torch.jit.script
     def double(x):
         return 2 * x
 
-    @torch.compile(dynamic=True)
-    def triple(x):
-        return 3 * x
-
     model = torch.nn.Linear(2, 2)
-    assert torch.compile(model) is model and torch.jit.script(model) is model
+    assert torch.jit.script(model) is model
     assert torch.jit.trace(model, torch.ones(1, 2)) is model and not isinstance(model, torch.jit.ScriptModule)
-    assert double(torch.ones(1)).item() == 2 and triple(torch.ones(1)).item() == 3
+    assert double(torch.ones(1)).item() == 2
     assert torch.jit.is_scripting() is False and torch.compiler.is_compiling() is False
 
 
@@ -158,7 +177,7 @@ def test_what_is_not_there_is_named_with_the_line(torch):
     with pytest.raises(ModuleNotFoundError) as caught:
         import torch.a_o.quantization
     assert caught.value.name in ("torch.a_o", "torch.a_o.quantization")
-    with pytest.raises(RuntimeError, match=rf"gradpack has no torch\.fx\.Graph {here}: there is no compiler"):
+    with pytest.raises(RuntimeError, match=rf"gradpack has no torch\.fx\.Graph {here}: there are no graphs of modules"):
         torch.fx.Graph()
     assert not hasattr(torch, "xyz") and getattr(torch, "xyz", 3) == 3
     assert importlib.util.find_spec("torch.utils.tensorboard") is None
@@ -178,6 +197,7 @@ def test_what_is_put_into_torch_stays_there(torch):
 
 
 def test_the_name_is_given_back():
+    assert gradpack.Tensor.__module__ == "gradpack" and gradpack.nn.Parameter.__module__ == "gradpack.nn.parameter"
     before = dict(sys.modules)
     finders = list(sys.meta_path)
     with gradpack.install_as_torch(force=True) as handle:
@@ -235,12 +255,41 @@ def test_a_state_dict_goes_through_a_file(torch, tmp_path):
     assert isinstance(again, torch.Tensor) and np.asarray(again).tolist() == [1.0, 1.0]
 
 
+class Settings:
+    def __init__(self, rate, kind, start):
+        self.rate, self.kind, self.start = rate, kind, start
+
+
+class Marked(gradpack.Tensor):
+    pass
+
+
+def test_objects_of_any_class_are_written_and_refused_by_name_when_read(torch, tmp_path):
+    path = tmp_path / "settings.bin"
+    torch.save({"settings": Settings(0.5, torch.nn.ReLU, torch.ones(2)), "marked": Marked(torch.ones(1))}, path)
+    with pytest.raises(pickle.UnpicklingError, match=r"GLOBAL .*Settings was not an allowed global"):
+        torch.load(path)
+    with torch.serialization.safe_globals([Settings, torch.nn.ReLU, Marked]):
+        found = torch.load(path)
+    assert found["settings"].rate == 0.5 and found["settings"].kind is torch.nn.ReLU
+    assert found["settings"].start.tolist() == [1, 1] and type(found["marked"]) is Marked
+    with pytest.raises(pickle.PicklingError, match=r"cannot write <function .*<lambda>"):
+        torch.save([lambda: 1], path)
+    assert path.exists()
+    with torch.serialization.safe_globals([Settings, torch.nn.ReLU, Marked]):
+        assert torch.load(path)["settings"].rate == 0.5  # the file of before
+
+
 def test_choosing_a_device(torch):
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
     assert torch.ones(2, device=device).device == device and torch.cuda.device_count() == 0
     with torch.autocast(device.type, enabled=False), torch.amp.autocast("cpu", enabled=False):
         pass
-    assert torch.distributed.is_available() is False and torch.get_num_threads() >= 1
+    assert (
+        torch.distributed.is_available() is True
+        and torch.distributed.is_initialized() is False
+        and torch.get_num_threads() >= 1
+    )
 
 
 class TestFunctorch:
@@ -307,7 +356,8 @@ class TestFunctorch:
         import functorch
 
         with pytest.raises(
-            RuntimeError, match=r"gradpack has no torch\.fx\.experimental\.proxy_tensor\.make_fx .*there is no compiler"
+            RuntimeError,
+            match=r"gradpack has no torch\.fx\.experimental\.proxy_tensor\.make_fx .*there are no graphs of modules",
         ):
             functorch.make_fx(lambda x: x)
         with pytest.raises(ImportError, match=r"gradpack has no functorch\.compiler"):

@@ -7,12 +7,28 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ...base import spelling
+from ...base.devices import device
+from ...base.dtypes import dtype
 from ...base.filled import raw_dict
+from ...base.size import Size
+from ...core.parameter import Parameter
+from ...core.tensor import Tensor
+from ...ops.random.generator import Generator
 from .finder import AnsweringModule, Finder
 from .names import LIBRARY, PACKAGES
 
 __name__ = "gradpack.as_torch"
 __all__ = ["Installed", "install_as_torch"]
+
+# Classes whose modules programs ask for, to know tensors and dtypes without importing torch, and those of torch's.
+_PLACES: dict[type, str] = {
+    Tensor: "torch",
+    Parameter: "torch.nn.parameter",
+    dtype: "torch",
+    device: "torch",
+    Size: "torch",
+    Generator: "torch._C",
+}
 
 
 class Installed:
@@ -20,6 +36,7 @@ class Installed:
 
     def __init__(self, finder: Finder | None, before: dict[str, ModuleType]) -> None:
         self._finder, self._before = finder, before
+        self._places = {} if finder is None else {kind: kind.__module__ for kind in _PLACES}
         self._known = set(sys.modules)
 
     def uninstall(self) -> None:
@@ -31,6 +48,8 @@ class Installed:
         for undo in reversed(finder.undo):
             undo()
         spelling.library = LIBRARY
+        for kind, place in self._places.items():
+            kind.__module__ = place
         for name in _users(self._known) | {n for n in sys.modules if _is_torch(n)}:
             _take_out(name)
         sys.modules.update(self._before)
@@ -47,8 +66,8 @@ def install_as_torch(*, force: bool = False) -> Installed:
 
     It answers for `torch`, `torch.nn`, `torch.nn.functional`, `torch.optim`, `torch.utils.data` and so on, whether or
     not PyTorch is installed; dtypes, shapes and the like print as `torch.float32`. What gradpack does not have is an
-    AttributeError or an ImportError that says so, with the line that asked. `torch.jit.script` and `torch.compile`
-    give back what they are given.
+    AttributeError or an ImportError that says so, with the line that asked. `torch.jit.script` gives
+    back what it is given.
 
     As a context manager it ends with the block; else with `uninstall()`. Modules that were first imported meanwhile
     and hold anything of gradpack's are forgotten then, so that a later import of them gets the real torch.
@@ -82,7 +101,10 @@ def install_as_torch(*, force: bool = False) -> Installed:
     finder = Finder()
     sys.meta_path.insert(0, finder)
     spelling.library = "torch"
-    return Installed(finder, before)
+    installed = Installed(finder, before)
+    for kind, place in _PLACES.items():
+        kind.__module__ = place
+    return installed
 
 
 def _is_torch(name: str) -> bool:
@@ -120,6 +142,8 @@ def _origin(value: Any) -> str | None:
 def _is_from_ours(value: Any) -> bool:
     if isinstance(value, ModuleType):  # modules that import gradpack by its own name keep it
         return isinstance(value, AnsweringModule)
+    if value in _PLACES if isinstance(value, type) else type(value) in _PLACES:
+        return True
     return str(_origin(value)).partition(".")[0] == LIBRARY
 
 

@@ -1,22 +1,27 @@
-"""Batches of a dataset, one after the other, in this process."""
+"""Batches of a dataset, one after the other, in this process or with worker processes."""
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from itertools import islice
+from multiprocessing.context import BaseContext
 from typing import Any, Generic, TypeVar
 
 from ...ops.random.generator import Generator
+from ._iterators import _BaseDataLoaderIter, _DatasetKind, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter
 from ._utils.collate import default_collate, default_convert
 from ._utils.worker import get_worker_info
-from .dataset import Dataset, IterableDataset, examples_of
+from .dataset import Dataset, IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 T_co = TypeVar("T_co", covariant=True)
+_T = TypeVar("_T")
+_worker_init_fn_t = Callable[[int], None]
+_collate_fn_t = Callable[[list[_T]], Any]
 
 _FIXED = frozenset("batch_size batch_sampler sampler drop_last dataset persistent_workers".split())
-_told = False  # that workers are not started, once in a process
 
 
 class DataLoader(Generic[T_co]):
@@ -28,12 +33,17 @@ class DataLoader(Generic[T_co]):
         shuffle: in an order drawn anew each time.
         sampler: indices in the order wanted, instead of `shuffle`.
         batch_sampler: lists of indices, instead of `batch_size`, `shuffle`, `sampler` and `drop_last`.
-        num_workers: checked; whatever it is, this process reads, and says so once.
+        num_workers: how many processes read ahead; 0 for this one.
         collate_fn: makes a batch of a list of examples: `default_collate`, or `default_convert` without batches.
         drop_last: leave out a last batch that is not full.
-        generator: draws the order.
-        pin_memory, timeout, worker_init_fn, multiprocessing_context, prefetch_factor, persistent_workers,
-        pin_memory_device, in_order: of workers and devices that are not there; accepted.
+        generator: draws the order, and the seed of workers: that of a worker is its number more.
+        timeout: for how many seconds to wait for a worker; 0 for ever.
+        worker_init_fn: is called in each worker first, with its number.
+        multiprocessing_context: how workers start, `"fork"`, `"spawn"`, or a context of `multiprocessing`.
+        prefetch_factor: how many batches each worker reads ahead, 2 if not given.
+        persistent_workers: keep the workers for the next epoch.
+        in_order: give batches in the order of the sampler, else as they come.
+        pin_memory, pin_memory_device: of devices that are not there; accepted.
 
     Raises:
         ValueError: for options that contradict one another.
@@ -102,17 +112,56 @@ class DataLoader(Generic[T_co]):
         self.generator, self.timeout, self.in_order = generator, timeout, in_order
         self.pin_memory, self.pin_memory_device = pin_memory, pin_memory_device
         self.num_workers, self.persistent_workers = num_workers, persistent_workers
-        self.worker_init_fn, self.multiprocessing_context = worker_init_fn, multiprocessing_context
+        self.worker_init_fn = worker_init_fn
+        self.multiprocessing_context: Any = _context(multiprocessing_context)
         self.prefetch_factor = 2 if num_workers and prefetch_factor is None else prefetch_factor
-        self._length: int | None = None  # the length that an iterable dataset reported
+        self._iterator: Any = None  # of persistent workers
+        self._IterableDataset_len_called: int | None = None  # the length that an iterable dataset reported
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in _FIXED and "_length" in vars(self):  # which is set last
+        if name in _FIXED and "_IterableDataset_len_called" in vars(self):  # which is set last
             raise ValueError(f"{name} attribute should not be set after {type(self).__name__} is initialized")
         super().__setattr__(name, value)
 
     def __iter__(self) -> Iterator[Any]:
-        return _Batches(self)
+        if not self.persistent_workers:
+            return self._get_iterator()
+        if self._iterator is None or not self._iterator._stop.alive:
+            self._iterator = self._get_iterator()
+        else:
+            self._iterator._reset(self)
+        found: Iterator[Any] = self._iterator
+        return found
+
+    def _get_iterator(self) -> _BaseDataLoaderIter:
+        if not self.num_workers:
+            return _SingleProcessDataLoaderIter(self)
+        self.check_worker_number_rationality()
+        return _MultiProcessingDataLoaderIter(self)
+
+    @property
+    def _dataset_kind(self) -> int:
+        return _DatasetKind.Iterable if self._iterable else _DatasetKind.Map
+
+    @property
+    def _auto_collation(self) -> bool:
+        return self.batch_sampler is not None
+
+    @property
+    def _index_sampler(self) -> Any:
+        return self.sampler if self.batch_sampler is None else self.batch_sampler
+
+    def check_worker_number_rationality(self) -> None:
+        """Warn if there are more workers than processors."""
+        there = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        if self.num_workers > there:
+            warnings.warn(
+                f"This DataLoader will create {self.num_workers} worker processes in total. Our suggested max number "
+                f"of worker in current system is {there}, which is smaller than what this DataLoader is going to "
+                "create. Please be aware that excessive worker creation might get DataLoader running slow or even "
+                "freeze, lower the worker number to avoid potential slowness/freeze if necessary.",
+                stacklevel=4,
+            )
 
     def __len__(self) -> int:
         """Return the number of batches.
@@ -121,8 +170,8 @@ class DataLoader(Generic[T_co]):
             TypeError: for an iterable dataset that does not say how long it is.
         """
         if not self._iterable:
-            return len(self.sampler if self.batch_sampler is None else self.batch_sampler)
-        self._length = n = len(self.dataset)
+            return len(self._index_sampler)
+        self._IterableDataset_len_called = n = len(self.dataset)
         if self.batch_size is None:
             return n
         return n // self.batch_size if self.drop_last else -(-n // self.batch_size)
@@ -142,14 +191,29 @@ def _check_workers(workers: int, timeout: float, prefetch: int | None, persisten
     for message, is_refused in refused.items():
         if is_refused:
             raise ValueError(message)
-    global _told
-    if workers and not _told:
-        _told = True
-        warnings.warn(
-            f"DataLoader: num_workers={workers}, but this process reads the data itself: worker processes are not "
-            "started, and worker_init_fn is not called",
-            stacklevel=3,
+
+
+def _context(given: Any) -> Any:
+    """The context of `multiprocessing` for an argument; None for Python's own choice.
+
+    Raises:
+        ValueError: for a name that is none.
+        TypeError: for what is neither a name nor a context.
+    """
+    if given is None or isinstance(given, BaseContext):
+        return given
+    if not isinstance(given, str):
+        raise TypeError(
+            "multiprocessing_context option should be a valid context object or a string specifying the start method, "
+            f"but got multiprocessing_context={given}"
         )
+    names = multiprocessing.get_all_start_methods()
+    if given not in names:
+        raise ValueError(
+            f"multiprocessing_context option should specify a valid start method in {names!r}, but got "
+            f"multiprocessing_context={given!r}"
+        )
+    return multiprocessing.get_context(given)
 
 
 class _Nones:
@@ -160,44 +224,7 @@ class _Nones:
             yield None
 
 
-class _Batches(Iterator[Any]):
-    """Iterator over one epoch of the dataset."""
-
-    def __init__(self, loader: DataLoader[Any]) -> None:
-        self._loader = loader
-        self._given = 0
-        if loader._iterable:
-            self._examples = iter(loader.dataset)
-        else:
-            self._indices = iter(loader.sampler if loader.batch_sampler is None else loader.batch_sampler)
-
-    def __len__(self) -> int:
-        return len(self._loader)
-
-    def __next__(self) -> Any:
-        loader = self._loader
-        if loader._iterable:
-            return loader.collate_fn(self._next_of_iterable())
-        wanted = next(self._indices)
-        found = loader.dataset[wanted] if loader.batch_sampler is None else examples_of(loader.dataset, wanted)
-        return loader.collate_fn(found)
-
-    def _next_of_iterable(self) -> Any:
-        loader = self._loader
-        if loader.batch_size is None:
-            found = next(self._examples)
-        else:
-            found = list(islice(self._examples, loader.batch_size))
-            if not found or (loader.drop_last and len(found) < loader.batch_size):
-                raise StopIteration
-        self._given += 1
-        if loader._length is not None and self._given > loader._length:
-            warnings.warn(
-                f"Length of IterableDataset {loader.dataset} was reported to be {loader._length} (when accessing "
-                f"len(dataloader)), but {self._given} samples have been fetched. ",
-                stacklevel=3,
-            )
-        return found
-
+for _kind in (_BaseDataLoaderIter, _DatasetKind, _MultiProcessingDataLoaderIter, _SingleProcessDataLoaderIter):
+    _kind.__module__ = __name__
 
 __all__ = ["DataLoader", "default_collate", "default_convert", "get_worker_info"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeAlias
 
@@ -24,6 +25,30 @@ class RecursiveScriptModule(ScriptModule):
 
 class ScriptFunction:
     """Type of a scripted function, for `isinstance`; here `torch.jit.script` returns the function itself."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How a tensor would be divided among ranks: packages write plans of these when they are imported."""
+
+
+@dataclass(frozen=True)
+class Replicate(Placement):
+    """Every rank has the whole tensor."""
+
+
+@dataclass(frozen=True)
+class Shard(Placement):
+    """Every rank has a part of the tensor along a dimension."""
+
+    dim: int
+
+
+@dataclass(frozen=True)
+class Partial(Placement):
+    """The tensor is what a reduction of those of all ranks gives."""
+
+    reduce_op: str = "sum"
 
 
 def Attribute(value: Any, type: Any) -> Any:  # noqa: N802 - torch's name

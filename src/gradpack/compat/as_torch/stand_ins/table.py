@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from ....base.exception_wrapper import ExceptionWrapper
 from ...facades import Facade
 from ...harmless import identity
 from ...nn_functions import flatten_dense_tensors, unflatten_dense_tensors
@@ -14,30 +15,14 @@ def _functions(names: str, **others: Any) -> dict[str, Any]:
     return {name: getattr(functions, name) for name in names.split()} | others
 
 
-_NO_GROUP = ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
 _NO_SPAWN = RuntimeError("torch.multiprocessing.spawn is not in gradpack: a program runs in one process")
 
 # By the name that `names.py` gives them.
 STAND_INS: dict[str, Facade] = {
-    "compiler": Facade(
-        "`torch.compiler` without a compiler.",
-        dict.fromkeys(("is_compiling", "is_dynamo_compiling", "is_exporting"), False) | {"list_backends": []},
-        blocks="set_stance",
-    ),
-    "distributed": Facade(
-        "`torch.distributed`: one process, which says so.",
-        dict.fromkeys(
-            (
-                "is_available is_gloo_available is_initialized is_mpi_available is_nccl_available "
-                "is_torchelastic_launched"
-            ).split(),
-            False,
-        ),
-        values={
-            "ReduceOp": type("ReduceOp", (), {name: name.lower() for name in ("SUM", "AVG", "PRODUCT", "MIN", "MAX")}),
-            "group": type("group", (), {"WORLD": None}),
-        },
-        errors=dict.fromkeys("barrier destroy_process_group get_backend get_rank get_world_size".split(), _NO_GROUP),
+    "compiler": Facade("Names of `torch.compiler` without effect.", {}, blocks="set_stance"),
+    "distributed_tensor": Facade(
+        "`torch.distributed.tensor`: how tensors would be divided among ranks; they are not.",
+        values=_functions("Partial Placement Replicate Shard"),
     ),
     "dynamo": Facade("`torch._dynamo` without a compiler.", {"is_compiling": False, "is_dynamo_supported": False}),
     "fake_tensor": Facade(
@@ -89,6 +74,7 @@ STAND_INS: dict[str, Facade] = {
         "The few functions of `torch._utils` that others use.",
         values=_functions(
             "_accumulate _element_size",
+            ExceptionWrapper=ExceptionWrapper,
             _flatten_dense_tensors=flatten_dense_tensors,
             _unflatten_dense_tensors=unflatten_dense_tensors,
         ),

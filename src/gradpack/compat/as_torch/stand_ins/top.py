@@ -4,26 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....base.futures import Future
 from ....core.storage import UntypedStorage
-from ...harmless import identity
 from ...streams import Event, Stream
 from .foreach import named
 from .version import __version__
-
-
-def compile(
-    model: Any = None,
-    *,
-    fullgraph: bool = False,
-    dynamic: bool | None = None,
-    backend: Any = "inductor",
-    mode: str | None = None,
-    options: Any = None,
-    disable: bool = False,
-) -> Any:
-    """Return the function or module uncompiled; a decorator if none is given."""
-    return identity if model is None else model
-
 
 TypedStorage = UntypedStorage
 SymInt, SymFloat, SymBool = int, float, bool
@@ -50,6 +35,20 @@ def _assert_async(input: Any, assert_msg: str | None = None) -> None:
         raise RuntimeError(assert_msg or "Expected Tensor with single nonzero value, but got zero")
 
 
+def dsmm(input: Any, mat2: Any) -> Any:
+    """Return the product of a sparse matrix and a dense one."""
+    from ....ops.linalg.products import mm
+
+    return mm(input, mat2)
+
+
+def _shape_as_tensor(self: Any) -> Any:
+    """Return the shape of a tensor as a tensor."""
+    from ....ops.create.create import tensor
+
+    return tensor(self.shape)
+
+
 def __getattr__(name: str) -> Any:
     if name.startswith("_foreach_"):
         found = named(name)
@@ -60,6 +59,7 @@ def __getattr__(name: str) -> Any:
 
 __all__ = [
     "Event",
+    "Future",
     "Stream",
     "SymBool",
     "SymFloat",
@@ -67,5 +67,5 @@ __all__ = [
     "TypedStorage",
     "UntypedStorage",
     "__version__",
-    "compile",
+    "dsmm",
 ]

@@ -35,6 +35,10 @@ class Future(Generic[T]):
         """Wait for the result and return it, or raise the exception."""
         return self._own.result()
 
+    def _settled(self, seconds: float) -> bool:
+        """Wait for the end for some time, and return whether it has come."""
+        return not _futures.wait([self._own], seconds).not_done
+
     def value(self) -> T:
         """Return the result, or raise the exception.
 
