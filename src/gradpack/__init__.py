@@ -64,9 +64,9 @@ _find_last(__name__, f"{__name__}.compat.public_modules")
 
 # Modules that are imported when they are first asked for.
 _LAZY = (
-    "__config__ accelerator amp as_torch backends cli compiler cpu cuda distributions extend fft func library linalg "
-    "masked mps nn optim overrides profiler random return_types saved serialization signal sparse special testing "
-    "types utils version xpu"
+    "__config__ accelerator amp array_api as_torch backends cli compiler cpu cuda distributed distributions extend fft "
+    "func library linalg masked mps nn optim overrides profiler random return_types saved serialization signal sparse "
+    "special testing types utils version xpu"
 ).split()
 # Names of functions and classes, by the module that has them.
 _PLACES = _COMPAT | {

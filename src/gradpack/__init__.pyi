@@ -40,6 +40,7 @@ from .base.layouts import sparse_coo as sparse_coo
 from .base.layouts import strided as strided
 from . import accelerator as accelerator
 from . import amp as amp
+from . import array_api as array_api
 from . import as_torch as as_torch
 from . import autograd as autograd
 from . import backends as backends
@@ -47,6 +48,7 @@ from . import cli as cli
 from . import compiler as compiler
 from . import cpu as cpu
 from . import cuda as cuda
+from . import distributed as distributed
 from . import distributions as distributions
 from . import extend as extend
 from . import fft as fft
@@ -2864,6 +2866,7 @@ __all__ = [
     "argmin",
     "argsort",
     "argwhere",
+    "array_api",
     "as_strided",
     "as_strided_",
     "as_strided_copy",
@@ -3015,6 +3018,7 @@ __all__ = [
     "digamma",
     "digamma_",
     "dist",
+    "distributed",
     "distributions",
     "div",
     "div_",

@@ -148,3 +148,13 @@ def test_names_of_before_warn_and_do_the_same(name):
     torch.manual_seed(0)
     getattr(torch.nn.init, name + "_")(y, *args)
     assert torch.equal(x, y) and not hasattr(torch.nn.init, "nonsense")
+
+
+def test_the_private_names_that_packages_import():
+    w = torch.empty(6, 4, 3)
+    assert init._calculate_fan_in_and_fan_out(w) == (12, 18) and init._calculate_correct_fan(w, "FAN_OUT") == 18
+    assert init._no_grad_fill_(w, 2.0) is w and (w == 2).all() and not init._no_grad_zero_(w).any()
+    init._no_grad_uniform_(w, 1.0, 2.0)
+    assert ((w >= 1) & (w <= 2)).all()
+    assert (init._no_grad_trunc_normal_(w, 0.0, 1.0, -0.5, 0.5).abs() <= 0.5).all()
+    assert init._no_grad_normal_(w, 100.0, 1.0).mean() > 90

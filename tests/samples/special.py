@@ -48,6 +48,11 @@ SAMPLES = {
     "special_zeta": [*ONE_SIDED, S(3.0, T(2, low=1.5))],
     "igamma": ONE_SIDED,
     "igammac": ONE_SIDED,
+    "_betainc": [
+        S(T(2, 3, low=2, high=5, kind="int"), T(3, low=1, high=4, kind="int"), T(2, 3, low=0.1, high=0.9)),
+        S(T((), low=2, high=5, kind="int"), T(2, low=1, high=4, kind="int"), T((), low=0.1, high=0.9)),
+        S(T(0, 2, low=2, high=5, kind="int"), T(2, low=1, high=4, kind="int"), T(2, low=0.1, high=0.9)),
+    ],
     "mvlgamma": [*one(2.0, 4.0, p=3), S(T(2, low=1.0), p=1)],
     "_polynomial": [
         S(T(2, 3), T(3, low=0, high=5, kind="int")),

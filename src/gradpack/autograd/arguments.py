@@ -109,7 +109,12 @@ _ONE = (Tensor, GradientEdge)
 
 def sequence(value: Any) -> tuple[Any, ...]:
     """Return a single tensor or edge as a tuple of one, anything else as the tuple of its items."""
-    return (value,) if isinstance(value, _ONE) else tuple(value)
+    if isinstance(value, _ONE):
+        return (value,)
+    if not hasattr(value, "__iter__"):
+        wanted = "expected a Tensor, a GradientEdge or a sequence of them"
+        raise TypeError(f"'{type(value).__name__}' object is not iterable: {wanted}")
+    return tuple(value)
 
 
 def inputs_of(value: Any, name: str) -> tuple[Any, ...]:

@@ -17,6 +17,7 @@ from .problem import Problem
 COMMANDS = {
     "demo": "train a small transformer on text, and compare ways of keeping saved tensors",
     "run": "run a program that imports torch on gradpack",
+    "launch": "run a program as several processes that exchange tensors",
     "inspect": "run a program, and report every tensor that autograd saved in it",
     "doctor": "say what is installed, what is fast, and what is missing, with the command to get it",
     "warmup": "compile the loops for large arrays ahead, and keep them for later programs",

@@ -23,6 +23,7 @@ class Optional(NamedTuple):
 OPTIONAL = [
     Optional("compiled", "numba", "numba", "large arrays in compiled loops, several times as fast"),
     Optional("special", "scipy", "scipy", "special functions, and faster linear algebra and Fourier transforms"),
+    Optional("jax", "jax", "jax", '`compile(backend="jax")`: programs that XLA runs'),
     Optional("cuda", "cupy-cuda12x", "cupy", "tensors on NVIDIA GPUs"),
     Optional("cli", "rich", "rich", "the reports of `gradpack inspect` and `gradpack demo`"),
     Optional("plot", "matplotlib", "matplotlib", "plots of `gradpack demo`"),
@@ -32,6 +33,10 @@ OPTIONAL = [
     Optional("compress", "blosc2", "blosc2", "the codec `blosc2` of saved.lossless"),
     Optional("compress", "pcodec", "pcodec", "the codec `pcodec` of saved.lossless"),
     Optional("compress", "zstandard", "zstandard", "the codec `zstd` of saved.lossless"),
+    Optional("jax", "jax", "jax", '`compile(backend="jax")`: steps that XLA runs, on one device or several'),
+    Optional("mpi", "mpi4py", "mpi4py", "the backend `mpi` of torch.distributed"),
+    Optional("dask", "dask", "dask", "tensors that are computed later: gradpack.utils.dask"),
+    Optional("dask", "distributed", "distributed", "the same, by several processes or machines"),
     Optional("nvtx", "nvtx", "nvtx", "ranges for NVIDIA's profilers"),
     Optional("itt", "ittapi", "ittapi", "ranges for Intel's profilers"),
 ]

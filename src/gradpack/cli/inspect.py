@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     with output_kept(args.json) as print_here:
         try:
             with calls, recording, nullcontext() if policy is None else policy:
-                code = run_program(args)
+                code = run_program(args, recording)
         except BaseException:  # only what users can not have meant to come here, as a second Ctrl-C
             report(recording, calls, policy, args, out, print_here)
             raise
@@ -109,8 +109,11 @@ def check(args: argparse.Namespace) -> str | None:
     return os.path.abspath(args.out)  # the program may change the working directory
 
 
-def run_program(args: argparse.Namespace) -> int:
-    """Runs the program as `python` would, and returns the exit code that it would have had."""
+def run_program(args: argparse.Namespace, recording: Record) -> int:
+    """Run the program as `python` would, and return the exit code that it would have had.
+
+    The recording is told of the exception that ended it.
+    """
     before = sys.argv, sys.path[:]
     sys.argv = [args.script, *args.arguments]
     sys.path.insert(0, os.getcwd() if args.is_module else os.path.dirname(os.path.realpath(args.script)))
@@ -126,6 +129,7 @@ def run_program(args: argparse.Namespace) -> int:
         return exit_code(end)
     except BaseException as error:
         show(error)
+        recording.error = type(error).__name__
         return INTERRUPTED if isinstance(error, KeyboardInterrupt) else 1
     finally:
         sys.argv, sys.path[:] = before
@@ -210,12 +214,14 @@ def plan_of(policy: Budget) -> dict[str, Any]:
 
 def print_tables(document: dict[str, Any], top: int) -> None:
     """Print to standard error, as standard output belongs to the program."""
+    from ..saved.recorder.recording_tables import advice_lines, tables
+
     try:
         from rich.console import Console
     except ImportError:
         print(f"{document['summary']} (for tables: pip install 'gradpack[cli]')", file=sys.stderr)
+        print(*advice_lines(document), sep="\n", file=sys.stderr)
         return
-    from ..saved.recorder.recording import tables
 
     console = Console(stderr=True, highlight=False, markup=False)
     if not console.is_terminal:

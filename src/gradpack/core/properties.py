@@ -53,30 +53,37 @@ class TensorBase(TensorMethods):
 
     @property
     def dtype(self) -> dtype:
+        """The type of the elements."""
         return self._spec.dtype
 
     @property
     def device(self) -> device:
+        """The device of the memory."""
         return self._spec.device
 
     @property
     def ndim(self) -> int:
+        """The number of dimensions."""
         return len(self._shape)
 
     @property
     def itemsize(self) -> int:
+        """The size of one element in bytes."""
         return self._spec.dtype.itemsize
 
     @property
     def nbytes(self) -> int:
+        """The size of all elements in bytes, whether or not they share memory."""
         return self.numel() * self._spec.dtype.itemsize
 
     @property
     def is_cuda(self) -> bool:
+        """Whether the memory is that of a CUDA device."""
         return self._spec.device.type == "cuda"
 
     @property
     def is_cpu(self) -> bool:
+        """Whether the memory is that of the CPU."""
         return self._spec.device.type == "cpu"
 
     @property
@@ -94,7 +101,7 @@ class TensorBase(TensorMethods):
         """Whether it is on the device `meta`, where tensors have no elements."""
         return self._spec.device.type == "meta"
 
-    is_quantized = is_nested = property(lambda _: False)
+    is_quantized = is_nested = property(lambda _: False, doc="Whether tensors are so: always False.")
 
     def dim(self) -> int:
         """The number of dimensions."""
@@ -146,6 +153,10 @@ class TensorBase(TensorMethods):
             strides = _strides_of_nothing(self._data.strides, self._shape, size)
         else:
             strides = [s // size for s in self._data.strides]
+        if dim is not None and not -len(strides) <= dim < len(strides):
+            from ..base.errors import dim_out_of_range
+
+            raise dim_out_of_range(dim, len(strides))
         return tuple(strides) if dim is None else strides[dim]
 
     def storage_offset(self) -> int:

@@ -4,6 +4,7 @@ Written by `python -m tools.stubs` from declarations and signatures.
 """
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any, Literal, NoReturn, Type, TypeVar, overload
 from numpy import ndarray
 from .. import return_types
@@ -32,6 +33,8 @@ class TensorMethods:
     def __array__(self, dtype: Any = ..., copy: _bool | None = ...) -> ndarray[Any, Any]: ...
     def __array_function__(self, func: Any, types: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """A NumPy function called with a Tensor."""
+    def __array_namespace__(self, *, api_version: str | None = None) -> ModuleType:
+        """The functions of the array API standard for tensors: `gradpack.array_api`."""
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
         """A NumPy ufunc called with a Tensor."""
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: _bool = False) -> Tensor:
@@ -1613,6 +1616,8 @@ class TensorMethods:
     ) -> Tensor: ...
     def to_dense(self, dtype: _dtype | None = None, *, masked_grad: _bool | None = None) -> Tensor:
         """This tensor with all of its zeros; a dense one as it is."""
+    def to_device(self, device: _Device, *, stream: Any = None) -> Tensor:
+        """A tensor of these elements on a device: the array API standard's name of `to`."""
     def to_sparse(
         self,
         sparse_dim: _int | None = None,

@@ -27,7 +27,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Rows of `weight` at the indices in `input`. See `gradpack.ops.nn.embedding.embedding`.
+    """Rows of `weight` at the indices in `input`. See `torch.embedding`.
 
     Example::
 

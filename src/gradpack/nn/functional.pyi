@@ -231,7 +231,7 @@ def cross_entropy(
     reduction: str = 'mean',
     label_smoothing: _float = 0.0,
 ) -> Tensor:
-    """The cross entropy between logits and classes, or class probabilities. See `gradpack.ops.nn.loss.cross_entropy`."""
+    """The cross entropy between logits and classes, or class probabilities."""
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -263,7 +263,7 @@ def embedding(
     scale_grad_by_freq: _bool = False,
     sparse: _bool = False,
 ) -> Tensor:
-    """Rows of `weight` at the indices in `input`. See `gradpack.ops.nn.embedding.embedding`."""
+    """Rows of `weight` at the indices in `input`. See `torch.embedding`."""
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -412,6 +412,15 @@ def group_norm(
     eps: _float = 1e-05,
 ) -> Tensor:
     """Bring each group of channels to mean 0 and variance 1, then scale and shift each channel."""
+def grouped_mm(
+    mat_a: Tensor,
+    mat_b: Tensor,
+    *,
+    offs: Tensor | None = None,
+    bias: Tensor | None = None,
+    out_dtype: _dtype | None = None,
+) -> Tensor:
+    """Products of matrices in groups, which `offs` delimits in a matrix of two dimensions."""
 def gumbel_softmax(
     logits: Tensor, tau: _float = 1, hard: _bool = False, eps: _float = 1e-10, dim: _int = -1
 ) -> Tensor:
@@ -812,7 +821,7 @@ def nll_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """The negative log likelihood of classes. See `gradpack.ops.nn.loss.nll_loss`."""
+    """The negative log likelihood of classes."""
 def normalize(
     input: Tensor,
     p: _float = 2.0,
@@ -1044,6 +1053,7 @@ __all__ = [
     "glu",
     "grid_sample",
     "group_norm",
+    "grouped_mm",
     "gumbel_softmax",
     "hardshrink",
     "hardsigmoid",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 from ..profiler_util import EventList, FunctionEvent
@@ -48,6 +47,8 @@ def parse_nvprof_trace(path: str) -> list[FunctionEvent]:
         AssertionError: if an unknown runtime call launched a kernel.
         RuntimeError: if a range or a launch occurs twice.
     """
+    import sqlite3
+
     connection = sqlite3.connect(path)
     connection.row_factory = sqlite3.Row
     try:

@@ -55,6 +55,7 @@ from ...ops.reduce.distance import pdist as pdist
 from .activations import *
 from .attention import *
 from .dropout import *
+from .grouped_mm import *
 from .interpolate import *
 from .linear_cross_entropy import *
 from .losses import *

@@ -140,7 +140,7 @@ def nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of classes. See `gradpack.ops.nn.loss.nll_loss`.
+    """The negative log likelihood of classes.
 
     Example::
 
@@ -162,7 +162,7 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Tensor:
-    """The cross entropy between logits and classes, or class probabilities. See `gradpack.ops.nn.loss.cross_entropy`.
+    """The cross entropy between logits and classes, or class probabilities.
 
     Example::
 

@@ -147,7 +147,10 @@ class RNNBase(Module):
             raise RuntimeError(
                 f"input.size(-1) must be equal to input_size. Expected {self.input_size}, got {input.size(-1)}"
             )
-        for nr, (s, shape) in enumerate(zip(state, self._sizes(batch), strict=True)):
+        sizes = self._sizes(batch)
+        if len(state) != len(sizes):
+            raise RuntimeError(f"hx of an LSTM must be a tuple of two tensors, (h_0, c_0), and got {len(state)}")
+        for nr, (s, shape) in enumerate(zip(state, sizes, strict=True)):
             if tuple(s._shape) != shape:
                 which = f"hidden[{nr}]" if self.mode == "LSTM" else "hidden"
                 raise RuntimeError(f"Expected {which} size {shape}, got {list(s.size())}")

@@ -262,6 +262,12 @@ def pad_sequence(
     _check_option("padding_side", 4, padding_side, str, "str")
     if padding_side not in ("left", "right"):
         raise RuntimeError(f"Expected padding_side to be one of left or right, but got {padding_side}.")
+    for i, part in enumerate(parts):
+        if part._shape[1:] != parts[0]._shape[1:]:
+            raise RuntimeError(
+                f"pad_sequence: sequences may differ in their first size only, and element {i} has shape "
+                f"{list(part._shape)}, element 0 {list(parts[0]._shape)}"
+            )
     length, first = max(p.size(0) for p in parts), parts[0]
     padded = []
     for p in parts:

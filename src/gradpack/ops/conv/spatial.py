@@ -154,17 +154,16 @@ def check_shapes(
 
 def _check_numbers(stride: Sizes, padding: Sizes, dilation: Sizes, output_padding: Sizes, groups: int) -> None:
     if min(padding, default=1) < 0:
-        raise RuntimeError("negative padding is not supported")
+        raise RuntimeError(f"negative padding is not supported, but got {list(padding)}")
     if min(stride, default=1) < 1:
-        raise RuntimeError("non-positive stride is not supported")
+        raise RuntimeError(f"non-positive stride is not supported, but got {list(stride)}")
     if (least := min(dilation, default=1)) < 1:
-        raise RuntimeError(
-            "dilation should be greater than zero" if least < 0 else "non-positive dilation is not supported"
-        )
+        what = "dilation should be greater than zero" if least < 0 else "non-positive dilation is not supported"
+        raise RuntimeError(f"{what}, but got {list(dilation)}")
     if min(output_padding, default=1) < 0:
-        raise RuntimeError("negative output_padding is not supported")
+        raise RuntimeError(f"negative output_padding is not supported, but got {list(output_padding)}")
     if groups <= 0:
-        raise RuntimeError("non-positive groups is not supported")
+        raise RuntimeError(f"non-positive groups is not supported, but got {groups}")
 
 
 def _check_channels(shape: Sizes, w: Sizes, of_bias: Sizes | None, transposed: bool, groups: int) -> None:

@@ -76,6 +76,8 @@ def _method_to(
     place, d = device, None if dtype is None else dtypes.as_dtype("to", dtype)
     for i, arg in enumerate(args):
         if isinstance(arg, dtypes.dtype):
+            if d is not None:
+                raise TypeError(f"to() received two dtypes, {d} and {arg}: give one, and perhaps a device before it")
             d = arg
         elif isinstance(arg, type):
             d = dtypes.as_dtype("to", arg)

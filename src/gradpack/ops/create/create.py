@@ -254,6 +254,8 @@ def scalar_tensor(
         >>> torch.scalar_tensor(2)
         tensor(2.)
     """
+    if isinstance(s, str | bytes | list | tuple | dict):
+        raise TypeError(f"scalar_tensor(): argument 's' (position 1) must be Number, not {type(s).__name__}")
     d = as_dtype("scalar_tensor", dtype) or dtypes.get_default_dtype()
     number = number_for(s, d) if isinstance(s, int | float | builtins.complex) and d.category != COMPLEX else s
     return tensor(number, dtype=d, device=device, requires_grad=requires_grad)

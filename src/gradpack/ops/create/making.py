@@ -27,6 +27,17 @@ _dtype = dtype  # for functions with a parameter of this name
 _TOO_MANY = 2**60  # elements: their size in bytes would overflow 64 bits
 
 
+def _no_size(op: str, found: Any, at: int, count: int) -> TypeError:
+    """The error for a size that is no int, in torch's words for one and for several."""
+    kind = type(found).__name__
+    if count == 1:
+        return TypeError(f"{op}(): argument 'size' (position 1) must be tuple of ints, not {kind}")
+    return TypeError(
+        f"{op}(): argument 'size' failed to unpack the object at pos {at + 1} with error "
+        f'"type must be tuple of ints,but got {kind}"'
+    )
+
+
 def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     """The shape that `zeros(2, 3)`, `zeros((2, 3))` and `zeros(torch.Size([2, 3]))` mean."""
     if len(size) == 1 and isinstance(size[0], tuple):
@@ -49,9 +60,7 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     out = []
     for at, n in enumerate(size):
         if isinstance(n, bool) or not hasattr(n, "__index__"):
-            raise TypeError(
-                f"{op}(): argument 'size' must be tuple of ints, but found element of type {type(n).__name__}"
-            )
+            raise _no_size(op, n, at, len(size))
         n = n.__index__()
         if not -(1 << 63) <= n < 1 << 63:
             raise size_too_big(op, "size", at, n)
@@ -80,13 +89,13 @@ def uninitialized(shape: Any, native: Any) -> Any:
     return settled(array) if FILLING[0] else array
 
 
-RECORDERS: list[Callable[[Tensor], None]] = []  # of programs: the last one is given each new tensor
+RECORDERS: list[Any] = []  # of programs: the last one is given each new tensor, and each function that makes arrays
 
 
 def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     out = wrap(array)
     if RECORDERS:
-        RECORDERS[-1](out)
+        RECORDERS[-1].made(out)
     if len(KINDS) > 1:
         out = _placed(out, device)
     if requires_grad is False and not MODE.get().inference:
@@ -153,6 +162,8 @@ def on_device(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
     For other devices the array is made on the host, and `finish` copies it.
     """
+    if RECORDERS:
+        return RECORDERS[-1].making(function)
     if len(KINDS) == 1 and device is None:
         return function
     where = as_device(device)

@@ -133,6 +133,11 @@ def triangular_solve(
             )
     same_dtype("triangular_solve", input, A, ("b", "A"))
     square("triangular_solve", A)
+    if A.shape[-1] != input.shape[-2]:
+        raise RuntimeError(
+            f"Incompatible matrix sizes for triangular_solve: each A matrix is {A.shape[-1]} by {A.shape[-1]} but each "
+            f"b matrix is {input.shape[-2]} by {input.shape[-1]}"
+        )
     return _triangular(input, A, upper, transpose, unitriangular)
 
 

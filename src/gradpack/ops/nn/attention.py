@@ -219,6 +219,11 @@ def _laid_as(query: Any, out: Any) -> Any:
     return np.swapaxes(np.ascontiguousarray(np.swapaxes(out, 1, 2)), 1, 2)
 
 
+def _fits(shape: tuple[int, ...], full: tuple[int, ...]) -> bool:
+    """Return whether a shape broadcasts to another one, which it does not make larger."""
+    return len(shape) <= len(full) and all(n in (1, m) for n, m in zip(reversed(shape), reversed(full), strict=False))
+
+
 def scaled_dot_product_attention(
     query: Tensor,
     key: Tensor,
@@ -294,6 +299,6 @@ def scaled_dot_product_attention(
     factor = 1 / math.sqrt(query._shape[-1]) if scale is None and query._shape[-1] else scale or 1.0
     if attn_mask is not None:
         full = (*lead, query._shape[-2], key._shape[-2])
-        if tuple(late.broadcast_shapes(attn_mask._shape, full)) != full:
+        if not _fits(attn_mask._shape, full):
             raise RuntimeError(f"attn_mask of shape {list(attn_mask._shape)} does not broadcast to {list(full)}")
     return _attention(query, key, value, attn_mask, dropout_p, is_causal, factor)

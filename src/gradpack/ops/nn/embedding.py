@@ -185,8 +185,10 @@ def embedding(
                 [1.]])
     """
     if not isinstance(input, Tensor) or not isinstance(weight, Tensor):
-        position, value = (1, input) if not isinstance(input, Tensor) else (2, weight)
-        raise TypeError(f"embedding(): argument {position} must be Tensor, not {type(value).__name__}")
+        name, value = (
+            ("'input' (position 1)", input) if not isinstance(input, Tensor) else ("'weight' (position 2)", weight)
+        )
+        raise TypeError(f"embedding(): argument {name} must be Tensor, not {type(value).__name__}")
     if input._spec.dtype.category != INTEGRAL:
         raise RuntimeError(
             f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "

@@ -194,10 +194,30 @@ def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore
             return late.reshape(out, target._shape) if kind == NONE else out
     if is_batched(target) or (weight is not None and (is_batched(weight) or is_batched(input))):
         return _nll_of_examples(input, target, weight, ignore_index, kind)
+    if target._spec.backend.later:
+        return _nll_later(input, target, weight, ignore_index, kind)
     take = _take_by_class if len(shape) == 2 else _take_by_class_2d
     if weight is None and not 0 <= ignore_index < shape[1] and _all_count(target._data, shape[1]):
         return take(input, target, 1.0, _DIVISORS.get(kind, float(target.numel())))
     return take(input, *counted(input._spec, shape[1], target, weight, ignore_index, kind))
+
+
+def _nll_later(input: Tensor, target: Tensor, weight: Tensor | None, ignore_index: int, kind: int) -> Tensor:
+    """`nll_loss` of values that are not known yet: a class that there is not gives NaN, where others raise."""
+    classes = late.reshape(late.arange(input._shape[1], device=target.device), (-1, *[1] * (input.ndim - 2)))
+    hit = late.eq(late.unsqueeze(target, 1), classes)
+    counts, nothing = late.ne(target, ignore_index), late.zeros((), dtype=input.dtype, device=input.device)
+    if weight is None:
+        each = counts.to(input.dtype)
+    else:
+        _check_weight(weight, input._shape[1], input.dtype)
+        each = late._sum_dim(late.where(hit, late.reshape(weight, classes._shape), nothing), 1)
+        each = late.where(counts, each, nothing)
+    each = late.where(late.logical_and(counts, ~late.any(hit, 1)), math.nan, each)
+    losses = late._sum_dim(late.where(hit, -input, nothing), 1) * each
+    if kind == NONE:
+        return losses
+    return late.sum(losses) if kind == SUM else late.sum(losses) / late.sum(each)
 
 
 def _check_classes(input: Tensor, target: Tensor) -> None:

@@ -7,6 +7,8 @@ followed by autograd; else it is refused with a sentence, for its result would h
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from ..create.convert import _method_numpy
 from .forms import found
 from .table import ABOUT_VALUES, CALLS, UFUNC_METHODS, UFUNCS
 
+METHODS = "to_device"
 OPERATORS: dict[str, Any] = {}
 
 
@@ -250,7 +253,38 @@ def _cuda_array_interface(self: Tensor) -> Any:
     )
 
 
+# -- the array API standard --
+
+
+def _array_namespace(self: Tensor, /, *, api_version: str | None = None) -> ModuleType:
+    """The functions of the array API standard for tensors: `gradpack.array_api`.
+
+    Raises:
+        ValueError: if it does not follow the version of the standard that is asked for.
+    """
+    found: ModuleType = import_module("gradpack.array_api")._namespace_of(api_version)
+    return found
+
+
+def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """A tensor of these elements on a device: the array API standard's name of `to`.
+
+    Raises:
+        ValueError: if a stream is given: copies are ordered without one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones(2).to_device("cpu")
+        tensor([1., 1.])
+    """
+    if stream is not None:
+        raise ValueError(f"to_device(): stream must be None, not {stream!r}: copies are in order without one")
+    return self.to(device)
+
+
 OPERATORS |= {
+    "__array_namespace__": _array_namespace,
     "__array__": _array,
     "__array_wrap__": _array_wrap,
     "__array_ufunc__": _array_ufunc,

@@ -206,7 +206,10 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
         raise not_implemented_for("bernoulli_scalar_cpu_", input._spec.dtype)
     chance = host_of(input if p is None else p)
     if np.any((chance < 0) | (chance > 1)) or np.any(np.isnan(chance)):
-        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+        raise RuntimeError(
+            "Expected p_in >= 0 && p_in <= 1 to be true, but got false. bernoulli() got probabilities from "
+            f"{chance.min():g} to {chance.max():g}"
+        )
     drawn = source(generator).random(input._shape) < chance
     native = input._spec.native if out is None else out._spec.native
     return filled("bernoulli", out, _without_slope(np.asarray(drawn.astype(native)), input._spec.device, input))

@@ -52,7 +52,10 @@ class Generator:
 
     def manual_seed(self, seed: SupportsInt) -> Generator:
         """Reset the state from a seed."""
-        seed = int(seed)
+        try:
+            seed = int(seed)
+        except (TypeError, ValueError):
+            raise RuntimeError(f"manual_seed expected a long, but got {type(seed).__name__}") from None
         if not -(2**63) <= seed < 2**64:
             raise ValueError(f"Overflow when unpacking long long: manual_seed() got {seed}")
         self._seed = seed % 2**64
@@ -162,7 +165,10 @@ def _host_source(generator: Generator | None) -> Any:
     if generator is None:
         return default_generator.numpy
     if not isinstance(generator, Generator):
-        raise TypeError(f"argument 'generator' must be gradpack.Generator, not {type(generator).__name__}")
+        raise TypeError(
+            f"argument 'generator' must be gradpack.Generator, not {type(generator).__name__}: "
+            "gradpack.Generator().manual_seed(seed) makes one"
+        )
     return generator.numpy
 
 
@@ -178,7 +184,7 @@ def manual_seed(seed: SupportsInt) -> Generator:
         >>> torch.equal(a, torch.randn(3))
         True
     """
-    return default_generator.manual_seed(seed)
+    return default_generator.manual_seed(int(seed))
 
 
 def seed() -> int:

@@ -363,10 +363,7 @@ def recurrence_along(a: Any, b: Any, place: int, backwards: bool) -> Any:
     if wide is not None:
         a, b = a.astype(wide), b.astype(wide)
     lines = [np.moveaxis(x, place, 0) for x in (a, b)]
-    if backwards:
-        out = np.flip(_solved(*(np.flip(x, axis=0) for x in lines)), axis=0)
-    else:
-        out = _solved(*lines)
+    out = np.flip(_solved(*(np.flip(x, axis=0) for x in lines)), axis=0) if backwards else _solved(*lines)
     return np.moveaxis(out if wide is None else out.astype(native), 0, place)
 
 
@@ -375,11 +372,7 @@ def _turned(g: Any, a: Any, dim: int, backwards: bool) -> Any:
 
 
 def _solved(a: Any, b: Any) -> Any:
-    """The recurrence along the first dimension.
-
-    A long line is cut into pieces that are solved side by side; what each piece hands to the next
-    is then a recurrence over the pieces.
-    """
+    """The recurrence along the first dimension: a long line in pieces, and another one over what each hands on."""
     n, rest = b.shape[0], tuple(b.shape[1:])
     if n < 256 or prod(rest) > 256:
         return _step_by_step(a, b)

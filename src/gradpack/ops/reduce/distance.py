@@ -16,6 +16,7 @@ from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..linalg.check import floats
 from ..nn.loss_pointwise import limited
+from ..shape.broadcasting import check_broadcast
 from ..shape.shape import wrap_dim
 from .dimensions import numpy_names
 from .norm import _slope as _norm_slope
@@ -274,6 +275,7 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     common = promote_types(x1._spec.dtype, x2._spec.dtype)
     if common.category != FLOATING:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_type(common)}")
+    check_broadcast("cosine_similarity", x1, x2)
     lead = late.broadcast_shapes(x1._shape, x2._shape)
     x1, x2 = (x if x._shape == lead else late.expand(x, lead) for x in (x1.to(common), x2.to(common)))
     units = (x / limited(late.linalg_vector_norm(x, 2, dim, True), eps) for x in (x1, x2))

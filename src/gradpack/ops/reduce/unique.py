@@ -217,6 +217,9 @@ def isin(
     """
     if not isinstance(elements, Tensor) and not isinstance(test_elements, Tensor):
         raise TypeError("isin() takes a tensor as elements or test_elements, or as both, and got two numbers")
+    for name, value in (("elements", elements), ("test_elements", test_elements)):
+        if not isinstance(value, Tensor | bool | int | float | complex):
+            raise TypeError(f"isin(): argument '{name}' must be Tensor or Number, not {type(value).__name__}")
     elements, test_elements = _tensors(elements, test_elements)
     for t in elements, test_elements:
         if t._spec.dtype.category in (dtypes.BOOL, dtypes.COMPLEX):

@@ -152,6 +152,13 @@ def repeat(input: Array, repeats: Sizes) -> Any:
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of tensor: "
             f"{list(repeats)} for shape {list(input.shape)}"
         )
+    if any(n < 0 for n in repeats):
+        sizes = (1,) * (len(repeats) - len(input.shape)) + tuple(input.shape)
+        made = [n * size for n, size in zip(repeats, sizes, strict=True)]
+        least = next(n for n in made if n < 0) if any(n < 0 for n in made) else min(repeats)
+        raise RuntimeError(
+            f"Trying to create tensor with negative dimension {least}: {made}, in repeat({list(repeats)})"
+        )
     return np.tile(input, tuple(repeats)) if len(repeats) else np.array(input)
 
 
@@ -167,6 +174,8 @@ def _fold(g: Any, shape: tuple[int, ...], repeats: Any) -> Any:
 
 def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     """Repeat along each dimension: `x.repeat(2, 1)`."""
+    if not times and repeats is None:
+        raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
     return repeat(self, _ints(times if repeats is None else (repeats,)))
 
 

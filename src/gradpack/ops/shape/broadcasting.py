@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -50,9 +51,24 @@ def broadcast_shapes(*shapes: Any) -> Any:
     try:
         return Size(np.broadcast_shapes(*sizes))
     except ValueError:
-        raise RuntimeError(
-            "Shape mismatch: objects cannot be broadcast to a single shape: " + ", ".join(str(list(s)) for s in sizes)
-        ) from None
+        raise _mismatch(sizes) from None
+
+
+def _mismatch(sizes: Sequence[tuple[int, ...]]) -> RuntimeError:
+    """The error for the first shape that does not broadcast with those before it."""
+    known = list(reversed(sizes[0]))
+    for index, size in enumerate(sizes):
+        for back, n in enumerate(reversed(size)):
+            if back >= len(known):
+                known.append(n)
+            elif known[back] == 1:
+                known[back] = n
+            elif n not in (1, known[back]):
+                return RuntimeError(
+                    f"Attempting to broadcast a dimension of length {n} at {-back - 1}! Mismatching argument at index "
+                    f"{index} had {size}; but expected shape should be broadcastable to {known[::-1]}"
+                )
+    return RuntimeError(f"the shapes {', '.join(str(list(size)) for size in sizes)} have no common shape")
 
 
 @profiled

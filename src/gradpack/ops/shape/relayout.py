@@ -207,7 +207,7 @@ def _refuse_grad(name: str, *tensors: Tensor) -> None:
 def _mapped(name: str, target: Tensor, others: tuple[Tensor, ...], function: Any) -> Tensor:
     _refuse_grad(name, target, *others)
     if not callable(function):
-        raise TypeError(f"'{type(function).__name__}' object is not callable")
+        raise TypeError(f"{name}(): '{type(function).__name__}' object is not callable")
     for which, other in zip(("other",) if len(others) < 2 else ("x", "y"), others, strict=False):
         if other._spec is not target._spec:
             raise TypeError(f"{name}: expected {target.type()} for '{which}' (got {other.type()})")

@@ -208,7 +208,7 @@ def expand(input: Array, size: Sizes) -> Any:
     if extra < 0:
         raise RuntimeError(
             f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to the number of "
-            f"dimensions in the tensor ({len(input.shape)})"
+            f"dimensions in the tensor ({len(input.shape)}): {list(input.shape)} does not expand to {list(size)}"
         )
     full = []
     for i, n in enumerate(size):
@@ -325,7 +325,13 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     sizes = tuple(sizes)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
-    inner = infer(sizes, (input._shape[d],))
+    try:
+        inner = infer(sizes, (input._shape[d],))
+    except RuntimeError:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {d} ({input._shape[d]}) in "
+            f"the input tensor of shape {list(input._shape)}"
+        ) from None
     return reshape(input, (*input._shape[:d], *inner, *input._shape[d + 1 :]))
 
 

@@ -33,7 +33,10 @@ def permute(input: Array, dims: Dim) -> Any:
             f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of the desired "
             f"ordering of dimensions i.e. input.dim() = {len(input.shape)} is not equal to len(dims) = {len(dims)}"
         )
-    dims = wrap_dims(dims, len(input.shape))
+    places = tuple([wrap_dim(d, len(dims)) for d in dims])
+    if len({*places}) < len(places):
+        raise RuntimeError(f"permute(): duplicate dims are not allowed: {list(dims)}")
+    dims = places
     return input.transpose(dims) if type(input) is _array_type else np.transpose(input, dims)
 
 

@@ -72,6 +72,27 @@ def _density(input: Any, other: Any) -> Any:
     return late.exp((input - 1) * late.log(other) - other - lgamma(input))
 
 
+@_incomplete(
+    a=lambda g: not_implemented("betainc: a"),
+    b=lambda g: not_implemented("betainc: b"),
+    x=lambda g, a, b, x: g * _beta_density(a, b, x),
+)
+def _betainc(a: Array, b: Array, x: Array) -> Any:
+    """The regularized incomplete beta function of `x`, from 0 to 1 on [0, 1], for other libraries.
+
+    Raises:
+        NotImplementedError: in backward, if the gradient of `a` or `b` is needed; it is that of `x` only.
+    """
+    return special("betainc", a, b, x)
+
+
+def _beta_density(a: Any, b: Any, x: Any) -> Any:
+    if isinstance(x, Tensor):  # lgamma of integers would be in float32
+        a, b = (late._to_copy(n, x._spec.dtype) if isinstance(n, Tensor) else n for n in (a, b))
+    whole = lgamma(a) + lgamma(b) - lgamma(a + b)
+    return late.exp((a - 1) * late.log(x) + (b - 1) * late.log1p(-x) - whole)
+
+
 def _check_mvlgamma(op: Any, values: Any, common: Any) -> None:
     if values[0]._spec.dtype.category == BOOL:
         raise RuntimeError("The input tensor may not be a boolean tensor.")

@@ -14,6 +14,7 @@ function figures() {
     [bytes(totals.parameter_bytes), "of parameters, alive anyway"],
   ];
   if (totals.packed_bytes) items.push([bytes(totals.packed_bytes), "in packed form"]);
+  for (const one of doc.times) items.push([duration(one.seconds * 1000), one.name]);
   if (totals.pack_ms || totals.unpack_ms) items.push([duration(totals.pack_ms + totals.unpack_ms), "packing and unpacking"]);
   byId("figures").replaceChildren(...items.map(([value, label]) =>
     h("div", { class: "figure" }, h("b", {}, value), h("span", {}, label))));
@@ -28,6 +29,7 @@ function whatIf() {
     ...doc.what_if.flatMap((w) => line(w.policy, w.bytes,
       w.rows ? `${bytes(w.bytes)}, ${((100 * w.bytes) / most).toFixed(0)} %, for ${duration(w.ms)}`
         : "nothing that it can do")));
+  byId("advice").replaceChildren(...doc.advice.map((one) => h("li", {}, `${one.text}: `, h("code", {}, one.code))));
 }
 
 function drawTreeAndTable() {

@@ -159,6 +159,7 @@ class Timeline:
 
 FORMAT = "gradpack.saved.record"
 VERSION = 1
+COMPILING = "compiling loops"  # the name of its row
 _SOON = 1e-6  # seconds: changes this close after a moment count as of that moment
 
 Estimates = dict[str, Callable[[Row], tuple[int, float] | None]]
@@ -186,6 +187,7 @@ class Totals:
     pack_ms: float = 0.0
     unpack_ms: float = 0.0
     unpacks: int = 0
+    ops: int = 0  # operations that ran
 
 
 def document(
@@ -197,6 +199,8 @@ def document(
     totals: Totals,
     estimates: Estimates,
     forgotten: int = 0,
+    compiled: Sequence[Span] = (),
+    error: str = "",
 ) -> dict[str, Any]:
     """Return the whole recording as a dict that JSON can hold.
 
@@ -210,6 +214,8 @@ def document(
         estimates: for each policy, a function from a row to (bytes saved, milliseconds), or to None where
             the policy does not apply.
         forgotten: how many saved tensors have no row.
+        compiled: when loops were compiled.
+        error: the exception that ended the block, "" for none.
     """
     spans = list(spans)
     times, series = timeline.bands()
@@ -220,11 +226,12 @@ def document(
     )
     told = [_row(row, estimates, timeline.peak_at) for row in rows]
     by_id = {one["id"]: one for one in told}
+    chosen = {name: _chosen(name, [by_id[row.id] for row in peak]) for name in estimates}
     return {
         "format": FORMAT,
         "version": VERSION,
         "title": title,
-        "summary": _summary(seconds, totals, timeline),
+        "summary": _summary(seconds, totals, timeline, error),
         "seconds": _ns(seconds),
         "totals": asdict(totals),
         "peak": {
@@ -237,7 +244,8 @@ def document(
             "by_module": _sums(peak, timeline.peak_at, lambda row: row.module),
             "by_line": _sums(peak, timeline.peak_at, lambda row: f"{row.file}:{row.line}" if row.file else ""),
         },
-        "what_if": [_in_all(name, [by_id[row.id] for row in peak], timeline.peak) for name in estimates],
+        "what_if": [_gain(name, rows, timeline.peak) for name, rows in chosen.items()],
+        "times": _times(spans, compiled, seconds),
         "curve": {
             "times": list(map(_ns, times)),
             "bands": [
@@ -246,6 +254,8 @@ def document(
             ],
         },
         "spans": [{"name": span.name, "start": _ns(span.start), "end": _ns(span.end)} for span in spans],
+        "compiled": [{"name": span.name, "start": _ns(span.start), "end": _ns(span.end)} for span in compiled],
+        "error": error,
         "forgotten": forgotten,
         "rows": told,
     }
@@ -278,26 +288,50 @@ def _sums(rows: Iterable[Row], moment: float, key: Callable[[Row], str]) -> dict
     return dict(found.most_common())
 
 
-def _in_all(name: str, peak: Iterable[dict[str, Any]], held: int) -> dict[str, Any]:
-    """Return the estimated effect of applying one policy to everything held at the peak.
+def _chosen(name: str, peak: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of the peak that a policy would be applied to together.
 
     A tensor can be recomputed only from tensors that are kept: of two of which one is recomputed from
     the other, only the larger counts as dropped.
     """
     fits = [row for row in peak if row["what_if"][name] is not None]
-    if name == "recompute":
-        dropped: set[int] = set()
-        kept: set[int] = set()
-        chosen = []
-        for row in sorted(fits, key=lambda row: (-row["held"], row["id"])):
-            if row["storage"] not in kept and not dropped.intersection(row["needs"]):
-                chosen.append(row)
-                dropped.add(row["storage"])
-                kept.update(row["needs"])
-        fits = chosen
-    saved = sum(min(row["what_if"][name][0], row["held"]) for row in fits)
-    ms = sum(row["what_if"][name][1] for row in fits)
-    return {"policy": name, "bytes": held - saved, "saved": saved, "ms": ms, "rows": len(fits)}
+    if name != "recompute":
+        return fits
+    dropped: set[int] = set()
+    kept: set[int] = set()
+    chosen = []
+    for row in sorted(fits, key=lambda row: (-row["held"], row["id"])):
+        if row["storage"] not in kept and not dropped.intersection(row["needs"]):
+            chosen.append(row)
+            dropped.add(row["storage"])
+            kept.update(row["needs"])
+    return chosen
+
+
+def _gain(name: str, rows: list[dict[str, Any]], held: int) -> dict[str, Any]:
+    """Return the estimated effect of applying one policy to these rows."""
+    saved = sum(min(row["what_if"][name][0], row["held"]) for row in rows)
+    ms = sum(row["what_if"][name][1] for row in rows)
+    ids = [row["id"] for row in rows]
+    return {"policy": name, "bytes": held - saved, "saved": saved, "ms": ms, "rows": len(rows), "ids": ids}
+
+
+def _within(spans: Iterable[Span], start: float, end: float) -> float:
+    """Return the seconds of these spans between two moments."""
+    return sum(max(0.0, min(end, span.end or end) - max(start, span.start)) for span in spans)
+
+
+def _times(spans: Sequence[Span], compiled: Sequence[Span], seconds: float) -> list[dict[str, Any]]:
+    """Return what the time went to: forward and backward, without compilation, and compilation."""
+    found = []
+    for name in ("forward", "backward"):
+        parts = [(span.start, seconds if span.end is None else span.end) for span in spans if span.name == name]
+        took = sum(end - start - _within(compiled, start, end) for start, end in parts)
+        found.append({"name": name, "count": len(parts), "seconds": _ns(took)})
+    if compiled:
+        took = sum((span.end or seconds) - span.start for span in compiled)
+        found.append({"name": COMPILING, "count": len(compiled), "seconds": _ns(took)})
+    return found
 
 
 def size(count: float) -> str:
@@ -309,12 +343,19 @@ def size(count: float) -> str:
     return f"{count:.1f} TiB"
 
 
-def _summary(seconds: float, totals: Totals, timeline: Timeline) -> str:
+def _summary(seconds: float, totals: Totals, timeline: Timeline, error: str) -> str:
+    ended = f" The program ended with {error}: this is what was saved until then." if error else ""
     if not totals.saves:
-        return f"In {seconds:.2f} s, no operation saved a tensor for backward."
+        ran = "no operation ran" if not totals.ops else f"{totals.ops:,} operation{'' if totals.ops == 1 else 's'} ran"
+        why = (
+            "was the block open while the program computed, and did it compute with gradpack's tensors?"
+            if not totals.ops
+            else "none had an operand that requires grad, or all ran under no_grad()."
+        )
+        return f"In {seconds:.2f} s, no operation saved a tensor for backward: {ran}; {why}{ended}"
     pieces = f"{totals.storages:,} piece{'' if totals.storages == 1 else 's'} of memory"
     many = f"{totals.saves:,} tensor{'' if totals.saves == 1 else 's'} on {pieces}"
     return (
         f"In {seconds:.2f} s, operations saved {many}; backward kept at most {size(timeline.peak)} "
-        f"alive, {timeline.peak_at:.3f} s after the start."
+        f"alive, {timeline.peak_at:.3f} s after the start.{ended}"
     )

@@ -51,7 +51,9 @@ def _rounded(name: str, row: Row) -> tuple[int, float] | None:
     """Estimate a rounding policy, for floating-point tensors that are kept as they are and may be rounded."""
     if not row.charged or row.dtype not in _WIDE or row.kind in _EXACT or row.exact or row.packed_bytes is not None:
         return None
-    cost = _costs()[name]
+    cost = _costs().get(name)
+    if cost is None:
+        return None
     saved = round(row.charged - cost.kept * (row.charged // _WIDE[row.dtype]))
     return (saved, cost.ms(row.charged)) if saved > 0 else None
 
@@ -72,7 +74,9 @@ def _costs() -> dict[str, PolicyCost]:
 
 
 def _try_all() -> dict[str, PolicyCost]:
-    found = {"bf16": _try(bf16(min_bytes=0)), "int8": _try(quantize(8, min_bytes=0))}
+    found = {"int8": _try(quantize(8, min_bytes=0))}
+    with suppress(ImportError):  # no ml_dtypes, as may be in a browser
+        found["bf16"] = _try(bf16(min_bytes=0))
     with suppress(OSError):  # no place for a temporary file: no estimate
         found["disk"] = _try(disk(min_bytes=0))
     return found

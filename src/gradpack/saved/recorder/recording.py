@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from os import PathLike
+from sys import exc_info
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +20,7 @@ from ...core.tensor import Tensor
 from ..info import SavedInfo
 from ..meter import Recorder
 from ..policies.transfers import ALL, Transfers
-from .document import Row, Totals, document, size
+from .document import Row, Totals, document
 from .recording_log import RecordingLog
 
 
@@ -36,6 +37,8 @@ class Record(Recorder):
         self.title = title
         self._log = RecordingLog(limit)
         self._end: float | None = None
+        self.error = ""  # the name of the exception that ended the block, "" for none
+        self._around: BaseException | None = None
         self._moved = copy(ALL), copy(ALL)  # the counts of transfers at the begin and the end of the block
 
     # --- called by autograd ---
@@ -49,8 +52,14 @@ class Record(Recorder):
 
     def ran(self, op: Any, values: Sequence[Any], outs: Sequence[Tensor], seconds: float) -> None:
         with self._log.lock:
-            self._log.origins.add(op, values, outs, seconds)
+            self._log.ran(op, values, outs, seconds)
         super().ran(op, values, outs, seconds)
+
+    def compiled(self, seconds: float) -> None:
+        now = perf_counter()
+        with self._log.lock:
+            self._log.compiled(seconds, now)
+        super().compiled(seconds)
 
     def backward(self, begins: bool) -> None:
         now = perf_counter()
@@ -62,10 +71,14 @@ class Record(Recorder):
         if self._end is None and not self._entered:
             self._log.start = self._log._last = perf_counter()
             self._moved = copy(ALL), ALL
+            self._around = exc_info()[1]
         return {"recorder": self}
 
     def _over(self, undo: Undo) -> None:
         self._end = perf_counter()
+        error = exc_info()[1]
+        if error is not None and error is not self._around:  # that of an `except` around the block is none of its own
+            self.error = type(error).__name__
         if len(self._entered) < 2:
             self._moved = self._moved[0], copy(ALL)
         self._leave(undo)
@@ -131,12 +144,15 @@ class Record(Recorder):
 
     def document(self) -> dict[str, Any]:
         """Return the whole recording as a dict that JSON can hold."""
+        from .advice import advice
         from .estimates import estimates
 
-        rows, log = self.rows, self._log
+        rows, log, error = self.rows, self._log, self.error
         end = perf_counter() if self._entered or self._end is None else self._end
         seconds = max(end - log.start, log.seconds)
-        return document(self.title, seconds, rows, log.timeline, log.spans, log.totals, estimates(), log.forgotten)
+        parts = log.timeline, log.spans, log.totals, estimates(), log.forgotten, log.loops, error
+        found = document(self.title, seconds, rows, *parts)
+        return found | {"advice": advice(found)}
 
     def table(self, top: int | None = 20) -> Any:
         """Return tables for rich: the `top` largest saved tensors at the peak, and estimates for other policies.
@@ -144,6 +160,8 @@ class Record(Recorder):
         Raises:
             ImportError: without rich, which the extra `cli` installs.
         """
+        from .recording_tables import tables
+
         return tables(self.document(), top)
 
     def json(self) -> str:
@@ -212,87 +230,6 @@ def record(title: str = "saved tensors", limit: int = 20_000) -> Record:
     return Record(title, limit)
 
 
-def tables(document: dict[str, Any], top: int | None = 20) -> Any:
-    """Return an object for rich to print: a summary, the largest tensors at the peak, and estimates of other policies.
-
-    Args:
-        document: the result of `Record.document()`.
-        top: how many tensors to list; None for all.
-
-    Raises:
-        ImportError: without rich.
-    """
-    try:
-        from rich.console import Group
-        from rich.text import Text
-    except ImportError as error:
-        raise ImportError(f"a table of saved tensors needs rich: pip install 'gradpack[cli]' ({error})") from None
-    if not document["rows"]:
-        return Text(document["summary"])
-    return Group(Text(document["summary"]), _largest(document, top), _what_if(document))
-
-
-def _largest(document: dict[str, Any], top: int | None) -> Any:
-    from rich.table import Table
-    from rich.text import Text
-
-    at_peak = set(document["peak"]["rows"])
-    rows = [row for row in document["rows"] if row["id"] in at_peak]
-    rows.sort(key=lambda row: (-row["held"], row["id"]))
-    shown = rows[:top]
-    table = Table(title="Held at the peak", title_justify="left", caption_justify="left", expand=False)
-    for heading in _HEADINGS:
-        right = heading in _TO_THE_RIGHT
-        table.add_column(heading, justify="right" if right else "left", no_wrap=heading != "module", overflow="fold")
-    for row in shown:
-        table.add_row(*map(Text, _cells(row)))
-    left = rows[len(shown) :]
-    if left:
-        held = sum(row["held"] for row in left)
-        table.caption = Text(f"and {len(left):,} more, which hold {size(held)}")
-    return table
-
-
-_HEADINGS = "held bytes op.slot kind shape dtype module line shared policy packed pack+unpack".split()
-_TO_THE_RIGHT = ("held", "bytes", "shape", "shared", "packed", "pack+unpack")
-
-
-def _cells(row: dict[str, Any]) -> tuple[str, ...]:
-    packed = row["packed_bytes"]
-    times = [ms for ms in (row["pack_ms"], row["unpack_ms"]) if ms is not None]
-    return (
-        size(row["held"]) if row["held"] else "",
-        size(row["bytes"]),
-        f"{row['op']}.{row['slot']}",
-        row["kind"],
-        "×".join(map(str, row["shape"])) or "scalar",
-        row["dtype"],
-        row["module"],
-        f"{_name(row['file'])}:{row['line']}" if row["file"] else "",
-        str(row["shared"] or ""),
-        row["policy"] if row["tier"] == "memory" else f"{row['policy']} ({row['tier']})".strip(),
-        "" if packed is None else size(packed),
-        f"{sum(times):.2f} ms" if times else "",
-    )
-
-
-def _name(file: str) -> str:
-    return file.replace("\\", "/").rpartition("/")[2]
-
-
-def _what_if(document: dict[str, Any]) -> Any:
-    from rich.table import Table
-
-    held = document["peak"]["bytes"]
-    table = Table(title=f"The peak is {size(held)}. What if?", title_justify="left", expand=False)
-    for heading in ("all that can be", "peak", "of now", "time that it takes", "tensors"):
-        table.add_column(heading, justify="left" if heading == "all that can be" else "right")
-    for one in document["what_if"]:
-        part = f"{one['bytes'] / held:.0%}" if held else ""
-        table.add_row(one["policy"], size(one["bytes"]), part, f"{one['ms']:.2f} ms", str(one["rows"]))
-    return table
-
-
 def as_json(document: dict[str, Any]) -> str:
     """Return the document as indented JSON text."""
     import json
@@ -321,11 +258,11 @@ def as_trace(document: dict[str, Any]) -> str:
             args = {band["kind"]: band["bytes"][i] for band in bands}
             events.append({"ph": "C", "pid": 1, "ts": at * 1e6, "name": f"saved for backward, {tier}", "args": args})
     last = document["seconds"]
-    for span in document["spans"]:
+    for span in document["spans"] + document["compiled"]:
         end = last if span["end"] is None else span["end"]
         events.append(
             {"ph": "X", "pid": 1, "tid": 1, "ts": span["start"] * 1e6, "dur": (end - span["start"]) * 1e6}
-            | {"name": span["name"], "cat": "phase"}
+            | {"name": span["name"], "cat": "phase" if span in document["spans"] else "compilation"}
         )
     for row in document["rows"]:
         about = ("slot", "kind", "shape", "dtype", "bytes", "charged", "module", "file", "line", "policy", "tier")

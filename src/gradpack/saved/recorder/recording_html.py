@@ -19,7 +19,7 @@ def record_html(record: Record) -> str:
     totals, peak = record.totals, record.peak
     facts = [f"{totals.saves} saves", f"{shown(peak)} at the peak", f"{shown(record.now)} now"]
     if not totals.saves:
-        return framed(record.title, ["nothing was saved: did the program compute anything that requires grad?"], "")
+        return framed(record.title, [record.document()["summary"]], "")
     rows = sorted(record.rows, key=lambda row: row.held_at(record.peak_at), reverse=True)
     held = [(row, nbytes) for row in rows if (nbytes := row.held_at(record.peak_at))]
     cells = [

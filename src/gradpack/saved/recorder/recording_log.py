@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from _thread import RLock, get_ident
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -18,7 +18,7 @@ from ...core.tensor import Tensor
 from ..info import SavedInfo, storage_number
 from ..policy import Policy
 from ..storage import arrays_in
-from .document import ASIDE, IN_MEMORY, TICK, Label, Row, Span, Timeline, Totals
+from .document import ASIDE, COMPILING, IN_MEMORY, TICK, Label, Row, Span, Timeline, Totals
 from .estimates import OpResult, Provenance, cost
 
 _EXEMPT = ("parameter", "buffer")  # not counted: the model keeps them alive anyway
@@ -75,6 +75,7 @@ class RecordingLog:
         self.rows: dict[int, Row] = {}
         self.timeline, self.totals, self.origins = Timeline(), Totals(), Provenance()
         self.spans: list[Span] = []
+        self.loops: list[Span] = []  # when loops were compiled
         self.forgotten = 0
         self.notes: deque[Note] = deque()
         self.lock = RLock()
@@ -86,6 +87,25 @@ class RecordingLog:
         self._pass: int | None = None  # the backward pass of the last span
         self._passes: dict[int, int] = {}  # for each thread, how many backward passes are running, nested
         self._beyond = 0  # rows added beyond the limit since `_forget_some` ran last
+
+    def ran(self, op: Any, values: Iterable[Any], outs: Sequence[Tensor], seconds: float) -> None:
+        """Add an operation that ran. That loops were compiled in it is no part of its time."""
+        self.totals.ops += 1
+        begun = perf_counter() - self.start - seconds
+        for span in reversed(self.loops):
+            if span.start < begun:
+                break
+            seconds -= (span.end or span.start) - span.start
+        self.origins.add(op, values, outs, max(0.0, seconds))
+
+    def compiled(self, seconds: float, now: float) -> None:
+        """Add a compilation of loops that has just ended."""
+        start, end = now - self.start - seconds, now - self.start
+        while self.loops and self.loops[-1].start >= start:  # on another thread, meanwhile
+            self.loops.pop()
+        if self.loops:
+            start = max(start, self.loops[-1].end or 0.0)
+        self.loops.append(Span(COMPILING, start, end))
 
     @property
     def seconds(self) -> float:
