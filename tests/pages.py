@@ -15,6 +15,13 @@ def blocks(page: str, *languages: str) -> list[str]:
     return [text for language, text in found if not languages or language in languages]
 
 
+def printed(page: str, block: str) -> str | None:
+    """What the page says that a block prints: the block of text that follows at once. None if there is none."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    found = re.match(r"```\n\n```text\n(.*?)^```", text[text.index(block) + len(block) :], re.DOTALL | re.MULTILINE)
+    return None if found is None else found[1]
+
+
 def is_fragment(block: str) -> bool:
     """Whether the block says that it does not run by itself."""
     return block.startswith("# A fragment")

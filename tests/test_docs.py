@@ -17,7 +17,7 @@ import gradpack
 from gradpack import extend
 from gradpack.backends import backend_of
 from gradpack.backends.base import forget_backend, register_backend
-from tests.pages import PAGES, ROOT, blocks, is_for_torch, is_fragment
+from tests.pages import PAGES, ROOT, blocks, is_for_torch, is_fragment, printed
 from tests.samples.base import S, T
 
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -43,13 +43,18 @@ def run(library, tmp_path, monkeypatch, capsys):
 
     def blocks_of(page: str) -> list[str]:
         names: dict[str, Any] = {"__name__": "page"}
+        lines: list[str] = []
         with extend.registering():
             for block in blocks(page):
                 if block.startswith(">>>"):
                     session(block, names, page)
                 elif not is_fragment(block) and not is_for_torch(block):
                     exec(compile(block, page, "exec"), names)
-        return capsys.readouterr().out.splitlines()
+                    out = capsys.readouterr().out
+                    said = printed(page, block)
+                    assert said is None or doctest.OutputChecker().check_output(said, out, FLAGS), out
+                    lines += out.splitlines()
+        return lines
 
     yield blocks_of
     gradpack.set_rng_state(state)
@@ -128,7 +133,7 @@ def test_blocks_run_and_print_what_the_page_says(page, run):
 
 def test_who_says_to_be_a_fragment():
     found = {page: sum(map(is_fragment, blocks(page))) for page in PAGES}
-    assert {page: count for page, count in found.items() if count} == {"CONTRIBUTING.md": 2}
+    assert {page: count for page, count in found.items() if count} == {"CONTRIBUTING.md": 2, "docs/compile.md": 2}
     assert set(PRINTS) <= set(PAGES)
 
 

@@ -136,7 +136,7 @@ def test_a_recording_shows_the_largest_tensors_and_the_bytes_over_time():
 def test_an_empty_recording_says_so():
     with saved.record() as record:
         torch.ones(2) * 2
-    assert "nothing was saved" in Page(record._repr_html_()).text
+    assert "no operation saved a tensor" in Page(record._repr_html_()).text
 
 
 def test_a_plan_is_a_table_of_ways():

@@ -31,6 +31,7 @@ _IMPORTS = (
     ("typing", "Any Literal NamedTuple NoReturn SupportsInt Type TypeVar overload"),
     ("numpy", "ndarray"),
     ("<package>", "return_types"),
+    ("<package>.array_api._types", "Axes FloatLimits IntLimits Shape UniqueAll UniqueCounts UniqueInverse Where"),
     ("<package>.base.layouts", "layout:_layout"),
     ("<package>.base.memory_formats", "memory_format:_memory_format"),
     ("<package>.base.size", "Size"),
@@ -49,7 +50,7 @@ def files() -> dict[str, str]:
     """Return the text of each stub file, by its path below the package."""
     methods.load_all()
     found = {"__init__.pyi": _top(), "core/tensor_methods.pyi": _tensor_methods(), "return_types.pyi": _return_types()}
-    for name in ("nn.functional", "linalg", "fft", "special"):
+    for name in ("nn.functional", "linalg", "fft", "special", "array_api"):
         module = importlib.import_module(f"gradpack.{name}")
         place = Path(str(module.__file__)).relative_to(SOURCE).with_suffix(".pyi")
         found[place.as_posix()] = _functions(module, len(place.parts))
@@ -88,11 +89,15 @@ def _return_types() -> str:
 
 def _functions(module: ModuleType, depth: int) -> str:
     """Return the stub of a module whose functions are operations of other modules."""
-    parts = []
+    parts: list[str] = []
     for name in sorted(module.__all__):
         found = getattr(module, name)
-        if isinstance(found, type):
+        if isinstance(found, ModuleType):
+            parts.insert(0, f"from . import {name} as {name}")
+        elif isinstance(found, type):
             parts.append(f"from {'.' * depth}base.errors import {name} as {name}")
+        elif found is None or isinstance(found, dtypes.dtype | float):
+            parts.append(f"{name}: {'_dtype' if isinstance(found, dtypes.dtype) else found and 'float'}")
         else:
             parts.append(function_text(name, found, _named(), own=str(module.__name__).rpartition(".")[2]))
     if module is gradpack.nn.functional:

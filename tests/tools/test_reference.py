@@ -1,0 +1,125 @@
+"""The reference: every public name has a page with a description, described arguments and an example that runs."""
+
+from __future__ import annotations
+
+import ast
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from tools.reference import docstrings, formulas, names, pages, signatures
+
+WITHOUT_EXAMPLE = Path(__file__).with_name("without_example.txt")
+WITHOUT_MEANING = Path(__file__).with_name("without_meaning.txt")
+GROUPS = names.entries()
+ENTRIES = {e.path: e for group in GROUPS.values() for e in group}
+OWN = [e for e in ENTRIES.values() if not e.same_as]
+
+
+def without_example() -> list[str]:
+    """Functions and classes outside `Tensor` without an example: forms in place refer to the operation."""
+    return sorted(e.path for e in OWN if e.module != "Tensor" and not docstrings.example(e.value))
+
+
+def without_meaning() -> list[str]:
+    """Arguments of which neither the docstring nor the table of common arguments says anything."""
+    own = [e for e in OWN if not isinstance(e.value, property)]
+    return sorted(f"{e.path}({name})" for e in own for name, text in pages.described(e) if not text)
+
+
+@pytest.mark.parametrize("found", [(WITHOUT_EXAMPLE, without_example), (WITHOUT_MEANING, without_meaning)])
+def test_what_is_missing_is_known_and_becomes_less(found):
+    path, missing = found
+    known, now = set(path.read_text(encoding="utf-8").split()), set(missing())
+    assert not now - known, "write what a user needs to know of these"
+    assert not known - now, f"these are there now: `python -m tests.tools.test_reference` writes {path.name} anew"
+
+
+def test_every_page_has_a_description():
+    assert [e.path for e in OWN if not docstrings.read(e.value).summary] == []
+
+
+def test_pages_have_paths_of_their_own():
+    found = pages.pages()
+    assert len({path.lower() for path in found}) == len(found) == len(OWN) + len(names.MODULES) + 1
+
+
+def test_links_lead_to_pages():
+    found = pages.pages()
+    for path, text in found.items():
+        for target in re.findall(r"]\(([\w./-]+\.md)\)", text):
+            there = (Path("/") / path).parent / target
+            assert str(there.resolve().relative_to("/")) in found, f"{path}: {target}"
+
+
+def test_the_page_of_an_operation():
+    text = pages.page(ENTRIES["add"], ENTRIES)
+    assert "# torch.add\n" in text and "gradpack.ops" not in text
+    assert "| `other` | `Tensor or Number` |  | the second tensor" in text
+    assert "| `other` | `g if alpha == 1 else g * alpha` |" in text
+    assert "| `RuntimeError` | for shapes that do not broadcast" in text
+    assert ">>> torch.add(" in text and "tensor([31., 42.])" in text and "`torch.Tensor.add_`" in text
+
+
+def test_no_page_names_an_internal_module():
+    inside = re.compile(r"gradpack\.(core|ops|declare|base|kernels|graph)\b")
+    found = pages.pages()
+    assert [path for path, text in found.items() if inside.search(text.split("## Example")[0])] == []
+
+
+def test_signatures_are_python_and_have_all_parameters():
+    for text in signatures.definitions(ENTRIES["nn.functional.conv2d"]):
+        ast.parse(f"def {text}: ...")
+    texts = signatures.definitions(ENTRIES["optim.Adam"])
+    assert [p.name for p in signatures.parameters(texts)][:4] == ["params", "lr", "betas", "eps"]
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("`a / b`", "<mfrac><mrow><mi>a</mi></mrow><mrow><mi>b</mi></mrow></mfrac>"),
+        ("`(a + b) * c`", "<mrow><mo>(</mo>"),
+        ("`a - (b - c)`", "<mo>−</mo><mrow><mo>(</mo>"),
+        ("`x ** (n + 1)`", "<msup><mrow><mi>x</mi></mrow><mrow><mrow><mi>n</mi></mrow><mo>+</mo>"),
+        ("`sqrt(x + 1)`", "<msqrt>"),
+        ("see `input`, then `exp(-t * t)`", "<msup><mi>e</mi>"),
+    ],
+)
+def test_formulas(text, part):
+    assert part in formulas.formula(text)
+
+
+@pytest.mark.parametrize("text", ["`input`", "no code: a + b", "`a +`", "`f(x, key=1) + 1`"])
+def test_what_is_no_formula(text):
+    assert formulas.formula(text) == ""
+
+
+def test_formulas_are_closed():
+    class Reader(HTMLParser):
+        def __init__(self):
+            super().__init__()
+            self.open = []
+
+        def handle_starttag(self, tag, attrs):
+            self.open.append(tag)
+
+        def handle_endtag(self, tag):
+            assert self.open.pop() == tag
+
+    reader, count = Reader(), 0
+    for entry in OWN:
+        drawn = formulas.formula("\n".join(docstrings.read(entry.value).text))
+        count += bool(drawn)
+        reader.feed(drawn)
+    assert not reader.open and count > 90
+
+
+def test_examples_that_show_something_else_are_found():
+    assert docstrings.check("here", ">>> 1 + 1\n2\n") == ""
+    assert "Expected" in docstrings.check("here", ">>> 1 + 1\n3\n")
+
+
+if __name__ == "__main__":
+    WITHOUT_EXAMPLE.write_text("".join(f"{n}\n" for n in without_example()), encoding="utf-8")
+    WITHOUT_MEANING.write_text("".join(f"{n}\n" for n in without_meaning()), encoding="utf-8")

@@ -1,0 +1,40 @@
+"""A hook of MkDocs: adds the pages of the reference to those of the folder, and to the navigation."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path[:0] = [str(Path(__file__).parents[2]), str(Path(__file__).parents[2] / "src")]
+
+from mkdocs.structure.files import File, InclusionLevel  # noqa: E402
+
+from tools.reference import docstrings, names, pages  # noqa: E402 (MkDocs runs this file by its path)
+
+LOG = logging.getLogger("mkdocs.reference")
+
+
+def on_config(config: Any) -> Any:
+    """Add the indexes of modules to the part of the navigation that is called Reference."""
+    indexes = [{f"torch.{m}" if m else "torch": names.index_page(m)} for m in names.MODULES]
+    for part in config["nav"] or []:
+        if isinstance(part, dict) and isinstance(part.get("Reference"), list):
+            part["Reference"][:0] = [{"All modules": "api/index.md"}, *indexes]
+    return config
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add a page for every public name, and run its example."""
+    for group in names.entries().values():
+        for entry in group:
+            if not entry.same_as:
+                wrong = docstrings.check(entry.path, docstrings.example(entry.value))
+                if wrong:
+                    LOG.warning("the example of %s: %s", entry.path, wrong)
+    listed = {names.index_page(m) for m in names.MODULES} | {"api/index.md"}
+    for path, text in pages.pages().items():
+        level = InclusionLevel.INCLUDED if path in listed else InclusionLevel.NOT_IN_NAV
+        files.append(File.generated(config, path, content=text, inclusion=level))
+    return files

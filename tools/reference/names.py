@@ -1,0 +1,153 @@
+"""The public names that have a page, by module."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import gradpack
+
+# Modules in the order of the index, and what the index says of them.
+MODULES = {
+    "": "Making, combining and reducing tensors",
+    "Tensor": "The tensor: its methods and attributes",
+    "nn": "Layers, losses and containers of parameters",
+    "nn.functional": "Layers and losses as functions",
+    "nn.init": "Initial values of parameters",
+    "nn.utils": "Gradients, parameters and sequences of different lengths",
+    "optim": "Optimizers",
+    "optim.lr_scheduler": "Schedules of learning rates",
+    "optim.swa_utils": "Averages of weights",
+    "autograd": "Gradients, functions of one's own, and checks of gradients",
+    "autograd.functional": "Jacobians, Hessians and products with them",
+    "autograd.graph": "Nodes of the graph, and hooks for saved tensors",
+    "autograd.profiler": "The profiler under its older name",
+    "autograd.profiler_util": "Events of the profiler",
+    "func": "Transforms of functions",
+    "linalg": "Linear algebra",
+    "fft": "Fourier transforms",
+    "special": "Special functions",
+    "signal.windows": "Windows",
+    "distributions": "Probability distributions",
+    "distributions.transforms": "Transforms of random variables",
+    "distributions.constraints": "Constraints on parameters and values",
+    "distributions.constraint_registry": "Which transform leads to a constraint",
+    "distributions.utils": "Helpers of distributions",
+    "saved": "Ways of keeping saved tensors, budgets and recordings",
+    "saved.torch": "The same for the graphs of PyTorch",
+    "utils.checkpoint": "Recomputing instead of keeping",
+    "utils.data": "Data sets and loaders",
+    "utils.flop_counter": "Counting floating-point operations",
+    "random": "Generators of random numbers and their state",
+    "compiler": "Compiling functions",
+    "amp": "Automatic mixed precision",
+    "masked": "Reductions over the elements that a mask selects",
+    "profiler": "Where time and memory go",
+    "profiler.itt": "Marks for another profiler",
+    "serialization": "Which classes a file may contain",
+    "library": "Operators of one's own under PyTorch's interface",
+    "extend": "Operations, dtypes and devices of one's own",
+    "accelerator": "The accelerator of this machine",
+    "cpu": "The CPU as a device",
+    "as_torch": "Programs that import torch",
+}
+
+
+@dataclass
+class Entry:
+    """A public name: of which module, and what it stands for."""
+
+    module: str
+    name: str
+    value: Any
+    aliases: list[str] = field(default_factory=list)
+    same_as: str = ""
+
+    @property
+    def path(self) -> str:
+        """The name as users write it, below the package."""
+        return f"{self.module}.{self.name}" if self.module else self.name
+
+    @property
+    def heading(self) -> str:
+        """The name as torch has it."""
+        return f"torch.{self.path}"
+
+    @property
+    def page(self) -> str:
+        """The path of the page below `docs`."""
+        folder = "/".join((self.module or "torch").split("."))
+        return f"api/{folder}/{file_name(self.name)}.md"
+
+
+def file_name(name: str) -> str:
+    """The name of a file that differs from others also where capitals do not count."""
+    return name + ("-class" if name[:1].isupper() else "")
+
+
+def index_page(module: str) -> str:
+    """The path of the index of a module below `docs`."""
+    return f"api/{'/'.join((module or 'torch').split('.'))}/index.md"
+
+
+def module_of(name: str) -> ModuleType | type:
+    """The module, or the class `Tensor`, that holds the names of an index."""
+    if name == "Tensor":
+        return gradpack.Tensor
+    return importlib.import_module(f"gradpack.{name}" if name else "gradpack")
+
+
+def names_of(name: str) -> list[str]:
+    """The public names of a module, sorted."""
+    found = module_of(name)
+    if isinstance(found, type):
+        return sorted(n for n in dir(found) if n[0] != "_")
+    own = [n for n, v in vars(found).items() if n[0] != "_" and getattr(v, "__module__", None) == found.__name__]
+    return sorted(getattr(found, "__all__", own))
+
+
+def is_documented_by_itself(value: Any) -> bool:
+    """Whether a name is a function or a class: numbers, modules and types of one letter have no page."""
+    return (isinstance(value, type) or callable(value)) and bool(inspect.getdoc(value))
+
+
+def entries() -> dict[str, list[Entry]]:
+    """Return the names of each module; those that are the same object as an earlier one refer to it."""
+    first: dict[int, Entry] = {}
+    found: dict[str, list[Entry]] = {}
+    for module in MODULES:
+        place = module_of(module)
+        group: list[Entry] = []
+        for name in sorted(names_of(module), key=lambda n: (n.endswith("_"), not is_own_name(place, n), n)):
+            value = getattr(place, name, None)
+            if not is_documented_by_itself(value) and not isinstance(value, property):
+                continue
+            entry = Entry(module, name, value)
+            known = base_of({**found, module: group}, entry) or first.setdefault(id(value), entry)
+            if known is not entry:
+                known.aliases.append(entry.heading)
+                entry.same_as = known.path
+            group.append(entry)
+        found[module] = sorted(group, key=lambda e: e.name)
+    return found
+
+
+def base_of(found: dict[str, list[Entry]], entry: Entry) -> Entry | None:
+    """Return the function on whose page a method, or a form in place, is told about; None if it has its own."""
+    functions = {e.name: e for e in found.get("", []) if not e.same_as}
+    doc = inspect.getdoc(entry.value) or ""
+    inplace = re.match(r"In-place form of `(\w+)`", doc)
+    if inplace:
+        group = {e.name: e for e in found.get(entry.module, []) if not e.same_as}
+        return group.get(inplace[1]) or functions.get(inplace[1])
+    function = functions.get(entry.name) if entry.module == "Tensor" else None
+    return function if function and inspect.getdoc(function.value) == doc else None
+
+
+def is_own_name(place: Any, name: str) -> bool:
+    """Whether a function has this name itself: of several names this one gets the page."""
+    return bool(getattr(getattr(place, name, None), "__name__", "") == name)

@@ -1,0 +1,200 @@
+"""The text of a page for each public name, and of the indexes."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+from collections.abc import Iterable
+from html import escape
+
+from gradpack import distributions, nn, optim
+from gradpack.declare.op import REGISTRY
+
+from . import docstrings, signatures
+from .arguments import ARGUMENTS
+from .formulas import formula
+from .names import MODULES, Entry, entries, index_page
+
+_BASES = (nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler, distributions.Distribution)
+_KINDS = {"elementwise": "Inputs are broadcast with each other; the result has the shape of that."}
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page of the reference, by its path below `docs`."""
+    groups = entries()
+    by_path = {e.path: e for group in groups.values() for e in group}
+    found = {"api/index.md": _contents(groups)}
+    for module, group in groups.items():
+        found[index_page(module)] = _index(module, group, by_path)
+        for entry in group:
+            if not entry.same_as:
+                found[entry.page] = page(entry, by_path)
+    return found
+
+
+def page(entry: Entry, by_path: dict[str, Entry]) -> str:
+    """Return the page of a function or class."""
+    docs = docstrings.read(entry.value)
+    texts = [] if isinstance(entry.value, property) else signatures.definitions(entry)
+    kind = "class " if isinstance(entry.value, type) else ""
+    place = f"[Reference]({_link(entry.page, 'api/index.md')}) / [{_title(entry.module)}](index.md)"
+    parts = [f"---\ntitle: {entry.heading}\n---", place, f"# {entry.heading}"]
+    if texts:
+        parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
+    parts += [_block(text) for text in docs.text]
+    drawn = formula("\n".join(docs.text))
+    if drawn:
+        parts.append(f'<div class="formula">{drawn}</div>')
+    parts += _arguments(entry, docs, texts)
+    for section, title in (("Attributes", "Attributes"), ("Shape", "Shapes")):
+        parts += _table(title, ("Name", "Meaning"), [(f"`{n}`", _cell(t)) for n, t in docs.items(section)])
+    for section in ("Returns", "Yields"):
+        if docs.sections.get(section):
+            parts += [f"## {section}", _block("\n".join(docs.sections[section]).strip())]
+    rows = [(f"`{n}`" if n else "", _cell(t)) for n, t in docs.items("Raises")]
+    parts += _table("Errors", ("Exception", "When"), rows)
+    session = docstrings.example(entry.value)
+    if session:
+        parts += ["## Example", f"```pycon\n{session}\n```"]
+    if isinstance(entry.value, type) and entry.module != "Tensor":
+        parts += _members(entry.value)
+    parts += _gradient(entry)
+    if entry.aliases:
+        parts += ["## Also as", ", ".join(f"`{a}`" for a in sorted(set(entry.aliases) - {entry.heading}))]
+    return "\n\n".join(parts) + "\n"
+
+
+def described(entry: Entry) -> list[tuple[str, str]]:
+    """Return the parameters of a function and what is said of each: empty text where nothing is known."""
+    said = _said(docstrings.read(entry.value))
+    named = signatures.parameters(signatures.definitions(entry))
+    return [(p.name, said.get(p.name.lstrip("*"), ARGUMENTS.get(p.name, ""))) for p in named]
+
+
+def _said(docs: docstrings.Docs) -> dict[str, str]:
+    """What a docstring says of each argument; one entry may be about several."""
+    found = {}
+    for names, text in docs.items("Args"):
+        for name in re.split(r", | and ", names):
+            found[name.strip().lstrip("*")] = text
+    return found
+
+
+def _arguments(entry: Entry, docs: docstrings.Docs, texts: list[str]) -> list[str]:
+    said = _said(docs)
+    rows = []
+    for p in signatures.parameters(texts):
+        text = said.get(p.name.lstrip("*"), ARGUMENTS.get(p.name, ""))
+        kind = f"`{_no_bar(p.type)}`" if p.type and p.type != "Any" else ""
+        rows.append((f"`{p.name}`", kind, f"`{_no_bar(p.default)}`" if p.default else "", _cell(text)))
+    return _table("Arguments", ("Name", "Type", "Default", "Meaning"), rows)
+
+
+def _no_bar(code: str) -> str:
+    """Types with `|` between them as words: a bar would end the cell of a table."""
+    return code.replace(" | ", " or ").replace("|", "or")
+
+
+def _gradient(entry: Entry) -> list[str]:
+    """What autograd does with an operation: its kind, and the gradient of each input as it is declared."""
+    op = REGISTRY.get(entry.name)
+    if op is None or getattr(entry.value, "op", None) is not op:
+        return []
+    from gradpack.extend import get_op_info
+
+    info = get_op_info(entry.name)
+    parts = [_KINDS[info.kind]] if info.kind in _KINDS else []
+    if info.view:
+        parts.append("The result shares the memory of the input.")
+    title = ["## Shapes", " ".join(parts)] if parts else []
+    if not info.differentiable:
+        return [*title, "## Gradient", "There is none: the result does not require gradients."]
+    rows = [(f"`{name}`", f"`{_no_bar(text)}`") for name, text in info.formulas.items() if text and "\n" not in text]
+    said = _table("Gradient", ("Input", "With `g`, the gradient of the result"), rows)
+    return title + said
+
+
+def _members(value: type) -> list[str]:
+    """The methods and properties of a class with what they do; those of a common base are on its page."""
+    base = next((b for b in _BASES if issubclass(value, b) and value is not b), object)
+    rows = []
+    for name in sorted(dir(value)):
+        member = inspect.getattr_static(value, name)
+        known = getattr(value, name, None)
+        if name[0] == "_" or member is inspect.getattr_static(base, name, None):
+            continue
+        if not (callable(known) or isinstance(member, property)) or not inspect.getdoc(known):
+            continue
+        call = "" if isinstance(member, property) else "()"
+        first = docstrings.read(known).summary.partition("\n\n")[0]
+        rows.append((f"`{name}{call}`", _cell(first)))
+    found = _table("Methods", ("Name", "Meaning"), rows)
+    if base is not object:
+        found.append(f"{'And those' if rows else 'Methods: those'} of `{base.__name__}`.")
+    return found
+
+
+def _table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:
+    rows = list(rows)
+    if not rows:
+        return []
+    lines = [heads, tuple("---" for _ in heads), *rows]
+    return [f"## {title}", "\n".join("| " + " | ".join(line) + " |" for line in lines)]
+
+
+def _cell(text: str) -> str:
+    """Return a text for the cell of a table: one line, without the bars that end cells."""
+    return re.sub(r"\s+", " ", _escaped(text)).replace("|", "&#124;").strip()
+
+
+def _block(text: str) -> str:
+    """Return a paragraph of a docstring; lines that are indented are code."""
+    lines = text.splitlines()
+    if len(lines) > 1 and all(re.match(r"( {2,}|[-*] )", line) for line in lines):
+        return text if lines[0][0] in "-*" else f"```text\n{inspect.cleandoc(text)}\n```"
+    return _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    """Return a text in which what is not code means nothing to Markdown."""
+    parts = re.split(r"(`+[^`]*`+)", text)
+    for at in range(0, len(parts), 2):
+        plain = escape(parts[at], quote=False)
+        parts[at] = re.sub(r"([\\*_\[\]#])", r"\\\1", plain)
+    for at in range(1, len(parts), 2):
+        parts[at] = parts[at].replace("|", "or") if "|" in parts[at] else parts[at]
+    return "".join(parts)
+
+
+def _link(here: str, there: str) -> str:
+    return os.path.relpath(there, os.path.dirname(here)).replace(os.sep, "/")
+
+
+def _title(module: str) -> str:
+    return f"torch.{module}" if module else "torch"
+
+
+def _index(module: str, group: list[Entry], by_path: dict[str, Entry]) -> str:
+    here = index_page(module)
+    title = _title(module)
+    parts = [f"---\ntitle: {title}\n---", f"# {title}", MODULES[module] + "."]
+    rows = []
+    for entry in group:
+        target = by_path[entry.same_as] if entry.same_as else entry
+        summary = _cell(re.split(r"(?<=[.:]) ", docstrings.read(entry.value).summary.replace("\n", " "))[0])
+        rows.append((f"[`{entry.name}`]({_link(here, target.page)})", summary))
+    lines = [("Name", "What it is"), ("---", "---"), *rows]
+    parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def _contents(groups: dict[str, list[Entry]]) -> str:
+    lines = ["# Reference", "", "Every public name, by module. The names are PyTorch's; `import gradpack as torch`", ""]
+    lines[2] += " makes them so in a program."
+    lines += ["| Module | Names | What is in it |", "| --- | --- | --- |"]
+    for module, group in groups.items():
+        lines.append(
+            f"| [`{_title(module)}`]({_link('api/index.md', index_page(module))}) | {len(group)} | {MODULES[module]} |"
+        )
+    return "\n".join(lines) + "\n"

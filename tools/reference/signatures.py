@@ -1,0 +1,161 @@
+"""Signatures with the types that the stub files have, and the parameters in them."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+from dataclasses import dataclass
+from enum import EnumType
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+from tools.stubs.modules import _named
+from tools.stubs.signatures import function_text
+
+from .names import Entry
+
+_WIDTH = 88
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a function: its name, type and default as text."""
+
+    name: str
+    type: str
+    default: str
+
+
+@cache
+def _result_types() -> frozenset[str]:
+    return frozenset(_named())
+
+
+def definitions(entry: Entry) -> list[str]:
+    """Return the definitions of a function, one for each overload, or that of a class, without bodies."""
+    text = ""
+    if isinstance(entry.value, EnumType):
+        return []
+    if isinstance(entry.value, FunctionType) and entry.module in {"", "nn.functional", "linalg", "fft", "special"}:
+        own = entry.module.rpartition(".")[2]
+        text = function_text(entry.name, entry.value, _result_types(), own=own)
+    if not text:
+        text = _inspected(entry)
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        tree = ast.parse(_inspected(entry))
+    return [_plain(ast.unparse(_head(node))) for node in tree.body if isinstance(node, ast.FunctionDef)]
+
+
+def _head(node: ast.FunctionDef) -> ast.FunctionDef:
+    node.body = [ast.Expr(ast.Constant(...))]
+    node.decorator_list = []
+    return node
+
+
+def _inspected(entry: Entry) -> str:
+    """Return the definition of what is no declared operation, with the annotations that it has."""
+    try:
+        found = inspect.signature(entry.value)
+    except (TypeError, ValueError):
+        return ""
+    parts = []
+    for p in found.parameters.values():
+        default = p.default if p.default is p.empty else _Shown(p.default)
+        kind = p.annotation if p.annotation is p.empty else _Shown(p.annotation)
+        parts.append(p.replace(default=default, annotation=kind))
+    back = found.return_annotation
+    if isinstance(entry.value, type) or back is found.empty:
+        back = found.empty
+    else:
+        back = _Shown(back)
+    text = f"def {entry.name}{found.replace(parameters=parts, return_annotation=back)}: ..."
+    try:
+        ast.parse(text)
+    except SyntaxError:
+        return ""
+    return text
+
+
+class _Shown:
+    """Stands for a default or an annotation in a signature, whose representation is not Python."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __repr__(self) -> str:
+        value = self.value
+        if isinstance(value, str):
+            return value if re.search(r"[\[|A-Z]", value) or value in _TYPES else repr(value)
+        if isinstance(value, type | FunctionType):
+            return str(value.__name__).strip("<>")
+        text = repr(value)
+        try:
+            ast.parse(text, mode="eval")
+        except SyntaxError:
+            return "..."
+        return text
+
+
+_TYPES = {"int", "float", "bool", "str", "complex", "object", "None", "bytes"}
+
+
+def _plain(text: str) -> str:
+    """Return a definition as users write the types, in lines that fit a page."""
+    text = re.sub(r"\b_(bool|int|float|complex|dtype|layout|Device|memory_format|Index)\b", r"\1", text)
+    text = re.sub(r"\b_Scalar\b", "Number", text).replace("'Array'", "Tensor").replace("Array", "Tensor")
+    text = re.sub(r"\.\.\.$", "", text.replace(":\n    ...", "").removeprefix("def ")).strip()
+    if len(text) <= _WIDTH:
+        return text
+    tree = ast.parse(f"def {text}: ...").body[0]
+    assert isinstance(tree, ast.FunctionDef)
+    lines = _parameters_of(tree.args)
+    back = f" -> {ast.unparse(tree.returns)}" if tree.returns else ""
+    return f"{tree.name}(\n" + "".join(f"    {line},\n" for line in lines) + f"){back}"
+
+
+def _parameters_of(arguments: ast.arguments) -> list[str]:
+    """Return the parameters of a definition as they are written, with the stars between them."""
+    lines = []
+    for p in parameters_in(arguments):
+        kind, default = (f": {p.type}" if p.type else ""), (f" = {p.default}" if p.default else "")
+        lines.append(f"{p.name}{kind}{default}")
+    if arguments.kwonlyargs and not arguments.vararg:
+        at = len(arguments.posonlyargs) + len(arguments.args)
+        lines.insert(at, "*")
+    if arguments.posonlyargs:
+        lines.insert(len(arguments.posonlyargs), "/")
+    return lines
+
+
+def parameters_in(arguments: ast.arguments) -> list[Parameter]:
+    """Return the parameters of a definition in their order."""
+
+    def one(arg: ast.arg, default: ast.expr | None, stars: str = "") -> Parameter:
+        kind = ast.unparse(arg.annotation) if arg.annotation else ""
+        return Parameter(stars + arg.arg, kind, ast.unparse(default) if default else "")
+
+    positional = [*arguments.posonlyargs, *arguments.args]
+    missing: list[ast.expr | None] = [None] * (len(positional) - len(arguments.defaults))
+    found = [one(a, d) for a, d in zip(positional, missing + list(arguments.defaults), strict=True)]
+    if arguments.vararg:
+        found.append(one(arguments.vararg, None, "*"))
+    found += [one(a, d) for a, d in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)]
+    if arguments.kwarg:
+        found.append(one(arguments.kwarg, None, "**"))
+    return found
+
+
+def parameters(texts: list[str]) -> list[Parameter]:
+    """Return the parameters of all overloads, each once, in the order in which they appear."""
+    found: dict[str, Parameter] = {}
+    for text in texts:
+        tree = ast.parse(f"def {text}: ...").body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        for p in parameters_in(tree.args):
+            if p.name != "self" and not p.name.startswith("_"):
+                found.setdefault(p.name, p)
+    return list(found.values())
