@@ -10,7 +10,7 @@ WORKERS ?= 2
 TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-q -n $(WORKERS)
 
-.PHONY: help demo test about-test oracle programs bench lint stubs docs sweep test-gpu bench-gpu gpu dist clean
+.PHONY: help demo test about-test oracle programs array-api bench lint stubs docs docs-test sweep test-gpu bench-gpu gpu browser-test dist clean
 .DELETE_ON_ERROR:
 
 help:
@@ -19,11 +19,14 @@ help:
 	@echo 'make sweep    the same with nothing sampled: every op, dtype and shape'
 	@echo 'make oracle   the tests that compare with torch 2.13.0'
 	@echo 'make programs training loops on packages that say import torch, next to torch; writes docs/compatibility.md'
+	@echo 'make array-api the suite of the array API standard, but for what tests/array_api/skips.txt lists'
 	@echo 'make bench    time the tape against torch 2.13.0'
 	@echo 'make test-gpu the tests of tensors on a CUDA device (bench-gpu: what offloading costs there)'
+	@echo 'make browser-test  the wheel in Pyodide, by node: import, training, policies'
 	@echo 'make lint     ruff and mypy'
 	@echo 'make stubs    what jedi completes, and what mypy and pyright find, by the stub files'
 	@echo 'make docs     the documentation, into site/'
+	@echo 'make docs-test  each page of it in a headless browser, as wide as a phone and a desktop'
 	@echo 'make dist     build and check the wheel and the source archive, into dist/'
 	@echo 'make clean    remove .venv and whatever was built'
 
@@ -49,6 +52,20 @@ programs: $(STAMPS)/programs
 	GRADPACK_PROGRAMS=1 $(BIN)/python -m pytest -q tests/programs
 	$(BIN)/python -m tests.programs.compare
 
+# The suite is no package: a checkout with its submodule, at the commit that the list of skips is for.
+ARRAY_API_TESTS ?= build/array-api-tests
+ARRAY_API_COMMIT := 55fcc60
+
+$(ARRAY_API_TESTS):
+	git clone --quiet https://github.com/data-apis/array-api-tests $@
+	git -C $@ checkout --quiet $(ARRAY_API_COMMIT)
+	git -C $@ submodule update --quiet --init
+
+array-api: $(STAMPS)/array-api $(ARRAY_API_TESTS)
+	$(BIN)/python -m pytest -q tests/array_api
+	cd $(ARRAY_API_TESTS) && ARRAY_API_TESTS_MODULE=gradpack.array_api ARRAY_API_TESTS_VERSION=2024.12 \
+		$(CURDIR)/$(BIN)/python -m pytest -q array_api_tests --skips-file $(CURDIR)/tests/array_api/skips.txt $(SUITE)
+
 bench: $(STAMPS)/oracle
 	$(BIN)/python benchmarks/overhead.py $(BENCH)
 
@@ -64,6 +81,11 @@ test-gpu: gpu $(STAMPS)/test,cuda
 bench-gpu: gpu $(STAMPS)/test,cuda
 	$(BIN)/python -m benchmarks.offload --json benchmarks/results/offload.json $(BENCH)
 
+# Needs node and npm. BROWSER="--wheels FOLDER" takes NumPy and ml_dtypes for Pyodide from a folder.
+browser-test: $(STAMPS)/made
+	$(BIN)/python -m tools.browser $(BROWSER)
+	node tests/browser/run.mjs
+
 lint: $(STAMPS)/lint
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
@@ -72,8 +94,15 @@ lint: $(STAMPS)/lint
 stubs: $(STAMPS)/test,typing
 	$(BIN)/python -m pytest -q tests/stubs
 
+# The files of Pyodide come by npm; where they cannot be had the site is whole but for what runs in docs/browser.md.
 docs: $(STAMPS)/docs
+	-$(BIN)/python -m tools.browser $(BROWSER)
 	$(BIN)/mkdocs build --strict
+
+# GRADPACK_CHROMIUM names the program of a browser that is there; without, Playwright gets its own.
+docs-test: $(STAMPS)/docs-test docs
+	@test -n "$$GRADPACK_CHROMIUM" || $(BIN)/playwright install --only-shell chromium
+	$(BIN)/python -m tools.pages_in_browser site
 
 dist: $(STAMPS)/dist
 	rm -rf dist

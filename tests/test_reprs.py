@@ -50,6 +50,16 @@ def sequence():
     return o, [optim.lr_scheduler.ConstantLR(o), optim.lr_scheduler.ConstantLR(o)], [2]
 
 
+def alone(make):
+    """What is made where a rank is the only one."""
+
+    def rank(r):
+        torch.distributed.init_process_group("threads")
+        return make()
+
+    return torch.distributed.threads.spawn(rank)[0]
+
+
 class Parametrization(nn.Module):
     def forward(self, x):
         return x * 2
@@ -143,6 +153,12 @@ FOUND = {
     "gradpack.extend.OpInfo": lambda: torch.extend.get_op_info("abs"),
     "gradpack.utils.checkpoint.SelectiveCheckpointContext": lambda: checkpoint.SelectiveCheckpointContext(
         is_recompute=True
+    ),
+    "gradpack.distributed.GradBucket": lambda: torch.distributed.GradBucket(0, torch.ones(2), [weight()], True),
+    "gradpack.distributed.ProcessGroup": lambda: alone(torch.distributed.new_group),
+    "gradpack.distributed.Work": lambda: alone(lambda: torch.distributed.barrier(async_op=True)),
+    "gradpack.nn.parallel.DistributedDataParallel": lambda: alone(
+        lambda: nn.parallel.DistributedDataParallel(linear())
     ),
     "gradpack.library.CustomOpDef": lambda: torch.library.custom_op(
         "reprs::one", lambda x: x, mutates_args=(), schema="(Tensor x) -> Tensor"

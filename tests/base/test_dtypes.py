@@ -92,3 +92,16 @@ def test_finfo_and_iinfo():
         torch.finfo(torch.int32)
     with pytest.raises(TypeError):
         torch.iinfo(torch.float32)
+
+
+def test_limits_of_pythons_number_types_are_those_of_the_widest_dtype():
+    assert torch.finfo(float).dtype == torch.finfo(complex).dtype == "float64" and torch.iinfo(int).bits == 64
+    with pytest.raises(TypeError, match=r"torch\.finfo\(\) requires a floating point input type"):
+        torch.finfo(int)
+    with pytest.raises(TypeError, match=r"torch\.iinfo\(\) requires an integer input type"):
+        torch.iinfo(float)
+    with pytest.raises(TypeError, match=r"torch\.bool is not supported by torch\.iinfo"):
+        torch.iinfo(bool)
+    for call in (torch.finfo, torch.iinfo):
+        with pytest.raises(TypeError, match=r"argument 'type' \(position 1\) must be torch\.dtype, not str"):
+            call("float32")

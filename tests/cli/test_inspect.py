@@ -133,7 +133,8 @@ def test_ctrl_c(here, command):
     said = started.communicate(timeout=30)[1]
     assert started.returncode == 130
     assert "KeyboardInterrupt" in said and "prog.py" in said
-    assert json.loads(Path("r.json").read_text())["totals"]["saves"] == 2
+    report = json.loads(Path("r.json").read_text())
+    assert (report["totals"]["saves"], report["error"]) == (2, "KeyboardInterrupt")
 
 
 def test_json_has_standard_output_for_itself(here, command):
@@ -200,7 +201,17 @@ def test_what_cannot_be_done_is_said_before_the_program_runs(here, capfd, argume
 def test_without_rich_the_summary_is_printed(here, capfd, monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.console", None)
     assert run(program("")) == 0
-    assert "gradpack[cli]" in capfd.readouterr().err
+    said = capfd.readouterr().err
+    assert "gradpack[cli]" in said and "with saved.bf16(min_bytes=4000):" in said
+
+
+def test_a_program_that_fails_or_saves_nothing_is_told_of(here, capfd):
+    assert run(program("raise ValueError('no')")) == 1
+    said = " ".join(capfd.readouterr().err.split())
+    assert "The program ended with ValueError: this is what was saved until then." in said
+    Path("empty.py").write_text("print(1)")
+    assert run("empty.py") == 0
+    assert "no operation saved a tensor for backward: no operation ran" in capfd.readouterr().err
 
 
 def test_a_report_that_cannot_be_written_is_an_error(here, capfd):

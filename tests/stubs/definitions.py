@@ -70,6 +70,7 @@ STUBS = [
     ("linalg/__init__.pyi", "", torch.linalg),
     ("fft/__init__.pyi", "", torch.fft),
     ("special/__init__.pyi", "", torch.special),
+    ("array_api/__init__.pyi", "", torch.array_api),
 ]
 FUNCTIONS = [
     (path, name, found, getattr(space, name))

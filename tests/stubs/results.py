@@ -14,6 +14,7 @@ import numpy as np
 
 import gradpack as torch
 from gradpack import return_types
+from gradpack.array_api import _types
 from gradpack.core.storage import UntypedStorage
 from gradpack.ops.attributes import TypedStorage
 from gradpack.ops.create.exchange import DLDeviceType
@@ -40,6 +41,7 @@ NAMES = {
     "return_types": return_types,
     "Callable": Callable,
     "_Kind": Any,
+    **{n: getattr(_types, n) for n in "FloatLimits IntLimits UniqueAll UniqueCounts UniqueInverse".split()},
 }
 
 # A tensor of each of these shapes is tried; most functions take a square matrix.
