@@ -14,6 +14,7 @@ from typing import Any
 # Names that no module exports, by module. `ops/lazy_names.py` has all others.
 PLACES = {
     "autograd.api": "grad",
+    "compiler": "compile",
     "ops.pointwise.complex_parts": "_real of_parts",
     "ops.reduce.cumulate": "_cumprod",
     "ops.shape.diagonal": "_diagonal_backward",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache, partial, update_wrapper
+from types import FunctionType
 from typing import Any
 from weakref import WeakSet
 
@@ -56,6 +57,7 @@ class Compiled:
     """
 
     whole = False  # whether operations are one instruction each, for XLA
+    extra: tuple[Any, ...] = ()  # the arguments that a backend has besides
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         self.function, self.fullgraph = function, fullgraph
@@ -73,6 +75,12 @@ class Compiled:
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)
+
+    def __reduce__(self) -> Any:
+        """Copies and pickles have no programs; those of a function are the function's name."""
+        if isinstance(self.function, FunctionType):
+            return self.function.__qualname__
+        return type(self), (self.function, self.fullgraph, *self.extra)
 
     # -- calls --
 

@@ -33,6 +33,7 @@ class JaxCompiled(Compiled):
     def __init__(self, function: Any, fullgraph: bool = False, options: dict[str, Any] | None = None) -> None:
         self.bindings, self._last = {}, None
         self.placement = Placement(**(options or {"place": None}))
+        self.extra = (options,)
         super().__init__(function, fullgraph)
 
     def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:

@@ -129,3 +129,9 @@ def get_buffer(self: Module, target: str) -> Tensor:
         AttributeError: if there is none, or something else has that name.
     """
     return self._get_member(target, "_buffers", "a buffer")
+
+
+def attribute_names(self: Module) -> list[str]:
+    """Return the names that `dir` shows: those of the class, and of parameters, buffers and children."""
+    names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
+    return sorted(name for name in names if not name[:1].isdigit())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 from ...base.modes import MODE
 from ...core.tensor import Tensor
-from .._module import conversion, global_hooks, hooks, traversal
+from .._module import compiled, conversion, global_hooks, hooks, traversal
 from .._module import state_dict as state
 from .._module.calls import CALLS, Call
 from .._module.global_hooks import *
@@ -178,10 +178,6 @@ class Module:
                 own[registry].pop(name, None)
         own["_non_persistent_buffers_set"].discard(name)
 
-    def __dir__(self) -> list[str]:
-        names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
-        return sorted(name for name in names if not name[:1].isdigit())
-
     def _check_name(self, registry: str, name: str, what: str) -> None:
         if registry not in self.__dict__:
             raise AttributeError(f"cannot assign {what} before Module.__init__() call")
@@ -337,6 +333,7 @@ class Module:
     # --- kept in files of their own ---
 
     _repr_html_ = module_html
+    __dir__ = traversal.attribute_names
     named_modules = traversal.named_modules
     modules = traversal.modules
     named_children = traversal.named_children
@@ -360,10 +357,12 @@ class Module:
     bfloat16 = conversion.bfloat16
     cpu = conversion.cpu
     cuda = conversion.cuda
+    compile = compiled.compile
     _apply = conversion.apply_to_tensors
 
     state_dict = state.state_dict
     load_state_dict = state.load_state_dict
+    __getstate__ = compiled.get_state
     __setstate__ = state.set_state
     get_extra_state = state.get_extra_state
     set_extra_state = state.set_extra_state
