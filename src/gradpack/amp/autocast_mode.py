@@ -288,11 +288,29 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype_type | N
     """Decorate `forward` of a `Function` that is used under autocast.
 
     Args:
+        fwd: `forward`, a function of `ctx` and the inputs. Without it, a decorator is returned.
         device_type: whose autocast counts.
-        cast_inputs: under autocast, cast floating-point tensors to this and run with autocast off.
+        cast_inputs: under autocast, cast floating-point tensors to this and run with autocast off. None: the operations
+            in `forward` see autocast as it is.
 
     Raises:
         ValueError: if `device_type` is no str.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class Double(torch.autograd.Function):
+        ...     @staticmethod
+        ...     @torch.amp.custom_fwd(device_type="cpu", cast_inputs=torch.float32)
+        ...     def forward(ctx, x):
+        ...         return x * 2
+        ...     @staticmethod
+        ...     @torch.amp.custom_bwd(device_type="cpu")
+        ...     def backward(ctx, grad):
+        ...         return grad * 2
+        >>> with torch.autocast("cpu"):
+        ...     Double.apply(torch.ones(2, dtype=torch.bfloat16)).dtype
+        gradpack.float32
     """
     _check_type(device_type)
     if fwd is None:
@@ -317,8 +335,31 @@ def custom_fwd(fwd: Any = None, *, device_type: str, cast_inputs: dtype_type | N
 def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
     """Decorate `backward` of a `Function` whose `forward` has `custom_fwd`: runs it with the same autocast state.
 
+    Args:
+        bwd: `backward`, a function of `ctx` and the gradients of the results. Without it, a decorator is returned.
+        device_type: whose autocast counts: the same as for `custom_fwd`.
+
     Raises:
         ValueError: if `device_type` is no str.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class Seen(torch.autograd.Function):
+        ...     @staticmethod
+        ...     @torch.amp.custom_fwd(device_type="cpu")
+        ...     def forward(ctx, x):
+        ...         return x.clone()
+        ...     @staticmethod
+        ...     @torch.amp.custom_bwd(device_type="cpu")
+        ...     def backward(ctx, grad):
+        ...         print("autocast:", torch.is_autocast_enabled("cpu"))
+        ...         return grad
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with torch.autocast("cpu"):
+        ...     y = Seen.apply(x)
+        >>> y.sum().backward()
+        autocast: True
     """
     _check_type(device_type)
     if bwd is None:

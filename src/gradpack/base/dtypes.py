@@ -17,6 +17,16 @@ BOOL, INTEGRAL, FLOATING, COMPLEX = range(4)  # categories: the highest one deci
 class dtype:  # noqa: N801 - torch's name
     """The type of the elements of a tensor. The instances are `gradpack.float32` and so on.
 
+    Programs use those that there are; `gradpack.extend.dtype` makes another one, for an element type of NumPy's.
+
+    Args:
+        name: the name of the dtype in the module.
+        itemsize: the bytes of an element.
+        category: 0 for bool, 1 for ints, 2 for floats, 3 for complex numbers: the highest one decides type promotion.
+        signed: whether there are negative numbers.
+        low: whether operations compute in a wider dtype, as in float32 for float16.
+        alone: whether it promotes with floating-point dtypes only, and with none if it is one itself.
+
     Example::
 
         >>> import gradpack as torch
@@ -121,6 +131,9 @@ def get_default_dtype() -> dtype:
 def set_default_dtype(d: dtype, /) -> None:
     """Make `d` the dtype of new floating-point tensors, and of results of integer division and the like.
 
+    Args:
+        d: float16, bfloat16, float32 or float64. The dtype of Python's complex numbers follows: complex128 for float64.
+
     Raises:
         TypeError: unless `d` is a floating-point dtype.
 
@@ -221,6 +234,10 @@ def as_dtype(op: str, value: Any) -> dtype | None:
 def promote_types(type1: dtype, type2: dtype) -> dtype:
     """Return the dtype to which operations on the two dtypes promote.
 
+    Args:
+        type1: the dtype of one operand.
+        type2: that of the other; the order does not matter.
+
     Raises:
         RuntimeError: for uint16, uint32 or uint64 and another dtype that is not floating.
 
@@ -235,6 +252,10 @@ def promote_types(type1: dtype, type2: dtype) -> dtype:
 
 def can_cast(from_: dtype, to: dtype) -> bool:
     """Return whether type promotion allows the conversion: not to a lower category, as from float to int.
+
+    Args:
+        from_: the dtype that is converted.
+        to: the dtype that it is converted to.
 
     Example::
 

@@ -13,11 +13,31 @@ from .modes import MODE
 
 
 class LinAlgError(RuntimeError):
-    """A decomposition or solution does not exist, as for a singular matrix: torch.linalg.LinAlgError."""
+    """A decomposition or solution does not exist, as for a singular matrix: torch.linalg.LinAlgError.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> try:
+        ...     torch.linalg.cholesky(-torch.eye(2))
+        ... except torch.linalg.LinAlgError:
+        ...     print("not positive definite")
+        not positive definite
+    """
 
 
 class OutOfMemoryError(RuntimeError):
-    """A device has not enough memory."""
+    """A device has not enough memory. (For the CPU's memory, operations raise a RuntimeError that is none of these.)
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> device = "cuda" if torch.cuda.is_available() else "cpu"
+        >>> try:
+        ...     x = torch.ones(256, 256, device=device)
+        ... except torch.OutOfMemoryError:
+        ...     x = torch.ones(128, 128, device=device)
+    """
 
 
 LinAlgError.__name__ = LinAlgError.__qualname__ = "_LinAlgError"  # torch's name of it, which tracebacks show
@@ -97,6 +117,9 @@ def inner_failure(op: str, error: Exception, shapes: dict[str, list[int]]) -> Ex
     of_numpy = type(error).__module__.partition(".")[0] == "numpy"  # an AxisError, one of its own TypeErrors
     if not (of_numpy or isinstance(error, _FROM_WITHIN)) or not _is_ours(error):
         return error
+    if isinstance(error, MemoryError):  # in torch's words, which programs look for
+        said = f"DefaultCPUAllocator: can't allocate memory: {op}(): {error}"
+        return RuntimeError(said).with_traceback(error.__traceback__)
     given = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
     kind: type[Exception] = TypeError if isinstance(error, AttributeError | TypeError) else RuntimeError
     kind = IndexError if isinstance(error, IndexError) else kind

@@ -6,7 +6,10 @@ from .spelling import Named
 
 
 class layout(Named):  # noqa: N801 - torch's name
-    """The memory layout of a tensor; there is one object for each.
+    """The memory layout of a tensor; there is one object for each: `strided` and `sparse_coo`.
+
+    Args:
+        name: the name of the object in the module. Programs use those that there are, and make none.
 
     Example::
 

@@ -13,6 +13,9 @@ class memory_format(Named):  # noqa: N801 - torch's name
     `contiguous_format` is row-major, `channels_last` (4 dimensions) and `channels_last_3d` (5 dimensions) have
     dimension 1 innermost, `preserve_format` is that of the operand.
 
+    Args:
+        name: the name of the object in the module. Programs use those that there are, and make none.
+
     Example::
 
         >>> import gradpack as torch

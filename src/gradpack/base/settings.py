@@ -14,6 +14,11 @@ def use_deterministic_algorithms(mode: bool, *, warn_only: bool = False) -> None
 
     If set, `empty` fills its memory: see `utils.deterministic`.
 
+    Args:
+        mode: True to ask for deterministic operations, False to allow others.
+        warn_only: warn of an operation that is not deterministic, instead of an error: there is none, and this is only
+            what `is_deterministic_algorithms_warn_only_enabled` returns.
+
     Example::
 
         >>> import gradpack as torch
@@ -84,10 +89,14 @@ def get_deterministic_debug_mode() -> int:
 
 
 def set_deterministic_debug_mode(debug_mode: int | str) -> None:
-    """Set the debug mode for deterministic algorithms: 0, 1, 2 or "default", "warn", "error".
+    """Set the debug mode for deterministic algorithms: another form of `use_deterministic_algorithms`.
+
+    Args:
+        debug_mode: 0 or `"default"` switches them off, 1 or `"warn"` on with `warn_only`, 2 or `"error"` on.
 
     Raises:
-        RuntimeError: for anything else.
+        RuntimeError: for another number or str.
+        TypeError: for anything else.
 
     Example::
 
@@ -124,6 +133,9 @@ def is_warn_always_enabled() -> bool:
 
 def set_warn_always(b: bool, /) -> None:
     """Set whether warnings are issued each time, instead of once per process.
+
+    Args:
+        b: True for each time.
 
     Example::
 

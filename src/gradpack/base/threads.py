@@ -63,6 +63,9 @@ def set_num_threads(threads: int) -> None:
 
     NumPy's BLAS, which factorizes matrices, is limited to as many, where its library allows that.
 
+    Args:
+        threads: the number of threads: a positive int.
+
     Raises:
         RuntimeError: if the number is not positive.
 

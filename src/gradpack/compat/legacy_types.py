@@ -35,12 +35,28 @@ class tensortype(type):  # noqa: N801 - torch's name
         return isinstance(instance, Tensor) and instance._spec.dtype is cls.dtype
 
     def __call__(cls, *args: Any, device: Any = None) -> Tensor:
-        return legacy(cls.dtype, args)
+        return legacy(cls.dtype, args, device)
 
 
 def _made(name: str, of: str) -> tensortype:
     kind: Any = tensortype(name, (), {"dtype": dtypes.DTYPES[of], "__module__": "gradpack"})
-    kind.__doc__ = f"Makes a tensor of dtype {of}: of a size, or of nested sequences. `isinstance` asks for the dtype."
+    kind.__doc__ = f"""Makes a tensor of dtype {of}: of a size, or of nested sequences. `isinstance` asks for the dtype.
+
+    Args:
+        *args: ints or one `torch.Size`: the size, and elements are not set; or one argument with the elements: a
+            sequence, an array, or a tensor of this dtype.
+        device: None, or the CPU.
+
+    Raises:
+        RuntimeError: for another device.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.{name}([[1, 0], [0, 1]])
+        >>> x.dtype, isinstance(x, torch.{name}), torch.{name}(2, 3).shape
+        (gradpack.{of}, True, gradpack.Size([2, 3]))
+    """
     return kind
 
 
@@ -51,8 +67,11 @@ globals().update(TYPES)
 def set_default_tensor_type(t: Any, /) -> None:
     """Set the default dtype by a typed constructor, or its name. Deprecated: use `set_default_dtype`.
 
+    Args:
+        t: the constructor of a floating-point dtype, such as `torch.DoubleTensor`, or `"torch.DoubleTensor"`.
+
     Raises:
-        TypeError: for one that is not of a floating-point dtype.
+        TypeError: for one that is not of a floating-point dtype, or of another device.
 
     Example::
 
@@ -67,7 +86,10 @@ def set_default_tensor_type(t: Any, /) -> None:
         UserWarning,
         stacklevel=2,
     )
-    kind = TYPES.get(t.rpartition(".")[2]) if isinstance(t, str) else t
+    module, _, name = t.rpartition(".") if isinstance(t, str) else ("", "", "")
+    if module in ("torch.cuda", "gradpack.cuda"):
+        raise TypeError(f"type {t} not available. Torch not compiled with CUDA enabled.")
+    kind = TYPES.get(name) if module in ("", "torch", "gradpack") and name else t
     if not isinstance(kind, tensortype):
         raise TypeError(f"invalid type object: {t!r}: give one of {', '.join(_NAMES)}")
     if not kind.dtype.is_floating_point:

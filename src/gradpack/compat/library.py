@@ -12,16 +12,16 @@ For operations with formulas, and all that comes with them, see `gradpack.extend
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from types import SimpleNamespace
 from typing import Any
 
-from ..autograd.function import Function
 from ..base.exits import block
 from ..base.modes import MODE, using
 from ..core.tensor import Tensor
 from ..ops import NAMESPACES
 from .harmless import decorator
+from .library_calls import Call, call_mapped_by, flattened, function_of
 from .library_schemas import hints_of, infer_schema
 
 __name__ = "gradpack.library"
@@ -40,7 +40,23 @@ _OPS: dict[str, CustomOpDef] = {}
 
 
 class CustomOpDef:
-    """An operation made by `custom_op`: call it as the function that it was made of."""
+    """An operation made by `custom_op`: call it as the function that it was made of.
+
+    Args:
+        name: `"namespace::name"`.
+        function: what computes the operation: the kernel for all kinds of devices until others are registered.
+        schema: its arguments and results, as `infer_schema` writes them: messages show it.
+        mutated: the names of the arguments that it writes to; where there are any, it can have no gradient.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.library.custom_op("doc::half", mutates_args=())
+        ... def half(x: torch.Tensor) -> torch.Tensor:
+        ...     return x / 2
+        >>> half, half(torch.tensor([3.0]))
+        (<CustomOpDef(doc::half)>, tensor([1.5000]))
+    """
 
     def __init__(self, name: str, function: Callable[..., Any], schema: str, mutated: frozenset[str]) -> None:
         self._namespace, _, self._name = name.partition("::")
@@ -48,13 +64,13 @@ class CustomOpDef:
         self._mutated = mutated
         self._signature = inspect.signature(function)
         self._hints = hints_of(function)
-        self._kernels: dict[str, Callable[..., Any]] = {}
+        self._kernels: dict[str | None, Callable[..., Any]] = {None: function}  # None: of all kinds of devices
         self._disabled: set[str] = set()
         self._backward: Callable[..., Any] | None = None
         self._setup: Callable[..., Any] | None = None
         self._abstract_fn: Callable[..., Any] | None = None
         self._vmap_fn: Callable[..., Any] | None = None
-        self._function = _function_of(self)
+        self._function = function_of(self)
         self.default = self  # the only overload
 
     def __repr__(self) -> str:
@@ -62,14 +78,16 @@ class CustomOpDef:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         positional, keyword = self._bound(args, kwargs)
-        flat, shape = _flattened(positional)
-        tensors = [t for t in (*flat, *keyword.values()) if isinstance(t, Tensor)]
         mode = MODE.get()
+        if mode.levels:
+            return call_mapped_by(self, mode.levels[-1], positional, keyword)
+        flat, shape = flattened(positional)
+        tensors = [t for t in (*flat, *keyword.values()) if isinstance(t, Tensor)]
         if not mode.forward and not (mode.grad and any(t.requires_grad for t in tensors)):
             with using(grad=False):
                 return self._compute(positional, keyword)
         results: list[Any] = []
-        made = self._function.apply(_Call(self, shape, keyword, results), *flat)
+        made = self._function.apply(Call(self, shape, keyword, results), *flat)
         return results[0](made)
 
     def _declaration(self) -> str:
@@ -110,9 +128,15 @@ class CustomOpDef:
         return bound.args, bound.kwargs
 
     def _compute(self, args: tuple[Any, ...], keyword: dict[str, Any]) -> Any:
-        tensors = [a for a in _flattened(args)[0] if isinstance(a, Tensor)]
+        tensors = [a for a in flattened(args)[0] if isinstance(a, Tensor)]
         place = tensors[0].device.type if tensors else "cpu"
-        kernel = self._init_fn if place in self._disabled else self._kernels.get(place, self._init_fn)
+        kernel = self._init_fn if place in self._disabled else self._kernels.get(place, self._kernels.get(None))
+        if kernel is None and tensors:
+            raise NotImplementedError(
+                f"Could not run '{self._qualname}' with arguments from the '{place.upper()}' backend: give it a kernel "
+                "for that with register_kernel"
+            )
+        kernel = kernel or self._init_fn
         result = kernel(*args, **keyword)
         written = [v for n, v in zip(self._signature.parameters, args, strict=False) if n in self._mutated]
         for t in [*written, *(v for n, v in keyword.items() if n in self._mutated)]:
@@ -153,23 +177,38 @@ class CustomOpDef:
         self._backward, self._setup = backward, setup_context
 
     def register_kernel(self, device_types: Any, fn: Callable[..., Any] | None = None, /) -> Callable[..., Any]:
-        """Register another function as the kernel for some kinds of devices (None for all)."""
+        """Register another function as the kernel for some kinds of devices.
+
+        Args:
+            device_types: a kind of device, such as `"cpu"`, or several; None for all that have no kernel of their own.
+            fn: takes the arguments of the operation, and returns its result. Without it, a decorator is returned.
+        """
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
-            places = ("cpu",) if device_types is None else device_types
-            for place in (places,) if isinstance(places, str) else places:
-                self._kernels[place] = function
+            self._kernels.update(dict.fromkeys(_places(device_types), function))
             return function
 
         return register if fn is None else register(fn)
 
     def register_fake(self, fn: Callable[..., Any], /) -> Callable[..., Any]:
-        """Register the function for tensors without data. Here only tools read it."""
+        """Register the function that says what results look like for tensors without data.
+
+        There are no such tensors here: the function is kept, and never called.
+
+        Args:
+            fn: takes the arguments of the operation, and returns empty tensors with the shapes of its results.
+        """
         self._abstract_fn = fn
         return fn
 
     def register_vmap(self, func: Callable[..., Any] | None = None) -> Any:
-        """Register the batching rule of the operation: `func(info, in_dims, *args)`."""
+        """Register the rule of the operation under `vmap`; without one, it is called for each example.
+
+        Args:
+            func: `func(info, in_dims, *args)` gets the tensors of all examples: `info.batch_size` says how many, and
+                `in_dims` along which dimension of each argument (None: it has none). Returns the result and the
+                dimension of the examples in it. Without `func`, a decorator is returned.
+        """
 
         def register(function: Callable[..., Any]) -> Callable[..., Any]:
             self._vmap_fn = function
@@ -188,91 +227,6 @@ class CustomOpDef:
             self._disabled = before
 
 
-class _Call:
-    """One call of the operation through autograd, which sees its tensors as a flat list."""
-
-    __slots__ = ("keyword", "op", "results", "shape")
-
-    def __init__(self, op: CustomOpDef, shape: list[Any], keyword: dict[str, Any], results: list[Any]) -> None:
-        self.op, self.shape, self.keyword, self.results = op, shape, keyword, results
-
-
-def _flattened(args: Iterable[Any]) -> tuple[list[Any], list[Any]]:
-    """Return the arguments with lists flattened, and for each the length of the list or None."""
-    flat: list[Any] = []
-    shape: list[Any] = []
-    for a in args:
-        if isinstance(a, list | tuple) and a and all(isinstance(t, Tensor | None) for t in a):
-            flat.extend(a)
-            shape.append((type(a), len(a)))
-        else:
-            flat.append(a)
-            shape.append(None)
-    return flat, shape
-
-
-def _nested(flat: Sequence[Any], shape: list[Any]) -> tuple[Any, ...]:
-    rest = iter(flat)
-    return tuple([next(rest) if one is None else one[0](next(rest) for _ in range(one[1])) for one in shape])
-
-
-def _flat_gradients(gradients: Any, shape: list[Any]) -> list[Any]:
-    given = gradients if isinstance(gradients, tuple) else (gradients,)
-    flat: list[Any] = []
-    for one, g in zip(shape, given, strict=True):
-        if one is None:
-            flat.append(g)
-        else:
-            flat.extend([None] * one[1] if g is None else g)
-    return flat
-
-
-def _function_of(op: CustomOpDef) -> Any:
-    """Return the autograd Function of an operation."""
-
-    def forward(call: _Call, *flat: Any) -> Any:
-        with using(dual=0):
-            output = op._compute(_nested(flat, call.shape), call.keyword)
-        kind = type(output)
-        if kind in (tuple, list):
-            call.results.append(lambda made: kind(made if isinstance(made, tuple) else (made,)))
-            return tuple(output)
-        call.results.append(lambda made: made)
-        return output
-
-    def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        call, *flat = inputs
-        ctx.shape = call.shape
-        if op._setup is None:
-            return
-        needs = ctx.needs_input_grad
-        ctx.needs_input_grad = _nested(needs[1:], call.shape)
-        try:
-            args = _nested(flat, call.shape)
-            extra = (call.keyword,) if call.keyword else ()
-            op._setup(ctx, args, *extra, output)
-        finally:
-            ctx.needs_input_grad = needs
-
-    def backward(ctx: Any, *gradients: Any) -> Any:
-        if op._backward is None:
-            raise RuntimeError(
-                f"Trying to backward through {op._namespace}.{op._name}.default but no autograd formula was "
-                "registered. Please use register_autograd to add one."
-            )
-        needs = ctx.needs_input_grad
-        ctx.needs_input_grad = _nested(needs[1:], ctx.shape)
-        try:
-            found = op._backward(ctx, *gradients)
-        finally:
-            ctx.needs_input_grad = needs
-        return None, *_flat_gradients(found, ctx.shape)
-
-    rules: dict[str, Any] = {"forward": forward, "setup_context": setup_context, "backward": backward}
-    body = {name: staticmethod(rule) for name, rule in rules.items()}
-    return type(f"GeneratedBackwardFor_{op._namespace}_{op._name}_default", (Function,), body)
-
-
 def custom_op(
     name: str,
     fn: Callable[..., Any] | None = None,
@@ -288,8 +242,9 @@ def custom_op(
     Args:
         name: "namespace::name"; it is then `torch.ops.namespace.name` too.
         mutates_args: names of the arguments that the function writes to, () for none, "unknown" for any.
-        device_types: kinds of devices that the function is for; others need `register_kernel`.
+        device_types: kinds of devices that the function is for; others need `register_kernel`. None for all.
         schema: instead of what the annotations say.
+        tags: accepted, and of no effect: tags of torch's compiler.
 
     Raises:
         ValueError: for a name without namespace, and for annotations that operations do not take.
@@ -318,12 +273,17 @@ def custom_op(
             raise ValueError(f"Expected the name of the operator to be of the form 'namespace::name', got {name!r}")
         mutated = frozenset(inspect.signature(function).parameters if mutates_args == "unknown" else mutates_args)
         op = CustomOpDef(name, function, text, mutated)
+        op._kernels = dict.fromkeys(_places(device_types), function)
         op.__doc__ = function.__doc__
         _OPS[name] = op
         setattr(NAMESPACES.setdefault(space, SimpleNamespace()), short, op)
         return op
 
     return make if fn is None else make(fn)
+
+
+def _places(device_types: Any) -> tuple[str | None, ...]:
+    return (device_types,) if device_types is None or isinstance(device_types, str) else tuple(device_types)
 
 
 def _found(op: Any) -> CustomOpDef:
@@ -337,19 +297,76 @@ def _found(op: Any) -> CustomOpDef:
 def register_autograd(
     op: Any, backward: Callable[..., Any], /, *, setup_context: Callable[..., Any] | None = None, lib: Any = None
 ) -> None:
-    """Give an operation made by `custom_op` a gradient: `CustomOpDef.register_autograd`."""
+    """Give an operation made by `custom_op` a gradient: `CustomOpDef.register_autograd`.
+
+    Args:
+        op: the operation, or its name.
+        backward: `backward(ctx, *grads)` returns one gradient for each argument, None for what is no tensor.
+        setup_context: `setup_context(ctx, inputs, output)` saves what `backward` needs; None if that is nothing.
+
+    Raises:
+        RuntimeError: for an operation that writes to its arguments, and a name that no operation has.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.library.custom_op("doc::tripled", mutates_args=())
+        ... def tripled(x: torch.Tensor) -> torch.Tensor:
+        ...     return x * 3
+        >>> torch.library.register_autograd("doc::tripled", lambda ctx, grad: grad * 3)
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> tripled(x).sum().backward()
+        >>> x.grad
+        tensor([3., 3.])
+    """
     _found(op).register_autograd(backward, setup_context=setup_context)
 
 
 def register_kernel(op: Any, device_types: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """Compute an operation made by `custom_op` by another function: `CustomOpDef.register_kernel`."""
+    """Compute an operation made by `custom_op` by another function: `CustomOpDef.register_kernel`.
+
+    Args:
+        op: the operation, or its name.
+        device_types: a kind of device, such as `"cpu"`, or several; None for all that have no kernel of their own.
+        func: takes the arguments of the operation, and returns its result. Without it, a decorator is returned.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.library.custom_op("doc::length", mutates_args=())
+        ... def length(x: torch.Tensor) -> torch.Tensor:
+        ...     return (x * x).sum().sqrt()
+        >>> @torch.library.register_kernel("doc::length", "cpu")
+        ... def _(x):
+        ...     return torch.linalg.vector_norm(x)
+        >>> length(torch.tensor([3.0, 4.0]))
+        tensor(5.)
+    """
     return _found(op).register_kernel(device_types, func)
 
 
 def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel: int = 1) -> Any:
     """Say what an operation made by `custom_op` returns: `CustomOpDef.register_fake`.
 
-    For an operation of a library that was compiled for PyTorch, and is not there, it has no effect.
+    Programs written for torch's compiler call it; here nothing calls the function. For an operation of a library that
+    was compiled for PyTorch, and is not there, it has no effect either.
+
+    Args:
+        op: the operation, or its name.
+        func: takes the arguments of the operation, and returns empty tensors with the shapes of its results. Without
+            it, a decorator is returned.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.library.custom_op("doc::rows", mutates_args=())
+        ... def rows(x: torch.Tensor) -> torch.Tensor:
+        ...     return x.sum(1)
+        >>> @torch.library.register_fake("doc::rows")
+        ... def _(x):
+        ...     return x.new_empty(x.shape[0])
+        >>> rows(torch.ones(2, 3))
+        tensor([3., 3.])
     """
     if isinstance(op, str) and op not in _OPS:
         return decorator() if func is None else func
@@ -358,5 +375,23 @@ def register_fake(op: Any, func: Any = None, /, *, lib: Any = None, _stacklevel:
 
 
 def register_vmap(op: Any, func: Any = None, /, *, lib: Any = None) -> Any:
-    """Say how an operation made by `custom_op` runs over a batch: `CustomOpDef.register_vmap`."""
+    """Say how an operation made by `custom_op` runs over a batch: `CustomOpDef.register_vmap`.
+
+    Args:
+        op: the operation, or its name.
+        func: `func(info, in_dims, *args)` returns the result for all examples, and the dimension of the examples in it;
+            `in_dims` has their dimension in each argument. Without `func`, a decorator is returned.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.library.custom_op("doc::total", mutates_args=())
+        ... def total(x: torch.Tensor) -> torch.Tensor:
+        ...     return torch.tensor(x.numpy().sum())
+        >>> @torch.library.register_vmap("doc::total")
+        ... def _(info, in_dims, x):
+        ...     return x.movedim(in_dims[0], 0).flatten(1).sum(1), 0
+        >>> torch.vmap(total)(torch.ones(2, 3))
+        tensor([3., 3.])
+    """
     return _found(op).register_vmap(func)

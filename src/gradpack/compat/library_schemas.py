@@ -29,6 +29,7 @@ def infer_schema(prototype_function: Callable[..., Any], /, *, mutates_args: Any
     """Return the schema of a function from its annotations: `(Tensor x, float k=2.) -> Tensor`.
 
     Args:
+        prototype_function: the function; each of its parameters, and its result, has to have an annotation.
         mutates_args: names of the arguments that it writes to, or "unknown" for all tensors.
         op_name: what to put in front.
 

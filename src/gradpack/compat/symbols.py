@@ -74,7 +74,15 @@ def _common(value: Any, a: Any, b: Any) -> Any:
 
 
 def sym_ite(b: Any, t: Any, f: Any) -> Any:
-    """`t if b else f`.
+    """`t if b else f`, for a bool and two values of one type.
+
+    Args:
+        b: the condition.
+        t: the result where it is True.
+        f: the result where it is False.
+
+    Raises:
+        AssertionError: unless `b` is a bool, and the types of `t` and `f` are the same.
 
     Example::
 
@@ -82,6 +90,8 @@ def sym_ite(b: Any, t: Any, f: Any) -> Any:
         >>> torch.sym_ite(True, 1, 2)
         1
     """
+    assert isinstance(b, bool), f"expected SymBool or bool, got {type(b)}"
+    assert type(t) is type(f), f"type mismatch: {type(t)} vs {type(f)}"
     return t if b else f
 
 
@@ -97,13 +107,16 @@ def sym_sqrt(a: Any) -> float:
     return math.sqrt(a)
 
 
-def sym_sum(args: Iterable[Any]) -> Any:
+def sym_sum(*args: Any) -> Any:
     """The sum of numbers.
+
+    Args:
+        *args: the numbers, or one sequence of them.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.sym_sum([1, 2])
-        3
+        >>> torch.sym_sum([1, 2]), torch.sym_sum(1, 2, 3)
+        (3, 6)
     """
-    return sum(args)
+    return sum(args[0] if len(args) == 1 and isinstance(args[0], Iterable) else args)

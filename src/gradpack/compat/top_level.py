@@ -11,6 +11,7 @@ from typing import Any
 from ..base.threads import check_count, get_num_threads
 from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor
+from ..ops.attributes import TypedStorage
 
 __name__ = "gradpack"  # so torch has it
 
@@ -31,6 +32,9 @@ def compiled_with_cxx11_abi() -> bool:
 
 def get_file_path(*path_components: str) -> str:
     """The path of a file in the folder that `gradpack` is in.
+
+    Args:
+        *path_components: the names of folders and of the file on the way there, from that folder on.
 
     Example::
 
@@ -62,6 +66,9 @@ def get_device_module(device: Any = None) -> Any:
 def typename(obj: Any, /) -> str:
     """The name of an object's type; of a tensor with its dtype.
 
+    Args:
+        obj: a tensor, or any other object; of a class or function, the result is its own name.
+
     Example::
 
         >>> import gradpack as torch
@@ -79,13 +86,16 @@ def typename(obj: Any, /) -> str:
 def is_storage(obj: Any, /) -> bool:
     """Whether an object is the storage of a tensor.
 
+    Args:
+        obj: any object.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.is_storage(torch.ones(1).untyped_storage())
         True
     """
-    return isinstance(obj, UntypedStorage)
+    return isinstance(obj, UntypedStorage | TypedStorage)
 
 
 def get_float32_matmul_precision() -> str:
@@ -101,13 +111,21 @@ def get_float32_matmul_precision() -> str:
 
 
 def set_float32_matmul_precision(precision: str) -> None:
-    """Set the value that `get_float32_matmul_precision` returns.
+    """Set the value that `get_float32_matmul_precision` returns. Products are computed in float32 whatever it is.
+
+    Args:
+        precision: `"highest"`, `"high"` or `"medium"`; for another one there is a warning, and nothing changes.
+
+    Raises:
+        RuntimeError: if it is no str.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.set_float32_matmul_precision("highest")
     """
+    if not isinstance(precision, str):
+        raise RuntimeError(f"set_float32_matmul_precision expects a str, but got {type(precision).__name__}")
     if precision not in ("highest", "high", "medium"):
         warnings.warn(
             f"{precision} is not one of 'highest', 'high', or 'medium'; the current setFloat32MatmulPrecision call has "
@@ -133,6 +151,9 @@ def get_num_interop_threads() -> int:
 
 def set_num_interop_threads(threads: int, /) -> None:
     """Set the number that `get_num_interop_threads` returns. It has no effect: operations do not run in parallel here.
+
+    Args:
+        threads: the number of threads: a positive int.
 
     Raises:
         RuntimeError: if the number is not positive.

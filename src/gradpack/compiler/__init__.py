@@ -96,7 +96,25 @@ DISABLED: set[Any] = set()  # the code of functions that no program may call
 
 
 def disable(fn: F | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:
-    """Return the function; a call of it while a function is recorded lets that one run without a program."""
+    """Return the function; a call of it while a function is recorded lets that one run without a program.
+
+    Args:
+        fn: the function. Without it, a decorator is returned.
+        recursive: accepted, and of no effect: a caller runs as it is, with all that `fn` calls.
+        reason: accepted, and of no effect: why, for whoever reads the code.
+
+    Example::
+
+        >>> import warnings, gradpack as torch
+        >>> @torch.compiler.disable
+        ... def total(x):
+        ...     return x.sum()
+        >>> double = torch.compile(lambda x: total(x) * 2)
+        >>> with warnings.catch_warnings(action="ignore"):  # that there is no program
+        ...     results = [double(torch.ones(2)) for _ in range(3)]
+        >>> results[-1], double.source
+        (tensor(4.), '')
+    """
     if fn is None:
         return lambda fn: disable(fn, recursive, reason=reason)
     code = getattr(fn, "__code__", None)
@@ -106,7 +124,20 @@ def disable(fn: F | None = None, recursive: bool = True, *, reason: str | None =
 
 
 def is_compiling() -> bool:
-    """Return whether a function is being recorded."""
+    """Return whether a function is being recorded: `compile` records the second call.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.compile
+        ... def double(x):
+        ...     if not torch.compiler.is_compiling():
+        ...         print("runs as it is")
+        ...     return x * 2
+        >>> y = double(torch.ones(2))
+        runs as it is
+        >>> y = double(torch.ones(2))
+    """
     import sys
 
     module = sys.modules.get(f"{__name__}.recording")
@@ -114,32 +145,96 @@ def is_compiling() -> bool:
 
 
 def is_dynamo_compiling() -> bool:
-    """Return whether a function is being recorded."""
+    """Return whether a function is being recorded: the same as `is_compiling`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.compiler.is_dynamo_compiling()
+        False
+    """
     return is_compiling()
 
 
 def is_exporting() -> bool:
-    """Return False: there is no export."""
+    """Return False: there is no export.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.compiler.is_exporting()
+        False
+    """
     return False
 
 
-def allow_in_graph(fn: F) -> F:
-    """Return the function: all that it does to tensors is recorded."""
+def allow_in_graph(fn: Any) -> Any:
+    """Return the function: all that it does to tensors is recorded.
+
+    Args:
+        fn: a function, or a list or tuple of functions.
+
+    Raises:
+        AssertionError: for anything else.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.compiler.allow_in_graph
+        ... def half(x):
+        ...     return x / 2
+        >>> torch.compile(lambda x: half(x) + 1)(torch.ones(2))
+        tensor([1.5000, 1.5000])
+    """
+    assert callable(fn) or isinstance(fn, list | tuple), "allow_in_graph expects a callable"
     return fn
 
 
 def assume_constant_result(fn: F) -> F:
-    """Return the function: its results are guarded as others are."""
+    """Return the function: its results are guarded as others are, and programs do not depend on the promise.
+
+    Args:
+        fn: a function that is said to return the same each time.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.compiler.assume_constant_result
+        ... def factor():
+        ...     return 3.0
+        >>> torch.compile(lambda x: x * factor())(torch.ones(2))
+        tensor([3., 3.])
+    """
     return fn
 
 
 def list_backends(exclude_tags: tuple[str, ...] = ("debug", "experimental")) -> list[str]:
-    """Return the names of backends."""
+    """Return the names that `compile` takes as `backend`: "inductor" is torch's name for "numpy".
+
+    Args:
+        exclude_tags: accepted, and of no effect: backends have no tags here.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.compiler.list_backends()
+        ['inductor', 'jax', 'numpy']
+    """
     return ["inductor", "jax", "numpy"]
 
 
 def reset() -> None:
-    """Drop all programs: functions are recorded again."""
+    """Drop all programs: functions are recorded again.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> double = torch.compile(lambda x: x * 2)
+        >>> results = [double(torch.ones(2)) for _ in range(3)]
+        >>> torch.compiler.reset()
+        >>> double.source
+        ''
+    """
     import sys
 
     module = sys.modules.get(f"{__name__}.compiled")

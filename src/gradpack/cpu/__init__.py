@@ -21,31 +21,80 @@ if TYPE_CHECKING:  # imported when it is first asked for
 
 
 def is_available() -> bool:
-    """True: there is a CPU."""
+    """True: there is a CPU.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.is_available()
+        True
+    """
     return True
 
 
 def device_count() -> int:
-    """How many CPU devices there are: one."""
+    """How many CPU devices there are: one, whatever the number of processors.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.device_count()
+        1
+    """
     return 1
 
 
 def current_device() -> str:
-    """The CPU."""
+    """The name of the device in use: always `"cpu"`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.current_device()
+        'cpu'
+    """
     return "cpu"
 
 
 def set_device(device: object) -> None:
-    """Choose the CPU: there is one, and nothing to do."""
+    """Choose the CPU: there is one, and nothing to do. For code that does the same with `torch.cuda`.
+
+    Args:
+        device: anything; of no effect.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.set_device(0)
+        >>> torch.cpu.current_device()
+        'cpu'
+    """
 
 
 def is_initialized() -> bool:
-    """True: the CPU is ready."""
+    """True: the CPU is ready.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.is_initialized()
+        True
+    """
     return True
 
 
 def synchronize(device: object = None) -> None:
-    """Wait for work on the CPU: it has ended when a call returns."""
+    """Wait for work on the CPU: it has ended when a call returns, and there is nothing to wait for.
+
+    Args:
+        device: anything; of no effect.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> y = torch.ones(9, 9) @ torch.ones(9, 9)
+        >>> torch.cpu.synchronize()
+    """
 
 
 __all__ = [

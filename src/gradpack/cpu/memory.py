@@ -97,7 +97,10 @@ def _watching() -> MemoryWatch | None:
 
 
 def memory_allocated(device: Device = None) -> int:
-    """The bytes that tensors, gradients and nodes hold on a device. Default: the CPU.
+    """The bytes that tensors, gradients and nodes hold on a device.
+
+    Args:
+        device: a device, or its name; None for the CPU.
 
     Raises:
         RuntimeError: for a name that is no device.
@@ -117,6 +120,9 @@ def memory_allocated(device: Device = None) -> int:
 def max_memory_allocated(device: Device = None) -> int:
     """The most that was held since `reset_peak_memory_stats()`; before that was called: what is held now.
 
+    Args:
+        device: a device, or its name; None for the CPU.
+
     Example::
 
         >>> import gradpack as torch
@@ -135,20 +141,57 @@ def max_memory_allocated(device: Device = None) -> int:
 
 
 def memory_reserved(device: Device = None) -> int:
-    """Return the bytes allocated: no memory is reserved beyond that."""
+    """Return the bytes allocated: no memory is reserved beyond that.
+
+    Args:
+        device: a device, or its name; None for the CPU.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.zeros(1000)
+        >>> torch.cpu.memory_reserved() == torch.cpu.memory_allocated()
+        True
+    """
     return memory_allocated(device)
 
 
 def max_memory_reserved(device: Device = None) -> int:
-    """Return the peak of bytes allocated: see `max_memory_allocated`."""
+    """Return the peak of bytes allocated: see `max_memory_allocated`.
+
+    Args:
+        device: a device, or its name; None for the CPU.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.zeros(1000)
+        >>> torch.cpu.max_memory_reserved() == torch.cpu.max_memory_allocated()
+        True
+    """
     return max_memory_allocated(device)
 
 
 def reset_peak_memory_stats(device: Device = None) -> None:
     """Count peaks anew, and from now on, in this thread or asyncio task: see `max_memory_allocated`.
 
+    Args:
+        device: a device, or its name: peaks of all devices are counted anew.
+
     Raises:
         RuntimeError: inside of a profiler, if nothing was counted before, or of `emit_nvtx` and `emit_itt`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.reset_peak_memory_stats()
+        >>> x = torch.zeros(100_000)
+        >>> del x
+        >>> before = torch.cpu.max_memory_allocated()
+        >>> torch.cpu.reset_peak_memory_stats()
+        >>> torch.cpu.max_memory_allocated() < before
+        True
+        >>> torch.cpu.memory._record_memory_history(enabled=None)
     """
     _place(device)
     watch = _watching()
@@ -162,7 +205,21 @@ def reset_peak_memory_stats(device: Device = None) -> None:
 
 
 def reset_accumulated_memory_stats(device: Device = None) -> None:
-    """Reset the counts of allocated and freed bytes."""
+    """Reset the counts of allocated and freed bytes in `memory_stats`.
+
+    Args:
+        device: a device, or its name: the counts of all devices are reset.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.reset_peak_memory_stats()
+        >>> x = torch.zeros(1000)
+        >>> torch.cpu.reset_accumulated_memory_stats()
+        >>> torch.cpu.memory_stats()["allocated_bytes.all.allocated"]
+        0
+        >>> torch.cpu.memory._record_memory_history(enabled=None)
+    """
     _place(device)
     watch = _watching()
     if watch is not None:
@@ -188,6 +245,19 @@ def memory_stats(device: Device = None) -> OrderedDict[str, Any]:
 
     `allocation.all` counts pieces of memory. Peaks and what came and went count from
     `reset_peak_memory_stats()`.
+
+    Args:
+        device: a device, or its name; None for the CPU.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.reset_peak_memory_stats()
+        >>> torch.cpu.reset_accumulated_memory_stats()
+        >>> x = torch.zeros(1000)
+        >>> torch.cpu.memory_stats()["allocated_bytes.all.allocated"]
+        4000
+        >>> torch.cpu.memory._record_memory_history(enabled=None)
     """
     place = _place(device)
     sizes = [int(owner.nbytes) for owner, where in held().values() if _place(where) == place]
@@ -207,7 +277,19 @@ def memory_stats(device: Device = None) -> OrderedDict[str, Any]:
 
 
 def memory_stats_as_nested_dict(device: Device = None) -> dict[str, Any]:
-    """The numbers of `memory_stats`, in dicts: `["allocated_bytes"]["all"]["current"]`."""
+    """The numbers of `memory_stats`, in dicts: `["allocated_bytes"]["all"]["current"]`.
+
+    Args:
+        device: a device, or its name; None for the CPU.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.zeros(1000)
+        >>> found = torch.cpu.memory_stats_as_nested_dict()
+        >>> found["allocated_bytes"]["all"]["current"] >= 4000
+        True
+    """
     return nested(memory_stats(device))
 
 
@@ -227,7 +309,18 @@ def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
     """The numbers of `memory_stats` as a table.
 
     Args:
+        device: a device, or its name; None for the CPU.
         abbreviated: only what is held, not how many pieces that is.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> print(torch.cpu.memory_summary(abbreviated=True))
+        |===========================================================================|
+        | gradpack memory summary, device cpu:0                                     |
+        |===========================================================================|
+        | Metric                |  Cur Usage | Peak Usage |  Tot Alloc |  Tot Freed |
+        ...
     """
     stats = memory_stats(device)
     kind, index = _place(device)
@@ -247,7 +340,13 @@ def memory_summary(device: Device = None, abbreviated: bool = False) -> str:
 
 
 def empty_cache() -> None:
-    """Do nothing: no unused memory is cached."""
+    """Do nothing: no unused memory is cached. For code that does the same with `torch.cuda`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.cpu.empty_cache()
+    """
 
 
 __all__ = [

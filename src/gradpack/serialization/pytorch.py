@@ -268,6 +268,15 @@ def get_unsafe_globals_in_checkpoint(f: Any) -> list[str]:
 
     Args:
         f: a path, or an object with `read` and `seek`, of an archive.
+
+    Example::
+
+        >>> import fractions, io, gradpack as torch
+        >>> file = io.BytesIO()
+        >>> with torch.serialization.safe_globals([fractions.Fraction]):
+        ...     torch.save([torch.ones(2), fractions.Fraction(1, 2)], file)
+        >>> torch.serialization.get_unsafe_globals_in_checkpoint(file)
+        ['fractions.Fraction']
     """
     with ZipFile(f) as archive:
         pickled = next((name for name in archive.namelist() if name.endswith("data.pkl")), None)

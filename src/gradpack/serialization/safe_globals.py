@@ -28,17 +28,48 @@ def add_safe_globals(safe_globals: list[Allowed]) -> None:
 
 
 def get_safe_globals() -> list[Allowed]:
-    """The functions and classes that `add_safe_globals` was given."""
+    """The functions and classes that `add_safe_globals` was given.
+
+    Example::
+
+        >>> import collections, gradpack as torch
+        >>> with torch.serialization.safe_globals([collections.Counter]):
+        ...     torch.serialization.get_safe_globals()
+        [<class 'collections.Counter'>]
+    """
     return list(_allowed)
 
 
 def clear_safe_globals() -> None:
-    """Forget what `add_safe_globals` was given."""
+    """Forget what `add_safe_globals` was given.
+
+    Example::
+
+        >>> import collections, gradpack as torch
+        >>> torch.serialization.add_safe_globals([collections.Counter])
+        >>> torch.serialization.clear_safe_globals()
+        >>> torch.serialization.get_safe_globals()
+        []
+    """
     _allowed.clear()
 
 
 class safe_globals:  # noqa: N801 - torch's name
-    """Allow functions and classes inside a `with` statement: see `add_safe_globals`."""
+    """Allow functions and classes inside a `with` statement: see `add_safe_globals`.
+
+    Args:
+        safe_globals: functions and classes, or pairs of one and the full name that files have for it.
+
+    Example::
+
+        >>> import fractions, io, gradpack as torch
+        >>> file = io.BytesIO()
+        >>> with torch.serialization.safe_globals([fractions.Fraction]):
+        ...     torch.save(fractions.Fraction(1, 2), file)
+        ...     _ = file.seek(0)
+        ...     torch.load(file)
+        Fraction(1, 2)
+    """
 
     def __init__(self, safe_globals: list[Allowed]) -> None:
         self.safe_globals = safe_globals

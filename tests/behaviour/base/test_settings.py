@@ -30,6 +30,10 @@ def test_tensor_is_made_of_sequences(torch):
     assert torch.LongTensor([1.5, 2]).tolist() == [1, 2]
     with pytest.raises(TypeError, match=r"new\(\): data must be a sequence \(got float\)"):
         torch.Tensor(3.5)
+    for kind in (torch.Tensor, torch.FloatTensor):
+        assert kind([1.0], device="cpu").tolist() == [1]
+        with pytest.raises(RuntimeError, match="legacy constructor expects device type: cpu but device type: cuda was"):
+            kind([1.0], device="cuda")
     x = torch.ones(2, 2, dtype=torch.float64)
     assert x.new(2, 3).dtype is torch.float64 and x.new([1, 2]).tolist() == [1, 2]
 
@@ -43,6 +47,9 @@ def test_the_default_type(torch):
         assert torch.tensor(1.0).dtype is torch.float32
         with pytest.raises(TypeError, match="only floating-point types are supported as the default type"):
             torch.set_default_tensor_type(torch.LongTensor)
+        with pytest.raises(TypeError, match=r"type torch\.cuda\.FloatTensor not available"):
+            torch.set_default_tensor_type("torch.cuda.FloatTensor")
+        assert torch.tensor(1.0).dtype is torch.float32
     finally:
         torch.set_default_dtype(torch.float32)
 
@@ -73,6 +80,8 @@ def test_precision_of_products(torch):
         warnings.simplefilter("ignore")
         torch.set_float32_matmul_precision("odd")
     assert torch.get_float32_matmul_precision() == "high"
+    with pytest.raises(RuntimeError, match="expects a str, but got int"):
+        torch.set_float32_matmul_precision(3)
     torch.set_float32_matmul_precision("highest")
 
 
@@ -90,6 +99,16 @@ def test_numbers_of_tracing(torch):
     assert (torch.sym_int(-3.7), torch.sym_float(3), torch.sym_not(True)) == (-3, 3.0, False)
     assert torch.sym_max(3, 2.5) == 3.0 and isinstance(torch.sym_max(3, 2.5), float) and torch.sym_min(1, 2) == 1
     assert torch.sym_ite(True, 1, 2) == 1 and torch.sym_sqrt(4) == 2.0 and torch.sym_sum([1, 2]) == 3
+    assert (torch.sym_sum(1, 2, 3), torch.sym_sum(4), torch.sym_sum(), torch.sym_sum((1, 2.5))) == (6, 4, 0, 3.5)
+    with pytest.raises(AssertionError, match="expected SymBool or bool"):
+        torch.sym_ite(1, 2, 3)
+    with pytest.raises(AssertionError, match="type mismatch"):
+        torch.sym_ite(True, 1, 2.5)
+
+
+def test_memory_that_there_is_not(torch):
+    with pytest.raises(RuntimeError, match="DefaultCPUAllocator: can't allocate memory"):
+        torch.ones(1 << 45)
 
 
 # -- devices --
@@ -142,6 +161,8 @@ def test_attributes(torch):
     assert x.const_data_ptr() == x.data_ptr() and x.itemsize == 4 and x.nbytes == 24 and x.element_size() == 4
     assert x.new_empty_strided((2, 2), (1, 2)).stride() == (1, 2)
     assert torch.is_storage(x.untyped_storage()) and not torch.is_storage(x)
+    with warnings.catch_warnings(action="ignore"):
+        assert torch.is_storage(x.storage())
     assert torch.tensor([2.0]).is_nonzero() is True
     with pytest.raises(RuntimeError, match="ambiguous"):
         x.is_nonzero()

@@ -183,3 +183,56 @@ def test_kernels(torch):
     with op.set_kernel_enabled("cpu", enabled=False):
         assert op(torch.ones(2)).tolist() == [2, 2]
     assert op(torch.ones(2)).tolist() == [5, 5]
+
+
+def test_kernels_of_some_kinds_of_devices(torch):
+    def plus(x):
+        return x + 1
+
+    annotations = {"x": torch.Tensor, "return": torch.Tensor}
+    op = define(torch, plus, annotations, device_types="cuda")
+    with pytest.raises(NotImplementedError, match=r"Could not run .* with arguments from the 'CPU' backend"):
+        op(torch.zeros(1))
+    op.register_kernel(None)(lambda x: x + 2)
+    assert op(torch.zeros(1)).item() == 2
+    op.register_kernel(["cpu"])(lambda x: x + 3)
+    op.register_kernel(None)(lambda x: x + 4)
+    assert op(torch.zeros(1)).item() == 3
+
+
+def test_vmap_calls_the_registered_rule(torch):
+    def inner(x, y):
+        return torch.tensor(float(x.numpy() @ y.numpy()))
+
+    op = define(torch, inner, {"x": torch.Tensor, "y": torch.Tensor, "return": torch.Tensor})
+    seen = []
+
+    @op.register_vmap
+    def rule(info, in_dims, x, y):
+        seen.append((info.batch_size, in_dims, x.shape))
+        return (x.movedim(in_dims[0], 0) * y).sum(1), 0
+
+    x, y = torch.arange(6.0).reshape(2, 3), torch.ones(2, requires_grad=True)
+    found = torch.vmap(op, (1, None))(x, y)
+    assert found.tolist() == [3, 5, 7] and seen == [(3, (1, None), (2, 3))]
+    found.sum().backward()
+    assert y.grad.tolist() == [3, 12]
+    assert torch.vmap(lambda one: one + op(y.detach(), y.detach()))(torch.zeros(2)).tolist() == [2, 2]
+
+
+def test_vmap_without_a_rule_calls_for_each_example(torch):
+    def both(x, k):
+        return torch.from_numpy(x.detach().numpy() * k), torch.from_numpy(x.detach().numpy() + k)
+
+    tensor = torch.Tensor
+    op = define(torch, both, {"x": tensor, "k": float, "return": tuple[tensor, tensor]})
+    op.register_autograd(lambda ctx, a, b: (a * 10 + b, None))
+    x = torch.arange(6.0).reshape(2, 3).requires_grad_()
+    a, b = torch.vmap(op, (1, None))(x, 2.0)
+    assert a.tolist() == [[0, 6], [2, 8], [4, 10]] and b.tolist() == [[2, 5], [3, 6], [4, 7]]
+    (a.sum() + b.sum()).backward()
+    assert x.grad.tolist() == [[11] * 3] * 2
+    nested = torch.vmap(torch.vmap(op, (0, None)), (0, None))(x.detach().unsqueeze(2), 2.0)[0]
+    assert nested.shape == (2, 3, 1) and nested[1, 2].item() == 10
+    with pytest.raises(RuntimeError, match="size 0"):
+        torch.vmap(op, (0, None))(torch.ones(0, 2), 2.0)

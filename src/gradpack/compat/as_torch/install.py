@@ -32,7 +32,21 @@ _PLACES: dict[type, str] = {
 
 
 class Installed:
-    """Handle returned by `install_as_torch`: `uninstall()` or the end of a `with` block undoes it."""
+    """Handle returned by `install_as_torch`: `uninstall()` or the end of a `with` block undoes it.
+
+    Args:
+        finder: what answers for imports of `torch`; None inside of another installation, which then ends it.
+        before: the modules of PyTorch that were imported before, by name: they are put back.
+
+    Example::
+
+        >>> import gradpack
+        >>> installed = gradpack.install_as_torch(force=True)
+        >>> import torch
+        >>> torch.Tensor is gradpack.Tensor
+        True
+        >>> installed.uninstall()
+    """
 
     def __init__(self, finder: Finder | None, before: dict[str, ModuleType]) -> None:
         self._finder, self._before = finder, before
