@@ -10,13 +10,14 @@ import sys
 import threading
 import time
 import weakref
+from array import array
 
 import numpy as np
 import pytest
 
 import gradpack as torch
 from gradpack.base import pool, threads
-from gradpack.base.pool import split
+from gradpack.base.pool import Compiled, split, split_compiled
 
 
 @pytest.fixture(autouse=True, params=["asleep", "awake"])
@@ -24,11 +25,11 @@ def four_threads(request, monkeypatch):
     """Run each test with threads that sleep between jobs, and with threads that wait for a while before they do."""
     if request.param == "awake":
         pytest.importorskip("numba")
-        from gradpack.kernels.numba.loops.waiting import of_pool
+        from gradpack.kernels.numba.loops.team import of_pool
 
-        monkeypatch.setattr(pool, "waiting", [of_pool()])
+        monkeypatch.setattr(pool, "teams", [of_pool()])
     else:
-        monkeypatch.setattr(pool, "waiting", [])
+        monkeypatch.setattr(pool, "teams", [])
     monkeypatch.setattr(pool, "loaders", [])
     before = torch.get_num_threads()
     torch.set_num_threads(4)
@@ -172,7 +173,7 @@ def test_the_child_of_a_fork_has_threads_of_its_own():
     program = """
 import os, time, threading
 import gradpack as torch
-from gradpack.base.pool import split
+from gradpack.base.pool import Compiled, split, split_compiled
 torch.set_num_threads(3)
 def count():
     found = set()
@@ -206,6 +207,104 @@ assert threading.active_count() == 3
 """
     run = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
     assert not run.returncode, run.stderr
+
+
+def counting_loop():
+    """The address of compiled work that adds 1 to each number of an array, and the block for it."""
+    pytest.importorskip("numba")
+    from gradpack.kernels.numba.loops.loop import loop
+    from gradpack.kernels.numba.loops.native import add, address_of, data_of, read
+
+    def count(block, low, high):
+        for i in range(low, high):
+            add(data_of(read(block)) + 8 * i, 1)
+
+    return address_of(loop(count))
+
+
+@pytest.fixture(scope="module")
+def counting():
+    return counting_loop()
+
+
+def counted_natively(function, size, part):
+    seen = np.zeros(size, np.int64)
+    split_compiled(Compiled(function, array("q", [id(seen)])), size, part)
+    return seen
+
+
+@pytest.fixture
+def team(monkeypatch):
+    from gradpack.kernels.numba.loops.team import of_pool
+
+    monkeypatch.setattr(pool, "teams", [of_pool()])
+
+
+@pytest.mark.parametrize(("size", "part"), [(0, 3), (1, 3), (3, 3), (4, 3), (100, 7), (1000, 1)])
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_every_part_of_compiled_work_runs_once(counting, team, size, part, count):
+    torch.set_num_threads(count)
+    for _ in range(20):
+        assert (counted_natively(counting, size, part) == 1).all()
+
+
+def test_compiled_work_and_pythons_take_turns(counting, team):
+    for nr in range(200):
+        time.sleep(0.001 * (nr % 7 == 0))  # so that threads fall asleep
+        assert (counted_natively(counting, 64, 3) == 1).all()
+        assert (counted(64, 3) == 1).all()
+
+
+def test_compiled_work_of_several_python_threads(counting, team):
+    wrong = []
+
+    def run():
+        try:
+            for _ in range(100):
+                assert (counted_natively(counting, 64, 3) == 1).all()
+                assert (counted(64, 3) == 1).all()
+        except BaseException as error:
+            wrong.append(error)
+
+    several = [threading.Thread(target=run) for _ in range(5)]
+    for each in several:
+        each.start()
+    for each in several:
+        each.join()
+    assert not wrong
+
+
+def test_an_interrupt_leaves_compiled_work_ended(counting, team):
+    class Interrupt(BaseException):
+        pass
+
+    def interrupt(*_):
+        raise Interrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    count = 0
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.003, 0.003)
+        ended = time.monotonic() + 1
+        while time.monotonic() < ended:
+            try:
+                assert (counted_natively(counting, 3000, 100) == 1).all()
+            except Interrupt:
+                count += 1
+    except Interrupt:
+        count += 1
+    finally:
+        for _ in range(10):
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+                break
+            except Interrupt:
+                pass
+        signal.signal(signal.SIGALRM, before)
+    assert count
+    assert not pool._pool.jobs
+    assert (counted_natively(counting, 64, 3) == 1).all()
+    assert (counted(64, 3) == 1).all()
 
 
 def test_no_more_threads_than_can_be_started(monkeypatch):

@@ -54,6 +54,8 @@ ROWS, VECTOR, IMAGES = (300, 256), (256,), (8, 8, 40, 40)
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "layer_norm": lambda: F.layer_norm(normal(*ROWS), VECTOR, normal(*VECTOR), normal(*VECTOR)),
     "product": lambda: normal(100, 300) @ normal(300, 200),
+    "linear": lambda: F.linear(normal(*ROWS), normal(200, 256), normal(200)),
+    "sum of gradients": lambda: sum(f(y) for y in [normal(600, 512) * 2] for f in (torch.sin, torch.cos)),
     "layer_norm alone": lambda: F.layer_norm(normal(*ROWS), VECTOR),
     "batch_norm": lambda: F.batch_norm(normal(*IMAGES), None, None, normal(8), normal(8), training=True),
     "group_norm": lambda: F.group_norm(normal(*IMAGES), 2, normal(8), normal(8)),

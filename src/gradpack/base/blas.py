@@ -24,16 +24,50 @@ _calls: list[None] = []  # an item for each call of `on_one_thread` that has not
 _before = [1]  # the number outside of them
 
 
+_PRODUCTS = (  # forms of the names of matrix products, and whether their sizes have 64 bits
+    ("scipy_cblas_{}gemm64_", True),
+    ("cblas_{}gemm64_", True),
+    ("scipy_cblas_{}gemm", False),
+    ("cblas_{}gemm", False),
+)
+
+
 @cache
-def _functions() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
-    """The functions that get and set the number; None where the library is not known."""
+def _library() -> Any:
+    """What NumPy's linear algebra is linked with, by which names are looked up; None where that is not possible."""
     from numpy.linalg import _umath_linalg
 
     try:
         from ctypes import PyDLL
 
-        library = PyDLL(_umath_linalg.__file__)  # a name is looked up in what it is linked with, too
+        return PyDLL(_umath_linalg.__file__)
     except (ImportError, OSError, TypeError):
+        return None
+
+
+@cache
+def gemm(char: str) -> tuple[int, bool] | None:
+    """Return the address of BLAS's product of matrices of float32 ("f") or float64 ("d"), called without Python's lock.
+
+    And whether its sizes have 64 bits. None where the library or its number of threads is not known.
+    """
+    library = _library()
+    if library is None or _functions() is None or char not in "fd":
+        return None
+    for form, wide in _PRODUCTS:
+        name = form.format("s" if char == "f" else "d")
+        if hasattr(library, name):
+            from ctypes import c_void_p, cast
+
+            return cast(getattr(library, name), c_void_p).value or 0, wide
+    return None
+
+
+@cache
+def _functions() -> tuple[Callable[[], int], Callable[[int], Any]] | None:
+    """The functions that get and set the number; None where the library is not known."""
+    library = _library()
+    if library is None:
         return None
     for names in _FORMS:
         if all(hasattr(library, name) for name in names):

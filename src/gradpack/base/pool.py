@@ -1,8 +1,9 @@
 """Work inside of an operation, split over all cores: one pool of threads for the whole process.
 
-Work is a function of a range, `work(low, high)`, that releases the lock of the interpreter: loops that Numba compiled,
-and NumPy's functions on large slices. How a range is divided follows from the work alone, never from the number of
-threads, so that results do not depend on it. Threads are started by the first work of several parts.
+Work is a function of a range. Either it is Python's, `work(low, high)`, and releases the lock of the interpreter, as
+NumPy's functions on large slices do; or it is compiled, and the threads take its parts without that lock. Results do
+not depend on how a range is divided, or that follows from the work alone, never from the number of threads. Threads are
+started by the first work of several parts.
 """
 
 from __future__ import annotations
@@ -13,19 +14,37 @@ from array import array
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
 from functools import cache
-from typing import Any
+from time import sleep
+from typing import Any, NamedTuple
 
 from . import threads
 
 Work = Callable[[int, int], Any]
-Wait = Callable[[int, int, int, int], bool]
 
-# To wake a thread that sleeps takes tens of microseconds, so it waits for a while first, where there is compiled code
-# for that: `wait(address, seen, rounds, after)`, and how many rounds a microsecond takes.
-waiting: list[tuple[Wait, int]] = []
-loaders: list[Callable[[], tuple[Wait, int]]] = []  # return that, when the first work is split
-_PATIENCE = 150  # microseconds, for which a thread waits for the next work before it sleeps
-_HANDOVER = 4  # microseconds, after which the thread that brings work has begun with it, and has released the lock
+
+class Team(NamedTuple):
+    """Compiled code by which threads wait for work, and take parts of compiled work: `kernels.numba.loops.team`.
+
+    To wake a thread that sleeps takes tens of microseconds, so it waits for a while first.
+    """
+
+    serve: Callable[[int, int, int, int], bool]
+    run: Callable[[int, int, int, int, int, int], None]
+    wait: Callable[[int, int, int], bool]
+    alone: Callable[[int, int, int, int], None]
+    rounds: int  # of waiting in a microsecond
+    cells: int  # numbers that threads share, and which of them:
+    turn: int  # that of the work that came last
+    active: int  # how many threads are at work
+    python: int  # the number of the last work that is Python's
+
+
+teams: list[Team] = []  # one, or none
+loaders: list[Callable[[], Team]] = []  # return it, when the first work is split
+_PATIENCE = 200  # microseconds, for which a thread waits for the next work before it sleeps
+_HANDOVER = 8  # microseconds, after which the thread that brings work has begun with it, and has released the lock
+_CELLS = 16  # numbers of one thread: whether it runs Python's work, and in another line the work that it has seen last
+_SEEN = 8
 
 
 class _Job:
@@ -58,51 +77,60 @@ class _Pool:
     """
 
     def __init__(self) -> None:
-        self.jobs: dict[str, _Job] = {}  # the job that runs now, as "now": work of other threads meanwhile is not split
+        self.jobs: dict[str, Any] = {}  # the work that runs now, as "now": that of other threads meanwhile is not split
         self.wake: list[Any] = []
         self.running: list[Any] = []
-        self.turns = array("q", [0])  # the number of the job that came last
-        self.busy: list[array[int]] = []  # for each thread, 1 while it runs a job
+        self.shared = array("q")  # what a team needs
+        self.own: list[array[int]] = []  # the numbers of each thread
         self.ids: list[int] = []
         self.processors: set[int] = set()
         self.avoided = -1
 
     def start(self, wanted: int) -> None:
         """Start threads until so many are there, or no more can be started."""
+        if len(self.wake) >= wanted:
+            return
         from threading import Thread
 
         self.processors, self.avoided = threads.processors(), -1
         while len(self.wake) < wanted:
-            wake, running, busy = allocate_lock(), allocate_lock(), array("q", [0])
+            wake, running, own = allocate_lock(), allocate_lock(), array("q", bytes(8 * _CELLS))
             wake.acquire()
-            thread = Thread(target=self._serve, args=(wake, running, busy), name="gradpack", daemon=True)
+            thread = Thread(target=self._serve, args=(wake, running, own), name="gradpack", daemon=True)
             if not threads.started(thread):
                 return
             self.ids.append(thread.native_id or 0)
             self.running.append(running)
-            self.busy.append(busy)
+            self.own.append(own)
             self.wake.append(wake)
 
-    def _serve(self, wake: Any, running: Any, busy: Any) -> None:
-        turns, seen = self.turns, -1
-        address, _ = turns.buffer_info()
+    def load(self) -> Team | None:
+        """Return the team, if there is one."""
+        if loaders:
+            teams[:] = [loaders.pop()()]
+        if teams and not self.shared:
+            self.shared = array("q", bytes(8 * teams[0].cells))
+        return teams[0] if teams else None
+
+    def _serve(self, wake: Any, running: Any, own: array[int]) -> None:
+        seen = own.buffer_info()[0] + 8 * _SEEN
         while True:
-            if (
-                seen < 0
-                or not waiting
-                or not waiting[0][0](address, seen, _PATIENCE * waiting[0][1], _HANDOVER * waiting[0][1])
-            ):
+            team = teams[0] if teams and self.shared else None
+            if team is None:
                 wake.acquire()
-            else:
+            elif team.serve(self.shared.buffer_info()[0], seen, _PATIENCE * team.rounds, _HANDOVER * team.rounds):
                 wake.acquire(False)
-            busy[0] = 1
+            else:
+                wake.acquire()
+                if teams:
+                    continue
+            own[0] = 1
             with running:
-                seen = turns[0]
                 job = self.jobs.get("now")
-                if job is not None and next(job.seats, None) is not None:
+                if isinstance(job, _Job) and next(job.seats, None) is not None:
                     job.context.copy().run(job.run)
                 del job
-            busy[0] = 0
+            own[0] = 0
 
     def _keep_off(self) -> None:
         here = _processor()() if 1 < len(self.processors) <= len(self.ids) + 1 else self.avoided
@@ -118,15 +146,12 @@ class _Pool:
         """Run a job on this thread and so many others, unless another job runs: then on this thread alone."""
         try:
             if self.jobs.setdefault("now", job) is job:
-                if len(self.wake) < wanted:
-                    self.start(wanted)
-                if loaders:
-                    waiting[:] = [loaders.pop()()]
-                self._keep_off()
-                self.turns[0] += 1
-                for lock in self.wake[:wanted]:
-                    if lock.locked():
-                        lock.release()
+                self.start(wanted)
+                team = self.load()
+                if team is not None:
+                    self.shared[team.python // 8] = self.shared[team.turn // 8] + 1
+                    self.shared[team.turn // 8] += 1
+                self._wake(wanted)
             job.run()
         except BaseException as error:  # an interrupt: the parts that are not begun are left out
             job.work, job.error = None, error
@@ -140,16 +165,44 @@ class _Pool:
         if failed:
             raise failed.pop()  # nothing here refers to its frames
 
+    def _wake(self, wanted: int) -> None:
+        self._keep_off()
+        for lock in self.wake[:wanted]:
+            if lock.locked():
+                lock.release()
+
     def _finish(self) -> None:
         """Wait for the threads that have begun a part, and let the next job come."""
-        for lock, busy in zip(self.running, self.busy, strict=True):
+        for lock, own in zip(self.running, self.own, strict=True):
             if lock.locked():
-                if waiting:
-                    wait, rounds = waiting[0]
-                    wait(busy.buffer_info()[0], 1, _PATIENCE * rounds, rounds)
+                for team in teams:
+                    team.wait(own.buffer_info()[0], 0, _PATIENCE * team.rounds)
                 with lock:
                     pass
         self.jobs.clear()
+
+    def run_compiled(self, team: Team, work: Compiled, size: int, part: int, wanted: int) -> None:
+        """Run all parts of compiled work on this thread and so many others; on this alone while other work runs."""
+        failed: list[BaseException] = []
+        address = self.shared.buffer_info()[0]
+        try:
+            if self.jobs.setdefault("now", work) is work:
+                self.start(wanted)
+                self._wake(wanted)
+                team.run(address, work.function, work.block.buffer_info()[0], size, part, wanted)
+            else:
+                team.alone(work.function, work.block.buffer_info()[0], size, part)
+        except BaseException as error:  # an interrupt
+            failed.append(error)
+        while self.jobs.get("now") is work:
+            try:  # the arrays must stay until no thread uses them
+                while not team.wait(address + team.active, 0, _PATIENCE * team.rounds):
+                    sleep(0)
+                self.jobs.clear()
+            except BaseException as error:
+                failed.append(error)
+        if failed:
+            raise failed.pop()
 
 
 _pool = _Pool()
@@ -163,6 +216,29 @@ def split(work: Work, size: int, part: int) -> None:
             work(low, min(size, low + part))
     else:
         _pool.run(_Job(work, [(low, min(size, low + part)) for low in range(0, size, part)], wanted), wanted)
+
+
+class Compiled:
+    """Compiled work: the address of a function of `(block, low, high)`, and its block of arguments, int64 each."""
+
+    __slots__ = ("block", "function")
+
+    def __init__(self, function: int, block: array[int]) -> None:
+        self.function, self.block = function, block
+
+
+def split_compiled(work: Compiled, size: int, part: int) -> None:
+    """Run compiled work for `range(size)` in parts of `part`, on at most `get_num_threads()` threads.
+
+    What the addresses in its block belong to must stay meanwhile. There is a team: see `loaders`.
+    """
+    team = _pool.load()
+    assert team is not None
+    wanted = min(-(-size // part), threads.get_num_threads()) - 1
+    if wanted < 1:
+        team.alone(work.function, work.block.buffer_info()[0], size, part)
+    else:
+        _pool.run_compiled(team, work, size, part, wanted)
 
 
 def _begin_anew() -> None:

@@ -15,7 +15,7 @@ from ..declare.generate.fusion import LOOPS, large_body, large_formula, of_body
 from ..declare.generate.fusion import fused as of_function
 from ..declare.generate.fusion_text import Steps, Unknown, Value
 from ..declare.generate.inline import Inlined
-from ..kernels.dispatch import ENABLED, LARGE, SEEN, WIDE, loaded
+from ..kernels.dispatch import ENABLED, LARGE, PART, SEEN, loaded
 from .program import Instruction, Program, Variable, variables
 from .simplify import is_elementwise, mapped
 
@@ -261,7 +261,7 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
     body = "".join(f"        {line}\n" for line in lines)
     written = f"def {{name}}({', '.join(parameters)}):\n    for _i in range(_all.size):\n{body}"
     run = compiled(_renumbered(written))
-    part = WIDE // min(max(1, len(text.lines) // 2), 4)
+    part = PART // min(max(1, len(text.lines) // 2), 4)
     runner: Any = _runner(run, len(given), like.dtype.type, part)
     runner.text, runner.steps = _renumbered(written).format(name="loop"), len(steps)
     return runner, given, [numbers[t] for t in text.numbers]
@@ -279,7 +279,7 @@ def _runner(run: Any, count: int, native: Any, part: int) -> Callable[..., None]
     def loop(*given: Any, into: list[Any]) -> None:
         flat = [a.reshape(-1) for a in (*given[:count], *into)]
         numbers = [native(n if type(n) in (int, float) else n.flat[0]) for n in given[count:]]
-        split(lambda low, high: run(*[a[low:high] for a in flat], *numbers), flat[0].size, part)
+        run(flat[0].size, part, *flat, *numbers)
 
     return loop
 
@@ -326,7 +326,7 @@ def _form(each: Instruction) -> tuple[Callable[..., Any], tuple[Any, ...]] | Non
             SEEN.append(least)
         given = dict(zip(_params(op, which), each.args, strict=False)) | each.kwargs
         return run, tuple(given[p] for p in _params(op, which))
-    if not is_elementwise(each) or each.writes or each.kwargs or _size(made) < 2 * WIDE or not _dense(made):
+    if not is_elementwise(each) or each.writes or each.kwargs or _size(made) < 2 * PART or not _dense(made):
         return None
     if all(a.shape in ((), made.shape) and (_dense(a) or not any(a.strides)) for a in variables(each.args)):
         return _in_parts(each.function, made.dtype), each.args
@@ -346,7 +346,7 @@ def _in_parts(ufunc: Any, dtype: Any) -> Callable[..., Any]:
         def work(low: int, high: int) -> None:
             ufunc(*[a[low:high] if isinstance(a, np.ndarray) and a.ndim else a for a in flat])
 
-        split(work, out.size, WIDE)
+        split(work, out.size, PART)
         return out
 
     return run

@@ -69,6 +69,21 @@ def product_of_blas(a: Any, b: Any) -> bool:
     return bool(a.size * b.shape[-1] > 1 << 18 or (is_vector and a.size + b.size > 1 << 13))
 
 
+def product_of_many(a: Any, b: Any) -> bool:
+    """Whether a product of matrices is large enough for several threads, and to import Numba, if that was not done."""
+    if not (a.dtype is b.dtype and a.dtype.char in "fd" and a.ndim > 1 and b.ndim > 1):
+        return False
+    size = a.size * b.shape[-1]
+    return bool(size > 1 << 18 and (size > 1 << 25 or "numba" in modules))
+
+
+def affine_of_many(a: Any, b: Any, bias: Any) -> bool:
+    """`product_of_many`, and a dense vector for the columns."""
+    if not product_of_many(a, b) or bias.dtype is not a.dtype:
+        return False
+    return bool(bias.shape == b.shape[-1:] and bias.flags.c_contiguous)
+
+
 def blocks_of_rows(rows: Any, *others: Any) -> bool:
     """Whether rows fill blocks well."""
     return 8 <= rows.shape[1] <= 4096 and alike(rows, *others)

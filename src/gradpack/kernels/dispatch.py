@@ -30,8 +30,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _SIZE = "type(a0) is ndarray and a0.size"
 LEAST = 256  # elements, below which no kernel applies
 LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them need not be one loop
-PART = 1 << 17  # elements that a core takes at a time, where each is some work
-WIDE = 1 << 19  # where it waits for memory
+HEAVY = 1 << 16  # elements that a core takes at a time, where each is some work: as long as it takes to wake a thread
+PART = 1 << 17  # where it waits for memory
 SEEN: list[int] = []  # not empty once there was an array of two parts: operations of one step look for more
 # By library, whether its kernels are used: for all of this process.
 ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}
@@ -165,6 +165,6 @@ def loaded(kernel: Kernel) -> Callable[..., Any] | None:
         compiling(import_module, _NEEDED.get(kernel.library, kernel.library))
     except ImportError:  # as where it is too old for this NumPy
         return None
-    if kernel.library == "numba" and not (pool.waiting or pool.loaders):
-        pool.loaders.append(lambda: _function("numba", "loops.waiting.of_pool")())
+    if kernel.library == "numba" and not (pool.teams or pool.loaders):
+        pool.loaders.append(lambda: _function("numba", "loops.team.of_pool")())
     return _function(kernel.library, kernel.function)

@@ -22,23 +22,6 @@ if TYPE_CHECKING:
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
 
-def over(part: int, loop: Callable[..., Any], *arrays: Any) -> list[Any]:
-    """Call a loop on parts of arrays over all cores, divided along the first dimension; return what the calls return.
-
-    Args:
-        part: elements of the first array in a part, at most.
-    """
-    first = arrays[0]
-    length = len(first)
-    made: dict[int, Any] = {}
-
-    def work(low: int, high: int) -> None:
-        made[low] = loop(*[a[low:high] for a in arrays])
-
-    split(work, length, max(1, part * length // max(first.size, 1)))
-    return [made[low] for low in sorted(made)]
-
-
 def run_in_parts(kernel: Kernel, run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Return `run(*args)`, computed for parts of the first dimension of arrays."""
     first = args[0]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.pool import split
-from .dispatch import WIDE
+from .dispatch import PART, accelerated
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _LEAST = 1 << 12  # elements, below which a new array costs less than to ask
@@ -23,11 +23,16 @@ def accumulated(a: Any, b: Any, names: int = 0) -> Any:
     if type(a) is not _array_type or type(b) is not _array_type or a.size < _LEAST or not _alike(a, b):
         return a + b
     out = a if a.base is None and a.flags.writeable and getrefcount(a) == _FREE + names else np.empty(a.shape, a.dtype)
-    if a.size < 2 * WIDE:
+    if a.size < 2 * PART:
         return np.add(a, b, out=out)
-    x, y, made = a.reshape(-1), b.reshape(-1), out.reshape(-1)
-    split(lambda low, high: np.add(x[low:high], y[low:high], out=made[low:high]), a.size, WIDE)
+    added(a.reshape(-1), b.reshape(-1), out.reshape(-1))
     return out
+
+
+@accelerated
+def added(a: Any, b: Any, out: Any) -> None:
+    """Write the sum of two vectors into a third one, which may be the first."""
+    split(lambda low, high: np.add(a[low:high], b[low:high], out=out[low:high]), a.size, PART)
 
 
 def _alike(a: Any, b: Any) -> bool:

@@ -44,6 +44,8 @@ class Kernel(NamedTuple):
 
 
 TABLE: dict[str, tuple[Kernel, ...]] = {
+    "kernels.sums.added": (Kernel("numba", "elementwise.added", when.updates),),
+    "ops.nn.affine.affine": (Kernel("numba", "products.affine", when.affine_of_many, PRODUCT),),
     "ops.nn.normalize.normalized_rows": (
         Kernel("numba", "normalization.normalized_rows"),
         Kernel("blocks", "layer_norm.normalized_rows", when.blocks_of_rows, LARGE, results="rjj"),
@@ -73,7 +75,10 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
             "blocks", "attention.attend_backward", when.attention_backward, FEW, results="jjjj", arrays=10, part=HEADS
         ),
     ),
-    "backends.numpy.product": (Kernel("blocks", "products.product", when.product_of_blas, PRODUCT),),
+    "backends.numpy.product": (
+        Kernel("numba", "products.product", when.product_of_many, PRODUCT),
+        Kernel("blocks", "products.product", when.product_of_blas, PRODUCT),
+    ),
     "ops.pointwise.error_function.erf_of": (Kernel("numba", "elementwise.erf", when.single),),
     "ops.pointwise.error_function.erfc_of": (Kernel("numba", "elementwise.erfc", when.single),),
     "ops.pointwise.error_function.gelu_of": (Kernel("numba", "elementwise.gelu", when.single),),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...base.pool import split
-from ...kernels.dispatch import PART, SEEN
+from ...kernels.dispatch import HEAVY, SEEN
 
 Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -67,7 +67,7 @@ def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: i
     arrays = [a for a in args if type(a) is _array_type and a.ndim]
     first = max(arrays, key=lambda a: a.size)
     shape, length, like = first.shape, first.size, first.ndim
-    if not SEEN and length >= 2 * PART:
+    if not SEEN and length >= 2 * HEAVY:
         SEEN.append(length)
     if length < 2 * size or not all(a.flags.c_contiguous for a in arrays):
         return function(*args)

@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base.pool import split
 from ...kernels import conditions
-from ...kernels.dispatch import ENABLED, LARGE, PART, WIDE, loaded
+from ...kernels.dispatch import ENABLED, HEAVY, LARGE, PART, loaded
 from ...kernels.table import Kernel
 from ..op import Op
 from .elementwise_parts import FREE, in_parts, is_whole, unspread, writing
@@ -25,8 +24,7 @@ from .fusion_text import Reader, Steps, Unknown, Value, statements
 
 Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
-LOOPS = Kernel("numba", "loops.from_text.loop_of")
-_COPIES = 1 << 15  # elements of a part that is written where arguments lie
+LOOPS = Kernel("numba", "ranges.of_text")
 _SEVERAL = 2  # steps, from which on one loop is worth while
 _SLOW = frozenset(
     "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh exp exp2 expm1 hypot log log10 log1p log2 "
@@ -36,10 +34,20 @@ _SLOW = frozenset(
 _TEXT = """\
 def {name}({params}):
     for _i in range(_all.size):
-{loads}\
-{steps}\
+{lines}\
         _all[_i] = {result}
 """
+_IN_PLACE = """\
+def {name}({params}):
+    _made = empty(1024, _all.dtype)
+    for _first in range(0, _all.size, 1024):
+        _count = min(1024, _all.size - _first)
+{slices}\
+        for _i in range(_count):
+{lines}\
+            _made[_i] = {result}
+        _all[_first:_first + _count] = _made[:_count]
+"""  # loops whose input and output may be the same are not vectorised
 
 
 class Loop(NamedTuple):
@@ -62,7 +70,7 @@ class Fused:
 
     def __init__(self, code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...]) -> None:
         self.code, self.outside, self.params = code, outside, params
-        self.loops: dict[tuple[str, str], list[Loop]] = {}  # by kinds and dtype
+        self.loops: dict[tuple[str, str, bool], list[Loop]] = {}  # by kinds, dtype, and whether the result is new
 
     def __call__(self, kinds: str, args: tuple[Any, ...], into: Any) -> Any:
         """The result, or None where there is no loop for these arguments.
@@ -77,7 +85,7 @@ class Fused:
             return None
         values = {f"p_{p}": a for p, a in zip(self.params, args, strict=True)} | {"_common": first}
         native = first.dtype.type
-        loop = self.loop((kinds, first.dtype.char), values)
+        loop = self.loop((kinds, first.dtype.char, into is None), values)
         run = loop.run
         if run is None:
             return None
@@ -86,22 +94,11 @@ class Fused:
         except Unfit:
             return None
         given = [a.reshape(-1) for a, k in zip(args, kinds, strict=True) if k != "s"]
-        if into is None:
-            out = np.empty(first.shape, loop.dtype or native)
-            target = out.reshape(-1)
-            split(lambda low, high: run(*[a[low:high] for a in given], target[low:high], *numbers), out.size, loop.part)
-            return out
-        flat = into.reshape(-1)
+        out = np.empty(first.shape, loop.dtype or native) if into is None else into
+        run(out.size, loop.part, *given, out.reshape(-1), *numbers)
+        return out
 
-        def work(low: int, high: int) -> None:  # loops whose input and output may alias are not vectorised
-            made = np.empty(high - low, into.dtype)
-            run(*[a[low:high] for a in given], made, *numbers)
-            flat[low:high] = made
-
-        split(work, flat.size, _COPIES)
-        return into
-
-    def loop(self, key: tuple[str, str], values: dict[str, Any]) -> Loop:
+    def loop(self, key: tuple[str, str, bool], values: dict[str, Any]) -> Loop:
         """Return the loop valid for these values, compiled if the conditions on them have new outcomes."""
         known = self.loops.setdefault(key, [])
         for loop in known:
@@ -111,7 +108,7 @@ class Fused:
         known.append(self.made(*key, values))
         return known[-1]
 
-    def made(self, kinds: str, char: str, values: dict[str, Any]) -> Loop:
+    def made(self, kinds: str, char: str, is_new: bool, values: dict[str, Any]) -> Loop:
         steps = Steps(values, char == "f")
         given = {p: Value(k, f"p_{p}") for p, k in zip(self.params, kinds, strict=True)}
         try:
@@ -123,11 +120,13 @@ class Fused:
         if (compiled := loaded(LOOPS)) is None:  # asked last: to import Numba takes long
             return Loop(steps.answers, [], steps.names, None, None, 0)
         arrays = [p for p, v in given.items() if v.kind != "s"]
-        text = _TEXT.format(
+        form, deep, of = (_TEXT, 8, "a_{}") if is_new else (_IN_PLACE, 12, "b_{}")
+        lines = [*(f"p_{a} = {of.format(a)}[_i]" for a in arrays), *steps.lines]
+        text = form.format(
             name="{name}",
             params=", ".join([*(f"a_{a}" for a in arrays), "_all", *steps.numbers.values()]),
-            loads="".join(f"        p_{a} = a_{a}[_i]\n" for a in arrays),
-            steps="".join(f"        {line}\n" for line in steps.lines),
+            slices="".join(f"        b_{a} = a_{a}[_first:_first + _count]\n" for a in arrays),
+            lines="".join(f"{'':{deep}}{line}\n" for line in lines),
             result=result.text,
         )
         numbers = [compile(n.strip(), "<number>", "eval") for n in steps.numbers]
@@ -137,7 +136,7 @@ class Fused:
             steps.names,
             compiled(text),
             np.bool_ if result.kind == "?" else None,
-            WIDE // min(max(1, len(steps.lines) // 2), 4),
+            PART // min(max(1, len(steps.lines) // 2), 4),
         )
 
 
@@ -237,7 +236,7 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         nobody else holds that. It may ignore both.
     """
     params, names = _parameters(function), bound.__globals__
-    size = PART if expression is not None and _is_slow(expression) else WIDE
+    size = HEAVY if expression is not None and _is_slow(expression) else PART
 
     @cache
     def write() -> Function | None:
@@ -246,8 +245,6 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
 
     bound = _by_position(function, bound)
     try:
-        if expression is not None and _steps(expression, params) < _SEVERAL:
-            raise Unknown("one step")
         code: list[ast.stmt] = statements(function) if expression is None else [ast.Return(expression)]
         loops: Fused | None = Fused(code, function.__globals__, params)
     except Unknown:
@@ -278,6 +275,8 @@ def large_formula(op: Op, name: str, expression: ast.expr | None) -> int:
     is_made = op.kind == "elementwise" and not op.returns and op.joint_vjp is None
     if not is_made or any(op.saves(n) == "meta" for n in op.saved):
         return 0
+    if op.blocks is False and isinstance(expression, ast.Call):  # another operation, which does it by itself
+        return 0
     return _large(expression, op.formulas[name].__code__.co_varnames)
 
 
@@ -290,7 +289,7 @@ def _large(expression: ast.expr | None, names: Any) -> int:
     steps = _SEVERAL if expression is None else _steps(expression, names)
     if steps >= _SEVERAL or expression is None:
         return LARGE
-    return 2 * (PART if _is_slow(expression) else WIDE) * steps
+    return 2 * (HEAVY if _is_slow(expression) else PART) * steps
 
 
 def _is_slow(expression: ast.expr) -> bool:

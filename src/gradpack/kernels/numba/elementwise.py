@@ -8,19 +8,27 @@ from typing import Any
 
 import numpy as np
 
-from ..dispatch import PART, WIDE
-from ..parts import over
+from ..dispatch import HEAVY, PART
 from .loops import elementwise as loops
 from .loops import error_functions, gamma_functions
+from .ranges import Returned, Whole, over, part_of
 
 Plain = Callable[[Any], Any]
+
+
+def added(a: Any, b: Any, out: Any) -> None:
+    """As `kernels.sums.added`."""
+    if a.ctypes.data == out.ctypes.data:
+        over(PART, loops.added_to, a, b)
+    else:
+        over(PART, loops.added, a, b, out)
 
 
 def masked(input: Any, kept: Any, scale: float) -> Any:
     """As `ops.nn.dropped.masked`."""
     out = np.empty_like(input)
     bits = kept.reshape(-1).view(np.uint8)
-    over(WIDE, lambda x, k, made: loops.masked(x, k, float(scale), made), input.reshape(-1), bits, out.reshape(-1))
+    over(PART, loops.masked, input.reshape(-1), bits, float(scale), out.reshape(-1))
     return out
 
 
@@ -29,7 +37,7 @@ def _of_arrays(loop: Callable[..., None]) -> Callable[..., Any]:
 
     def run(first: Any, *others: Any) -> Any:
         out = np.empty(first.shape, first.dtype)
-        over(PART, loop, *(a.reshape(-1) for a in (first, *others, out)))
+        over(HEAVY, loop, *[a.reshape(-1) for a in (first, *others, out)])
         return out
 
     return run
@@ -44,13 +52,21 @@ def erfinv(x: Any, plain: Plain) -> Any:
     return _of_arrays(error_functions.erfinv)(x)
 
 
+def _returned(loop: Callable[..., int], *args: Any) -> int:
+    """Return the sum of what a loop returns for parts of its arrays."""
+    first = args[0]
+    made = np.zeros((-(-len(first) // part_of(HEAVY, first)), 1), np.int64)
+    over(HEAVY, loop, *args, Returned(made))
+    return int(made.sum())
+
+
 def _mostly(loop: Callable[..., int]) -> Callable[..., Any]:
     """A loop as a function that calls the plain one for elements outside of the range of the loop."""
 
     def run(x: Any, plain: Plain) -> Any:
         out = np.empty(x.shape, x.dtype)
         flat, made = x.reshape(-1), out.reshape(-1)
-        if any(over(PART, loop, flat, made)):
+        if _returned(loop, flat, made):
             rest = np.flatnonzero(~((flat > gamma_functions.LEAST) & (flat < gamma_functions.MOST)))
             made[rest] = plain(flat[rest])
         return out
@@ -69,11 +85,10 @@ def _left(loop: Callable[..., int]) -> Callable[..., Any]:
         out = np.empty(x.shape, x.dtype)
         flat, made = x.reshape(-1), out.reshape(-1)
         if isinstance(y, np.ndarray):
-            failed = over(PART, loop, flat, y.reshape(-1), made)
+            failed = _returned(loop, flat, y.reshape(-1), made)
         else:
-            divisor = np.full(1, y, x.dtype)
-            failed = over(PART, lambda some, result: loop(some, divisor, result), flat, made)
-        return NotImplemented if any(failed) else out
+            failed = _returned(loop, flat, Whole(np.full(1, y, x.dtype)), made)
+        return NotImplemented if failed else out
 
     return run
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...ops.nn.padding import sources
-from ..dispatch import PART
-from ..parts import over
+from ..dispatch import HEAVY
 from .loops import images as loops
+from .ranges import Whole, over
 
 
 def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
@@ -18,7 +18,7 @@ def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
     shape = (*x.shape[:-2], *geometry[-1])
     best, code = np.empty(shape, x.dtype), np.empty(shape, np.uint8)
     numbers = _numbers(geometry)
-    over(PART, lambda x, *made: loops.maxima(x, *numbers, *made), *map(_images, (x, best, code)))
+    over(HEAVY, loops.maxima, _images(x), *numbers, _images(best), _images(code))
     return best, code
 
 
@@ -26,7 +26,7 @@ def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     """As `ops.conv.pool_kernels.max_place`."""
     out = np.zeros((*g.shape[:-2], *size), g.dtype)
     numbers = _numbers(geometry)
-    over(PART, lambda g, code, made: loops.put_back(g, code, *numbers, made), *map(_images, (g, code, out)))
+    over(HEAVY, loops.put_back, _images(g), _images(code), *numbers, _images(out))
     return out
 
 
@@ -36,7 +36,7 @@ def _images(x: Any) -> Any:
 
 def _numbers(geometry: Any) -> Any:
     """Kernel, stride, padding and dilation as arrays."""
-    return [np.array(v, np.int64) for v in geometry[:4]]
+    return [Whole(np.array(v, np.int64)) for v in geometry[:4]]
 
 
 def summed_taps(x: Any, taps: Any, dim: int) -> Any:

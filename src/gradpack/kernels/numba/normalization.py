@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any
 
 import numpy as np
 
-from ..dispatch import WIDE
-from ..parts import over
+from ..dispatch import HEAVY
 from .loops import channel_norms
 from .loops import rows as row_loops
+from .ranges import Each, Whole, over, part_of
 
 
 def normalized_rows(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
@@ -18,8 +17,8 @@ def normalized_rows(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     count, length = rows.shape
     out, mean, rstd = np.empty_like(rows), np.empty((count, 1), rows.dtype), np.empty((count, 1), rows.dtype)
     by, plus = _ones(weight, length, rows), np.zeros(0, rows.dtype) if bias is None else bias
-    loop = row_loops.layer_norm
-    over(WIDE, lambda x, *made: loop(x, by, plus, float(eps), *made), rows, out, mean.reshape(-1), rstd.reshape(-1))
+    made = out, mean.reshape(-1), rstd.reshape(-1)
+    over(HEAVY, row_loops.layer_norm, rows, Whole(by), Whole(plus), float(eps), *made)
     return out, mean, rstd
 
 
@@ -27,14 +26,11 @@ def normalized_rows_backward(rows: Any, g: Any, weight: Any, mean: Any, rstd: An
     """As `ops.nn.normalize.normalized_rows_backward`."""
     by = _ones(weight, rows.shape[1], rows)
     input_g = np.empty_like(rows)
-
-    def work(x: Any, g: Any, mean: Any, rstd: Any, input_g: Any) -> Any:
-        sums = np.empty_like(by), np.empty_like(by)
-        row_loops.layer_norm_gradients(g, x, by, mean, rstd, input_g, *sums)
-        return sums
-
-    parts = over(WIDE, work, rows, g, mean.reshape(-1), rstd.reshape(-1), input_g)
-    return _needed((input_g, *(reduce(np.add, sums) for sums in zip(*parts, strict=True))), needs)
+    parts = -(-len(rows) // part_of(HEAVY, rows))
+    sums = np.empty((parts, *by.shape), by.dtype), np.empty((parts, *by.shape), by.dtype)
+    vectors = mean.reshape(-1), rstd.reshape(-1)
+    over(HEAVY, row_loops.layer_norm_gradients, g, rows, Whole(by), *vectors, input_g, *map(Each, sums))
+    return _needed((input_g, *(np.add.reduce(of_parts, axis=0) for of_parts in sums)), needs)
 
 
 def moments(x: Any) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dispatch import PART
-from ..parts import over
+from ..dispatch import HEAVY
 from .loops import optimizers as loops
+from .ranges import Whole, over
 
 
 def adam_update(data: Any, grad: Any, mean: Any, square: Any, largest: Any, given: list[Any]) -> None:
@@ -20,8 +20,4 @@ def adam_update(data: Any, grad: Any, mean: Any, square: Any, largest: Any, give
     near = options["betas"][0] > 0.5
     constants = np.array(numbers, data.dtype)
     flat = [a.reshape(-1) for a in (data, grad, mean, square, mean if largest is None else largest)]
-
-    def loop(*arrays: Any) -> None:
-        loops.adam(*arrays, constants, decay, bool(options["maximize"]), near, largest is not None)
-
-    over(PART, loop, *flat)
+    over(HEAVY, loops.adam, *flat, Whole(constants), decay, bool(options["maximize"]), near, largest is not None)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from ..dispatch import PART, WIDE
-from ..parts import over
+from ..dispatch import HEAVY, PART
 from .loops import rows as loops
+from .ranges import over
 
 
 def _lines(x: Any) -> Any:
@@ -63,6 +63,6 @@ def _of_rows(loop: Callable[..., None], part: int) -> Callable[..., Any]:
     return run
 
 
-softmax, log_softmax = _of_rows(loops.softmax, PART), _of_rows(loops.log_softmax, PART)
-softmax_slope = _of_rows(loops.softmax_gradient, WIDE)
-log_softmax_slope = _of_rows(loops.log_softmax_gradient, WIDE)
+softmax, log_softmax = _of_rows(loops.softmax, HEAVY), _of_rows(loops.log_softmax, HEAVY)
+softmax_slope = _of_rows(loops.softmax_gradient, PART)
+log_softmax_slope = _of_rows(loops.log_softmax_gradient, PART)

@@ -12,6 +12,7 @@ from ...base import late
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import general
 from ...declare.decorators import linear as linear_kind
+from ...kernels.dispatch import accelerated
 from ..reduce.kernels import add_up
 from .dropped import light
 
@@ -73,21 +74,26 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Any:
         >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.zeros(3))
         tensor([[2., 2., 2.]])
     """
+    if bias is not None and (
+        (len(bias.shape) > 1 and bias.shape[0] != 1) or (bias.shape and bias.shape[-1] not in (1, weight.shape[0]))
+    ):
+        raise ValueError("bias")
     if len(weight.shape) < 2:
         out = product(input, weight)
-    elif len(input.shape) == 2:
-        out = product(input, weight.mT)
-    else:  # one large product is faster than one for each leading index
-        out = product(np.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1])), weight.mT)
-        out = np.reshape(out, (*input.shape[:-1], weight.shape[0]))
-    if bias is None:
-        return out
-    if (len(bias.shape) > 1 and bias.shape[0] != 1) or (bias.shape and bias.shape[-1] not in (1, weight.shape[0])):
-        raise ValueError("bias")
-    if out.shape:
-        out += bias
-        return out
-    return out + bias
+        return out if bias is None else out + bias
+    rows = input  # one large product is faster than one for each leading index
+    if len(input.shape) != 2:
+        rows = np.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1]))
+    out = product(rows, weight.mT) if bias is None else affine(rows, weight.mT, bias)
+    return out if rows is input else np.reshape(out, (*input.shape[:-1], weight.shape[0]))
+
+
+@accelerated
+def affine(rows: Any, matrix: Any, bias: Any) -> Any:
+    """`rows @ matrix + bias`."""
+    out = product(rows, matrix)
+    out += bias
+    return out
 
 
 def _weight_gradient(g: Any, input: Any, shape: Any) -> Any:

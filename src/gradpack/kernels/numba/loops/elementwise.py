@@ -16,6 +16,20 @@ from .loop import inlined, loop
 
 
 @loop
+def added(a: Any, b: Any, out: Any) -> None:
+    """`a + b`."""
+    for i in range(a.size):
+        out[i] = a[i] + b[i]
+
+
+@loop
+def added_to(a: Any, b: Any) -> None:
+    """`a + b`, written to `a`."""
+    for i in range(a.size):
+        a[i] += b[i]
+
+
+@loop
 def masked(x: Any, kept: Any, scale: float, out: Any) -> None:
     """`x * scale` where `kept`, bytes of 1 and 0, else `x * 0`."""
     factor = x.dtype.type(scale)

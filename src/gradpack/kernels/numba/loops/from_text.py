@@ -16,8 +16,10 @@ from . import functions
 from .loop import loop
 
 _NAMES: dict[str, Any] = {
-    name: getattr(functions, name) for name in "exp exp2 expm1 log log1p tanh maximum minimum".split()
-} | {"sqrt": np.sqrt, "floor": np.floor, "ceil": np.ceil, "trunc": np.trunc, "rint": np.rint, "one": np.float32(1)}
+    **{name: getattr(functions, name) for name in "exp exp2 expm1 log log1p tanh maximum minimum".split()},
+    **{name: getattr(np, name) for name in "sqrt floor ceil trunc rint empty".split()},
+    "one": np.float32(1),
+}
 
 
 def loop_of(text: str) -> Callable[..., Any]:

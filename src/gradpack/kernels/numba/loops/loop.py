@@ -19,17 +19,17 @@ _TEXTS = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glo
 STATE = sha1(_TEXTS, usedforsecurity=False).hexdigest()[:12]
 
 
-def _compiled(function: Function, fastmath: Any) -> Function:
+def compiled(function: Function, fastmath: Any) -> Function:
     made: Function = njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
     keep(made, STATE)
     return made
 
 
 # A loop over elements. A product and the sum after it may be rounded once, which only makes it more precise.
-loop = partial(_compiled, fastmath={"contract"})
+loop = partial(compiled, fastmath={"contract"})
 # A loop that rounds after each operation, as passes of NumPy do: its results have the same bits.
-exact = partial(_compiled, fastmath=False)
+exact = partial(compiled, fastmath=False)
 # A reduction, in any order. NumPy sums pairwise, which is no less precise, so callers sum partial results.
-summing = partial(_compiled, fastmath={"contract", "reassoc"})
+summing = partial(compiled, fastmath={"contract", "reassoc"})
 # A scalar function that loops call. It is inlined.
-inlined = partial(_compiled, fastmath={"contract"})
+inlined = partial(compiled, fastmath={"contract"})

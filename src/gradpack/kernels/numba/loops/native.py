@@ -1,0 +1,162 @@
+"""What loops need beside Numba's Python: numbers and arrays at addresses, shared counters, calls by address."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from platform import machine
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from .loop import inlined
+
+_I8, _I32, _I64, _F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_PAUSES = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}
+
+
+def _pointer(builder: Any, address: Any, kind: Any) -> Any:
+    return builder.inttoptr(address, kind.as_pointer())
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def read(typing: Any, address: Any) -> Any:
+    """The int64 at an address, which other threads may write."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_pointer(builder, args[0], _I64), "seq_cst", 8)
+
+    return types.int64(types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def write(typing: Any, address: Any, value: Any) -> Any:
+    """Set the int64 at an address, which other threads may read."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store_atomic(args[1], _pointer(builder, args[0], _I64), "seq_cst", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def add(typing: Any, address: Any, value: Any) -> Any:
+    """Add to the int64 at an address in one step; return what it was before."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.atomic_rmw("add", _pointer(builder, args[0], _I64), args[1], "seq_cst")
+
+    return types.int64(types.int64, types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def pause(typing: Any) -> Any:
+    """Let the other thread of this core run for some cycles."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        name = _PAUSES.get(machine())
+        if name is not None:
+            builder.call(builder.module.declare_intrinsic(name, (), ir.FunctionType(ir.VoidType(), [])), ())
+        return context.get_dummy_value()
+
+    return types.void(), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def number_at(typing: Any, address: Any) -> Any:
+    """The float64 at an address."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load(_pointer(builder, args[0], _F64))
+
+    return types.float64(types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def memory_at(typing: Any, address: Any) -> Any:
+    """An address as a pointer, for `numba.carray`."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], _I8.as_pointer())
+
+    return types.voidptr(types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def call(typing: Any, function: Any, block: Any, low: Any, high: Any) -> Any:
+    """Call the function of three int64 whose address `address_of` returned."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer = _I8.as_pointer()
+        kind = ir.FunctionType(_I32, [pointer.as_pointer(), pointer.as_pointer(), _I64, _I64, _I64])
+        result, error = (builder.alloca(pointer) for _ in range(2))
+        return builder.call(_pointer(builder, args[0], kind), [result, error, *args[1:]])
+
+    return types.int32(types.int64, types.int64, types.int64, types.int64), code
+
+
+@inlined
+def data_of(array: int) -> int:
+    """The address of the numbers of an array of NumPy's, from the address of the object: `id(array)` in CPython."""
+    return read(array + 16)
+
+
+def address_of(function: Any) -> int:
+    """Return the address of the machine code of a loop of three int64 that returns nothing."""
+    signature = (types.int64,) * 3
+    function.compile(signature)
+    made = function.overloads[signature]
+    _KEPT.append(made)
+    return int(made.library.get_pointer_to_function(made.fndesc.llvm_func_name))
+
+
+_KEPT: list[Any] = []  # code whose address is known must stay
+
+
+def _product(size: Any, number: Any) -> Callable[..., Any]:
+    """The product of BLAS, with sizes of these integers, of these numbers."""
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def gemm(
+        typing: Any, function: Any, flip_a: Any, flip_b: Any, m: Any, n: Any, k: Any, a: Any, lda: Any, b: Any,
+        ldb: Any, beta: Any, c: Any, ldc: Any,
+    ) -> Any:  # fmt: skip
+        """Call `cblas_?gemm` at an address, by rows, with alpha 1: `flip_a` and `flip_b` are 111 or 112."""
+
+        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            where, flip_a, flip_b, m, n, k, a, lda, b, ldb, beta, c, ldc = args
+            pointer = _I8.as_pointer()
+            kind = ir.FunctionType(
+                ir.VoidType(),
+                [_I32, _I32, _I32, size, size, size, number, pointer, size, pointer, size, number, pointer, size],
+            )
+            beta = beta if number is _F64 else builder.fptrunc(beta, number)
+
+            def narrow(x: Any, to: Any) -> Any:
+                return x if to is _I64 else builder.trunc(x, to)
+
+            def at(x: Any) -> Any:
+                return builder.inttoptr(x, pointer)
+
+            given = [
+                ir.Constant(_I32, 101), narrow(flip_a, _I32), narrow(flip_b, _I32), narrow(m, size), narrow(n, size),
+                narrow(k, size), ir.Constant(number, 1.0), at(a), narrow(lda, size), at(b), narrow(ldb, size), beta,
+                at(c), narrow(ldc, size),
+            ]  # fmt: skip
+            builder.call(_pointer(builder, where, kind), given)
+            return context.get_dummy_value()
+
+        whole = types.int64
+        return types.void(*(whole,) * 10, types.float64, whole, whole), code
+
+    made: Callable[..., Any] = gemm
+    return made
+
+
+GEMMS = {
+    (wide, char): _product(_I64 if wide else _I32, ir.FloatType() if char == "f" else _F64)
+    for wide in (True, False)
+    for char in "fd"
+}

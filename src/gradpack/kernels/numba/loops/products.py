@@ -1,0 +1,74 @@
+"""Parts of matrix products, by the BLAS library that NumPy calls."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray
+
+from .loop import loop
+from .native import GEMMS, address_of, data_of, memory_at, read
+
+# What a block holds: addresses (of BLAS's function, and of the arrays' objects), how the matrices lie, and the batch.
+FIELDS = (
+    "function a b c bias m n k lda ldb ldc flip_a flip_b by_columns lines inner a_outer a_inner b_outer b_inner".split()
+)
+(
+    FUNCTION, A, B, C, BIAS, M, N, K, LDA, LDB, LDC, FLIP_A, FLIP_B, BY_COLUMNS, LINES, INNER, A_OUTER, A_INNER,
+    B_OUTER, B_INNER,
+) = (8 * i for i in range(len(FIELDS)))  # fmt: skip
+_FLIPPED = 112  # CBLAS's word for a transposed matrix
+
+
+def _of(wide: bool, char: str) -> Any:
+    gemm, kind = GEMMS[wide, char], np.dtype(char).type
+    size = np.dtype(char).itemsize
+
+    def product(block: int, low: int, high: int) -> None:
+        m, n, k = read(block + M), read(block + N), read(block + K)
+        lda, ldb, ldc = read(block + LDA), read(block + LDB), read(block + LDC)
+        flip_a, flip_b = read(block + FLIP_A), read(block + FLIP_B)
+        by_columns, lines, inner = read(block + BY_COLUMNS), read(block + LINES), read(block + INNER)
+        a, b, c = data_of(read(block + A)), data_of(read(block + B)), data_of(read(block + C))
+        total = n if by_columns else m
+        tiles = (total + lines - 1) // lines
+        for item in range(low, high):
+            matrix, tile = item // tiles, item % tiles
+            outer, within = matrix // inner, matrix % inner
+            here_a = a + size * (outer * read(block + A_OUTER) + within * read(block + A_INNER))
+            here_b = b + size * (outer * read(block + B_OUTER) + within * read(block + B_INNER))
+            here_c = c + size * matrix * m * ldc
+            first = tile * lines
+            count = min(lines, total - first)
+            rows, columns = m, n
+            if by_columns:
+                columns = count
+                here_b += size * first * (ldb if flip_b == _FLIPPED else 1)
+                here_c += size * first
+            else:
+                rows = count
+                here_a += size * first * (1 if flip_a == _FLIPPED else lda)
+                here_c += size * first * ldc
+            gemm(read(block + FUNCTION), flip_a, flip_b, rows, columns, k, here_a, lda, here_b, ldb, 0.0, here_c, ldc)
+            if read(block + BIAS):
+                start = first if by_columns else 0
+                plus = carray(memory_at(data_of(read(block + BIAS)) + size * start), columns, kind)
+                out = carray(memory_at(here_c), (rows, ldc), kind)
+                for i in range(rows):
+                    for j in range(columns):
+                        out[i, j] += plus[j]
+
+    product.__name__ = product.__qualname__ = f"product_{char}_{'64' if wide else '32'}"
+    return address_of(loop(product))
+
+
+def product_of(wide: bool, char: str) -> int:
+    """Return the address of the function of parts, for numbers of `char` and sizes of 64 bits or 32."""
+    found = _MADE.get((wide, char))
+    if found is None:
+        found = _MADE[wide, char] = _of(wide, char)
+    return found
+
+
+_MADE: dict[tuple[bool, str], int] = {}

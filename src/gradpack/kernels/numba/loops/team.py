@@ -1,0 +1,116 @@
+"""Threads that take the parts of compiled work without the lock of the interpreter.
+
+What they share is an array of int64, a line of the cache for each number: the number of the work that came last, the
+next part, how many threads are at work, and what the work is. Work is a function of `(block, low, high)`, all int64:
+the address of its arguments, and a range.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter_ns
+from typing import Any
+
+from .loop import loop
+from .native import add, call, pause, read, write
+
+LINE = 64  # bytes
+TURN, OPEN, NEXT, ACTIVE, SEATS, PYTHON, FUNCTION, BLOCK, SIZE, PART = (LINE * i for i in range(10))
+CELLS = LINE // 8 * 10
+
+
+@loop
+def _take_parts(shared: int) -> None:
+    function, block, size, part = (
+        read(shared + FUNCTION), read(shared + BLOCK), read(shared + SIZE), read(shared + PART),
+    )  # fmt: skip
+    while True:
+        low = add(shared + NEXT, 1) * part
+        if low >= size:
+            return
+        call(function, block, low, min(size, low + part))
+
+
+@loop
+def serve(shared: int, seen: int, rounds: int, after: int) -> bool:
+    """Take parts of the work that comes, until none came for so many rounds; return whether Python has work instead.
+
+    Args:
+        seen: the address of the number of the work that this thread has seen last.
+        after: rounds to wait before Python's work: the thread that brings it has the lock of the interpreter.
+    """
+    left = rounds
+    while True:
+        turn = read(shared + TURN)
+        if turn == read(seen):
+            if left <= 0:
+                return False
+            left -= 1
+            pause()
+            continue
+        write(seen, turn)
+        left = rounds
+        if read(shared + PYTHON) == turn:
+            for _ in range(after):
+                pause()
+            return True
+        add(shared + ACTIVE, 1)  # now the work stays, if it is still open
+        if read(shared + OPEN) == turn and add(shared + SEATS, -1) > 0:
+            _take_parts(shared)
+        add(shared + ACTIVE, -1)
+
+
+@loop
+def run(shared: int, function: int, block: int, size: int, part: int, helpers: int) -> None:
+    """Take parts of new work, together with so many threads of those that serve; return when all are done."""
+    write(shared + FUNCTION, function)
+    write(shared + BLOCK, block)
+    write(shared + SIZE, size)
+    write(shared + PART, part)
+    write(shared + NEXT, 0)
+    write(shared + SEATS, helpers)
+    turn = read(shared + TURN) + 1
+    write(shared + OPEN, turn)
+    write(shared + TURN, turn)
+    _take_parts(shared)
+    write(shared + OPEN, 0)
+
+
+@loop
+def wait(address: int, value: int, rounds: int) -> bool:
+    """Wait for so many rounds until the number at an address is no other one; return whether it is."""
+    left = rounds
+    while read(address) != value:
+        if left <= 0:
+            return False
+        left -= 1
+        pause()
+    return True
+
+
+@loop
+def alone(function: int, block: int, size: int, part: int) -> None:
+    """Run all parts of some work on this thread."""
+    for low in range(0, size, part):
+        call(function, block, low, min(size, low + part))
+
+
+def rounds_of_a_microsecond(address: int) -> int:
+    """Return how many rounds of waiting take a microsecond on this processor; the number at the address is not -1."""
+    least = 1 << 62
+    wait(address, -1, 1)
+    for _ in range(5):
+        start = perf_counter_ns()
+        wait(address, -1, 4000)
+        least = min(least, perf_counter_ns() - start)
+    return max(1, 4000 * 1000 // least)
+
+
+def of_pool() -> Any:
+    """Return what `base.pool.teams` holds."""
+    from array import array
+
+    from ....base.pool import Team
+
+    cell = array("q", [0])
+    rounds = rounds_of_a_microsecond(cell.buffer_info()[0])
+    return Team(serve, run, wait, alone, rounds, CELLS, TURN, ACTIVE, PYTHON)

@@ -1,0 +1,90 @@
+"""Large matrix products in parts over all cores, by BLAS's own function, called without the lock of the interpreter.
+
+The parts follow from the shapes alone, so that results do not depend on the number of threads: where a matrix is cut,
+BLAS adds in another order.
+"""
+
+from __future__ import annotations
+
+from array import array
+from math import prod
+from struct import Struct
+from typing import Any
+
+import numpy as np
+
+from ...base import blas
+from ...base.pool import Compiled, split_compiled
+from .loops.products import FIELDS, product_of
+
+_LINES = 64  # rows or columns: whole tiles of BLAS
+_PART = 1 << 21  # multiplications of a part, at least
+_MUCH = 1 << 25  # where there are more than two parts
+_PLAIN, _FLIPPED = 111, 112  # CBLAS's words for matrices that lie by rows, and by columns
+_pack = Struct(f"{len(FIELDS)}q").pack
+
+
+def product(a: Any, b: Any) -> Any:
+    """As `backends.numpy.product`."""
+    return affine(a, b, None)
+
+
+def affine(a: Any, b: Any, bias: Any) -> Any:
+    """Return `a @ b`, plus a vector if there is one; NotImplemented if BLAS does not take matrices as they lie."""
+    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
+        return NotImplemented
+    if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:  # one large product
+        made = affine(a.reshape(-1, a.shape[-1]), b, bias)
+        return made if made is NotImplemented else made.reshape(*a.shape[:-1], b.shape[1])
+    native = a.dtype
+    lies_a, lies_b, function = _lies(a), _lies(b), blas.gemm(native.char)
+    if lies_a is None or lies_b is None or function is None or not native.isnative:
+        return NotImplemented
+    m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
+    batch: tuple[int, ...] = ()
+    strides = (1, 0, 0, 0, 0)
+    if a.ndim > 2 or b.ndim > 2:
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        if len(batch) > 2:
+            return NotImplemented
+        strides = batch[-1], *_steps(a, batch), *_steps(b, batch)
+    elif min(m, n) < _LINES and k > 4096:  # few numbers, each a long sum
+        return NotImplemented
+    count = prod(batch)
+    lines = _lines(max(m, n), m * n * k, count)
+    made = np.empty((*batch, m, n), native)
+    block = _pack(
+        function[0], id(a), id(b), id(made), 0 if bias is None else id(bias), m, n, k, lies_a[1], lies_b[1], n,
+        lies_a[0], lies_b[0], n > m, lines, *strides,
+    )  # fmt: skip
+    work = Compiled(product_of(function[1], native.char), array("q", block))
+    tiles = -(-max(m, n) // lines)
+    blas.on_one_thread(split_compiled, work, count * tiles, max(1, _PART * tiles // (m * n * k)))
+    return made
+
+
+def _lines(total: int, multiplications: int, matrices: int) -> int:
+    """Return how many rows or columns a part has: each part packs the whole other matrix, so there are few."""
+    units = -(-total // _LINES)
+    wanted = max(2, min(multiplications // _MUCH, units // 4)) if matrices == 1 else 1
+    return -(-units // max(1, min(wanted, units, multiplications // _PART))) * _LINES
+
+
+def _lies(x: Any) -> tuple[int, int] | None:
+    """Return how a matrix lies, and the distance of its rows or columns; None if BLAS does not take it."""
+    size, (rows, columns), (down, across) = x.itemsize, x.shape[-2:], x.strides[-2:]
+    if not x.flags.aligned:
+        return None
+    if across == size and down % size == 0 and (down >= columns * size or rows == 1):
+        return _PLAIN, max(down // size, columns)
+    if down == size and across % size == 0 and (across >= rows * size or columns == 1):
+        return _FLIPPED, max(across // size, rows)
+    return None
+
+
+def _steps(x: Any, batch: Any) -> tuple[int, int]:
+    """Return the distances, in numbers, of what two batch dimensions count."""
+    given = [0] * (2 - (x.ndim - 2)) + [
+        0 if n == 1 else s // x.itemsize for n, s in zip(x.shape[:-2], x.strides[:-2], strict=True)
+    ]
+    return (0, given[1]) if len(batch) == 1 else (given[0], given[1])

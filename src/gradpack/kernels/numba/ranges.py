@@ -1,0 +1,101 @@
+"""Loops over parts of arrays, on all cores, without the lock of the interpreter.
+
+For each loop and kinds of arguments a function of a range is written and compiled, which makes arrays of parts and
+calls the loop. Parts follow from the shapes alone.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable
+from functools import cache
+from struct import Struct
+from sys import byteorder
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...base.pool import Compiled, split_compiled
+from .loops.from_text import loop_of
+from .loops.ranges import function_of
+
+_array_type = np.ndarray
+
+
+class Whole(NamedTuple):
+    """An array of which every part gets the whole."""
+
+    array: Any
+
+
+class Each(NamedTuple):
+    """An array whose first dimension counts parts: each gets its own element."""
+
+    array: Any
+
+
+class Returned(NamedTuple):
+    """An array of shape (parts, 1) that takes what the loop returns."""
+
+    array: Any
+
+
+float32, float64 = np.float32, np.float64
+_LETTERS = {Whole: "w", Each: "e", Returned: "r"}
+_BITS = Struct("=d").pack
+
+
+def over(part: int, loop: Callable[..., Any], *args: Any, first: Any = None) -> None:
+    """Call a loop on parts of its arrays, divided along the first dimension.
+
+    Args:
+        part: elements of the first array in a part, at most.
+        args: the arguments of the loop: arrays of equal length, which are divided, arrays as `Whole` or `Each`, and
+            numbers. All arrays are dense.
+        first: the array that counts, if it is not the first argument.
+    """
+    counted = args[0] if first is None else first
+    length = len(counted)
+    split_over(length, part_of(part, counted), loop, *args)
+
+
+def part_of(part: int, first: Any) -> int:
+    """Return the length of a part of an array, of so many elements at most."""
+    return max(1, part * len(first) // max(first.size, 1))
+
+
+def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> None:
+    """Call a loop on parts of so many elements of the first dimension; see `over`."""
+    if not length:
+        return
+    kinds, fields = [], [step]
+    for a in args:
+        kind = type(a)
+        if kind is _array_type:
+            kinds.append(("d", a.ndim, a.dtype.char))
+            fields += id(a), *a.shape[1:]
+        elif kind in _LETTERS:
+            kinds.append((_LETTERS[kind], a.array.ndim, a.array.dtype.char))
+            fields += id(a.array), *a.array.shape[kind is not Whole :]
+        elif kind is float or kind is float32 or kind is float64:
+            kinds.append(("f", 0, "f" if kind is float32 else "d"))
+            fields.append(int.from_bytes(_BITS(a), byteorder, signed=True))
+        else:
+            kinds.append(("b" if kind is bool else "i", 0, ""))
+            fields.append(int(a))
+    split_compiled(Compiled(_function(loop, tuple(kinds)), array("q", fields)), length, step)
+
+
+def of_text(text: str) -> Callable[..., None]:
+    """Return `split_over` for the loop that a text defines: `loops.from_text`."""
+    loop = loop_of(text)
+
+    def run(length: int, step: int, *args: Any) -> None:
+        split_over(length, step, loop, *args)
+
+    return run
+
+
+@cache
+def _function(loop: Callable[..., Any], kinds: tuple[tuple[str, int, str], ...]) -> int:
+    return function_of(loop, kinds)
