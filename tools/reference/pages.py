@@ -73,9 +73,9 @@ def described(entry: Entry) -> list[tuple[str, str]]:
 
 
 def _said(docs: docstrings.Docs) -> dict[str, str]:
-    """What a docstring says of each argument; one entry may be about several."""
+    """What a docstring says of each argument, or of the attribute that keeps it; one entry may be about several."""
     found = {}
-    for names, text in docs.items("Args"):
+    for names, text in [*docs.items("Attributes"), *docs.items("Args")]:
         for name in re.split(r", | and ", names):
             found[name.strip().lstrip("*")] = text
     return found

@@ -253,6 +253,9 @@ class enforce_grad_layout_policy(Switch):  # noqa: N801 - torch's name
 
     With False, `.grad` takes over a gradient that has no other reference, whatever its layout, without a copy.
 
+    Args:
+        enable: True (the default): a gradient of other strides is copied into the layout of its leaf.
+
     Example::
 
         >>> import gradpack as torch

@@ -201,6 +201,9 @@ def disable_saved_tensors_hooks(error_message: Any) -> Any:
 
     Given a function instead of a message, run it without the active hooks, and return its result.
 
+    Args:
+        error_message: the text of the error; or a function to run at once.
+
     Raises:
         RuntimeError: on entry, if hooks are active already.
 
