@@ -258,6 +258,9 @@ def _equal(a: Any, b: Any) -> bool:
 class CumulativeDistributionTransform(Transform):
     """`y = P(X <= x)` under a distribution of numbers, which maps its values to the unit interval.
 
+    Args:
+        distribution: the distribution, which has `cdf` and, for the inverse, `icdf`.
+
     Example::
 
         >>> import gradpack as torch

@@ -25,6 +25,10 @@ _KL_MEMOIZE: dict[tuple[type, type], _Formula | None] = {}
 def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
     """A decorator: the function `f(p, q)` is the divergence of these classes and their subclasses.
 
+    Args:
+        type_p: the class of `p`.
+        type_q: the class of `q`.
+
     Raises:
         TypeError: for what is no class.
 

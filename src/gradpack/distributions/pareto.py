@@ -132,7 +132,24 @@ class GeneralizedPareto(Distribution):
 
 
 class Weibull(TransformedDistribution):
-    """`P(X > x) = exp(-(x / scale)^concentration)`."""
+    """The Weibull distribution: `P(X > x) = exp(-(x / scale)^concentration)`.
+
+    Args:
+        scale: the value that is exceeded with probability `exp(-1)`: positive.
+        concentration: the exponent: positive; 1 gives the exponential distribution.
+
+    Raises:
+        ValueError: for parameters that are not positive, if arguments are validated.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> weibull = torch.distributions.Weibull(scale=2.0, concentration=1.0)
+        >>> weibull.mean
+        tensor(2.)
+        >>> 1 - weibull.cdf(torch.tensor(2.0))
+        tensor(0.3679)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive
