@@ -84,7 +84,7 @@ Example::
     tensor([True, True])
 """
 transform_to = ConstraintRegistry()
-transform_to.__doc__ = """Return a transform from all real numbers into a constraint, for optimization; it may be no bijection.
+transform_to.__doc__ = """Return a transform from all real numbers into a constraint, for optimization: any, if need be.
 
 Args:
     constraint: the constraint that results satisfy.

@@ -185,6 +185,10 @@ class _Together(_lr_base.LRScheduler):
 class SequentialLR(_Together):
     """One schedule after another: the next one begins, at its epoch 0, at each of `milestones`.
 
+    Args:
+        schedulers: the schedules, all of this optimizer.
+        milestones: the epochs at which the next one begins: one fewer than schedules.
+
     Raises:
         ValueError: unless there is one milestone fewer than schedules, all of one optimiser.
 
@@ -249,6 +253,13 @@ def _undo(schedule: Any) -> None:
 
 class ChainedScheduler(_Together):
     """Several schedules at once, each of which changes the rate that the one before has left.
+
+    Args:
+        schedulers: the schedules, all of one optimizer.
+        optimizer: the optimizer: that of the first schedule, unless given.
+
+    Raises:
+        ValueError: for no schedule, schedules of several optimizers, and a `ReduceLROnPlateau`.
 
     Example::
 
