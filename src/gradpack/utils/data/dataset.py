@@ -139,6 +139,9 @@ def _column(dataset: Any, indices: Sequence[Any]) -> Any:
 class ConcatDataset(Dataset[T_co]):
     """Datasets one after the other.
 
+    Args:
+        datasets: the data sets, each with a length.
+
     Raises:
         AssertionError: for no dataset, and for one that can only be iterated over.
 
@@ -173,6 +176,12 @@ class ConcatDataset(Dataset[T_co]):
 
 class ChainDataset(IterableDataset[Any]):
     """Iterable datasets one after the other.
+
+    Args:
+        datasets: the data sets: each an `IterableDataset`.
+
+    Raises:
+        AssertionError: when it is read, if one is no `IterableDataset`.
 
     Example::
 

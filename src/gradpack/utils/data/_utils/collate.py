@@ -42,6 +42,9 @@ def default_collate(batch: Any) -> Any:
 
     Floats become float64, integers int64; strings stay a list.
 
+    Args:
+        batch: the examples: a list.
+
     Raises:
         TypeError: for examples of any other type.
         RuntimeError: for sequences of different lengths.
