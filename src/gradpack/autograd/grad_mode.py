@@ -234,6 +234,9 @@ def is_multithreading_enabled() -> bool:
 class set_multithreading_enabled(Switch):  # noqa: N801 - torch's name
     """Set what `is_multithreading_enabled` returns: at once as a function, or for a block.
 
+    Args:
+        mode: what it is to return.
+
     Example::
 
         >>> import gradpack as torch

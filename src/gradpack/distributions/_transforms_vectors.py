@@ -176,7 +176,7 @@ class CorrCholeskyTransform(Transform):
         left = pad(1 - (y * y).cumsum(-1)[..., :-1], [1, 0], value=1)
         return (tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(left, diag=-1).sqrt()).atanh()
 
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor, intermediates: Any = None) -> Tensor:
         # An entry's slope is 1 - tanh², times the length that is left: the half power of 1 - tanh² of those before.
         slope = 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
         n = y.shape[-1]

@@ -82,6 +82,10 @@ def _distance(kind: type, base: type) -> int:
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """Return KL(p || q): the expected value of `log p(x) - log q(x)` under `p`, of the shape of the batch.
 
+    Args:
+        p: a distribution.
+        q: another one, over the same values.
+
     Raises:
         NotImplementedError: for classes without a formula.
 

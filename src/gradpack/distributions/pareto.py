@@ -22,6 +22,10 @@ __all__ = ["GeneralizedPareto", "Pareto", "Weibull"]
 class Pareto(TransformedDistribution):
     """A power law: `P(X > x) = (scale / x)^alpha`, for `x` from `scale` on.
 
+    Args:
+        scale: the smallest value: positive.
+        alpha: the exponent: the probability of values above `x` is `(scale / x)^alpha`; positive.
+
     Example::
 
         >>> import gradpack as torch
@@ -59,6 +63,8 @@ class GeneralizedPareto(Distribution):
     """Generalized Pareto: `P(X > x) = (1 + c z)^(-1/c)` with `z = (x - loc) / scale`; `exp(-z)` for `c = 0`.
 
     Args:
+        loc: the smallest value.
+        scale: how far values spread above `loc`: positive.
         concentration: `c`. Below zero the values end at `loc - scale / c`.
 
     Example::

@@ -73,7 +73,7 @@ class GraphDrawing:
     edges: list[tuple[int, int]]
     saved_bytes: int
     title: str = ""
-    _layout: Layout | None = field(default=None, repr=False, compare=False)
+    _layout: Layout | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def dot(self) -> str:

@@ -86,6 +86,10 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 class StackDataset(Dataset[Any]):
     """Examples of several datasets side by side: tuples, or dicts where the datasets are given by name.
 
+    Args:
+        args: the data sets: examples are tuples then.
+        kwargs: the data sets by name: examples are dicts then.
+
     Raises:
         ValueError: for datasets of different lengths, none, or some with and some without a name.
 
@@ -212,6 +216,10 @@ class ChainDataset(IterableDataset[Any]):
 
 class Subset(Dataset[T_co]):
     """The examples of a dataset that have these indices.
+
+    Args:
+        dataset: the data set.
+        indices: a sequence of ints.
 
     Example::
 

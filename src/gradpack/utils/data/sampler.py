@@ -113,6 +113,9 @@ class RandomSampler(Sampler[int]):
 class SubsetRandomSampler(Sampler[int]):
     """Yields the given indices in a random order, drawn anew in each epoch.
 
+    Args:
+        indices: a sequence of ints.
+
     Example::
 
         >>> from gradpack.utils.data import SubsetRandomSampler

@@ -17,6 +17,9 @@ from ....ops.shape.join import stack
 def default_convert(data: Any) -> Any:
     """NumPy arrays and numbers in nested containers as tensors; all else as it is. Tuples become lists.
 
+    Args:
+        data: an example: an array, a NumPy number, nested containers of them, or anything else.
+
     Example::
 
         >>> import numpy as np
