@@ -191,7 +191,7 @@ def needs(holds: bool, message: str) -> None:
 
 def same_as(path: str) -> Any:
     """Return a property that reads another attribute, which may be one of a part: `same_as("base_dist.scale")`."""
-    return property(attrgetter(path))
+    return property(attrgetter(path), doc="")  # not that of `attrgetter`
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:

@@ -10,7 +10,7 @@ from ..autograd.profiler_util import ProfilerActivity
 
 
 class ProfilerAction(Enum):
-    """What a profiler does in a step, as a schedule says: nothing, warm up, record, or record and save the trace.
+    """A profiler's action in a step, which a schedule returns: nothing, warm up, record, or record and save the trace.
 
     `DEVICE_STOPPED` is torch's for a device that has stopped recording before the CPU; no schedule returns it.
 
