@@ -17,7 +17,7 @@ from .arguments import ARGUMENTS
 from .formulas import formula
 from .names import MODULES, Entry, entries, index_page
 
-_BASES = (nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler, distributions.Distribution)
+_BASES: tuple[type, ...] = (nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler, distributions.Distribution)
 _BASES += (distributions.constraints.Constraint, distributions.Transform)
 _PYTHONS = {"builtins", "collections"}  # what classes inherit from these is known
 _KINDS = {"elementwise": "Inputs are broadcast with each other; the result has the shape of that."}
@@ -55,7 +55,9 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
         items = [(n, t) for n, t in docs.items(section) if not set(n.split(", ")) <= arguments]
         parts += _table(title, ("Name", "Meaning"), [(f"`{n}`", _cell(t)) for n, t in items])
     if isinstance(entry.value, EnumType):
-        parts += _table("Values", ("Name", "Number"), [(f"`{m.name}`", f"`{m.value}`") for m in entry.value])
+        parts += _table(
+            "Values", ("Name", "Number"), [(f"`{name}`", f"`{m.value}`") for name, m in entry.value.__members__.items()]
+        )
     for section in ("Returns", "Yields"):
         if docs.sections.get(section):
             parts += [f"## {section}", _block("\n".join(docs.sections[section]).strip())]
