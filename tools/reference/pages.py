@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from enum import EnumType
 from html import escape
+from typing import Any
 
 from gradpack import distributions, nn, optim
 from gradpack.declare.op import REGISTRY
@@ -55,9 +56,8 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
         items = [(n, t) for n, t in docs.items(section) if not set(n.split(", ")) <= arguments]
         parts += _table(title, ("Name", "Meaning"), [(f"`{n}`", _cell(t)) for n, t in items])
     if isinstance(entry.value, EnumType):
-        parts += _table(
-            "Values", ("Name", "Number"), [(f"`{name}`", f"`{m.value}`") for name, m in entry.value.__members__.items()]
-        )
+        members: dict[str, Any] = dict(entry.value.__members__)
+        parts += _table("Values", ("Name", "Number"), [(f"`{name}`", f"`{m.value}`") for name, m in members.items()])
     for section in ("Returns", "Yields"):
         if docs.sections.get(section):
             parts += [f"## {section}", _block("\n".join(docs.sections[section]).strip())]
