@@ -51,8 +51,8 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     if drawn:
         parts.append(f'<div class="formula">{drawn}</div>')
     parts += _arguments(entry, docs, texts)
-    arguments = {p.name for p in signatures.parameters(texts)}
     for section, title in (("Attributes", "Attributes"), ("Shape", "Shapes")):
+        arguments = {p.name for p in signatures.parameters(texts)}
         items = [(n, t) for n, t in docs.items(section) if not set(n.split(", ")) <= arguments]
         parts += _table(title, ("Name", "Meaning"), [(f"`{n}`", _cell(t)) for n, t in items])
     if isinstance(entry.value, EnumType):

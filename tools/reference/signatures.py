@@ -117,8 +117,9 @@ def _plain(text: str) -> str:
     assert isinstance(tree, ast.FunctionDef)
     lines = _parameters_of(tree.args)
     back = f" -> {ast.unparse(tree.returns)}" if tree.returns else ""
-    if len(text) <= _WIDTH:
-        return f"{tree.name}({', '.join(lines)}){back}"
+    line = f"{tree.name}({', '.join(lines)}){back}"
+    if len(line) <= _WIDTH:
+        return line
     return f"{tree.name}(\n" + "".join(f"    {line},\n" for line in lines) + f"){back}"
 
 
