@@ -25,7 +25,7 @@ def fork_rng(
     enabled: bool = True,
     _caller: str = "fork_rng",
     _devices_kw: str = "devices",
-    device_type: str = "cpu",
+    device_type: str | None = None,
 ) -> Iterator[None]:
     """Restore the state of the random generator at the end of this block.
 

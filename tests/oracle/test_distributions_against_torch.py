@@ -211,3 +211,30 @@ def test_refusals(name):
                 WRONG[name](library.distributions, library)
         errors.append(caught.type.__name__)
     assert errors[0] == errors[1]
+
+
+SAID = {
+    "independent": lambda D, T: D.constraints.independent(1, 1),
+    "independent of a part": lambda D, T: D.constraints.independent(D.constraints.real, "1"),
+    "less than none": lambda D, T: D.constraints.independent(D.constraints.real, -1),
+    "mixture": lambda D, T: D.constraints.MixtureSameFamilyConstraint(3),
+    "cat": lambda D, T: D.constraints.cat([1]),
+    "lengths": lambda D, T: D.constraints.cat([D.constraints.real], 0, [1, 2]),
+    "stack": lambda D, T: D.constraints.stack([1]),
+    "dim": lambda D, T: D.constraints.stack([D.constraints.real], 3).check(T.ones(2)),
+    "cat of transforms": lambda D, T: D.CatTransform([1]),
+    "lengths of transforms": lambda D, T: D.CatTransform([D.ExpTransform()], 0, [1, 2]),
+    "dim of transforms": lambda D, T: D.CatTransform([D.ExpTransform()], 3)(T.ones(2)),
+    "size of transforms": lambda D, T: D.StackTransform([D.ExpTransform()])(T.ones(2)),
+    "property": lambda D, T: D.constraints.dependent_property(unknown=1),
+}
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_what_errors_say(name):
+    errors = []
+    for library in (gradpack, torch):
+        with pytest.raises((AssertionError, TypeError)) as caught:
+            SAID[name](library.distributions, library)
+        errors.append((caught.type, str(caught.value)))
+    assert errors[0] == errors[1]

@@ -97,6 +97,10 @@ def test_schedules_of_schedules(name: str) -> None:
         assert len(state["_schedulers"]) == 3
         schedule.load_state_dict(state)
         seen.append([*first, *course(schedule, optimizer, 8)])
+        if name == "SequentialLR":
+            schedule.recursive_undo()
+            schedule.recursive_undo(parts[0])
+            seen[-1].append([part.last_epoch for part in parts])
     assert_same(*seen)
 
 

@@ -45,6 +45,23 @@ def test_pages_have_paths_of_their_own():
     assert len({path.lower() for path in found}) == len(found) == len(OWN) + len(names.MODULES) + 1
 
 
+def test_pages_show_nothing_of_pythons_own():
+    inside = re.compile(r"ForwardRef|InitVar|attrgetter|^\| `\w+\(?\)?` \| .*-&gt; ", re.MULTILINE)
+    assert [path for path, text in pages.pages().items() if inside.search(text)] == []
+
+
+def test_the_page_of_an_enumeration():
+    text = pages.page(ENTRIES["profiler.ProfilerAction"], ENTRIES)
+    assert "| `RECORD_AND_SAVE` | `3` |" in text
+
+
+def test_attributes_that_are_arguments_are_told_once():
+    text = pages.page(ENTRIES["autograd.profiler.FunctionEvent"], ENTRIES)
+    assert "| `start_us` | `float` |" in text and "| `time_range` | an `Interval`" in text
+    text = pages.page(ENTRIES["extend.OpInfo"], ENTRIES)
+    assert text.count("its parameters, as text") == 1 and "## Attributes" not in text
+
+
 def test_links_lead_to_pages():
     found = pages.pages()
     for path, text in found.items():

@@ -6,7 +6,9 @@ import inspect
 import os
 import re
 from collections.abc import Iterable
+from enum import EnumType
 from html import escape
+from typing import Any
 
 from gradpack import distributions, nn, optim
 from gradpack.declare.op import REGISTRY
@@ -16,7 +18,9 @@ from .arguments import ARGUMENTS
 from .formulas import formula
 from .names import MODULES, Entry, entries, index_page
 
-_BASES = (nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler, distributions.Distribution)
+_BASES: tuple[type, ...] = (nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler, distributions.Distribution)
+_BASES += (distributions.constraints.Constraint, distributions.Transform)
+_PYTHONS = {"builtins", "collections"}  # what classes inherit from these is known
 _KINDS = {"elementwise": "Inputs are broadcast with each other; the result has the shape of that."}
 
 
@@ -48,7 +52,12 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
         parts.append(f'<div class="formula">{drawn}</div>')
     parts += _arguments(entry, docs, texts)
     for section, title in (("Attributes", "Attributes"), ("Shape", "Shapes")):
-        parts += _table(title, ("Name", "Meaning"), [(f"`{n}`", _cell(t)) for n, t in docs.items(section)])
+        arguments = {p.name for p in signatures.parameters(texts)}
+        items = [(n, t) for n, t in docs.items(section) if not set(n.split(", ")) <= arguments]
+        parts += _table(title, ("Name", "Meaning"), [(f"`{n}`", _cell(t)) for n, t in items])
+    if isinstance(entry.value, EnumType):
+        members: dict[str, Any] = dict(entry.value.__members__)
+        parts += _table("Values", ("Name", "Number"), [(f"`{name}`", f"`{m.value}`") for name, m in members.items()])
     for section in ("Returns", "Yields"):
         if docs.sections.get(section):
             parts += [f"## {section}", _block("\n".join(docs.sections[section]).strip())]
@@ -73,9 +82,9 @@ def described(entry: Entry) -> list[tuple[str, str]]:
 
 
 def _said(docs: docstrings.Docs) -> dict[str, str]:
-    """What a docstring says of each argument; one entry may be about several."""
+    """What a docstring says of each argument, or of the attribute that keeps it; one entry may be about several."""
     found = {}
-    for names, text in docs.items("Args"):
+    for names, text in [*docs.items("Attributes"), *docs.items("Args")]:
         for name in re.split(r", | and ", names):
             found[name.strip().lstrip("*")] = text
     return found
@@ -122,8 +131,11 @@ def _members(value: type) -> list[str]:
     for name in sorted(dir(value)):
         member = inspect.getattr_static(value, name)
         known = getattr(value, name, None)
-        if name[0] == "_" or member is inspect.getattr_static(base, name, None):
+        owner = next((kind for kind in value.__mro__ if name in vars(kind)), value)
+        if name[0] == "_" or member is inspect.getattr_static(base, name, None) or owner.__module__ in _PYTHONS:
             continue
+        if isinstance(member, property):
+            known = _described_property(value, name)
         if not (callable(known) or isinstance(member, property)) or not inspect.getdoc(known):
             continue
         call = "" if isinstance(member, property) else "()"
@@ -133,6 +145,12 @@ def _members(value: type) -> list[str]:
     if base is not object:
         found.append(f"{'And those' if rows else 'Methods: those'} of `{base.__name__}`.")
     return found
+
+
+def _described_property(value: type, name: str) -> property | None:
+    """Return a property of a class, or the nearest one that it overrides, that has a text; None if there is none."""
+    found = (vars(kind).get(name) for kind in value.__mro__)
+    return next((p for p in found if isinstance(p, property) and p.__doc__), None)
 
 
 def _table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -6,10 +6,10 @@ import ast
 import inspect
 import re
 from dataclasses import dataclass
-from enum import EnumType
+from enum import Enum, EnumType
 from functools import cache
 from types import FunctionType
-from typing import Any
+from typing import Any, ForwardRef
 
 from tools.stubs.modules import _named
 from tools.stubs.signatures import function_text
@@ -88,7 +88,12 @@ class _Shown:
 
     def __repr__(self) -> str:
         value = self.value
+        if isinstance(value, ForwardRef):
+            value = value.__forward_arg__
+        if isinstance(value, Enum):
+            return str(value)
         if isinstance(value, str):
+            value = re.sub(r"^InitVar\[(.*)\]$", r"\1", value)  # of a dataclass
             return value if re.search(r"[\[|A-Z]", value) or value in _TYPES else repr(value)
         if isinstance(value, type | FunctionType):
             return str(value.__name__).strip("<>")
@@ -108,12 +113,13 @@ def _plain(text: str) -> str:
     text = re.sub(r"\b_(bool|int|float|complex|dtype|layout|Device|memory_format|Index)\b", r"\1", text)
     text = re.sub(r"\b_Scalar\b", "Number", text).replace("'Array'", "Tensor").replace("Array", "Tensor")
     text = re.sub(r"\.\.\.$", "", text.replace(":\n    ...", "").removeprefix("def ")).strip()
-    if len(text) <= _WIDTH:
-        return text
     tree = ast.parse(f"def {text}: ...").body[0]
     assert isinstance(tree, ast.FunctionDef)
     lines = _parameters_of(tree.args)
     back = f" -> {ast.unparse(tree.returns)}" if tree.returns else ""
+    line = f"{tree.name}({', '.join(lines)}){back}"
+    if len(line) <= _WIDTH:
+        return line
     return f"{tree.name}(\n" + "".join(f"    {line},\n" for line in lines) + f"){back}"
 
 

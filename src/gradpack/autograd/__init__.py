@@ -45,7 +45,20 @@ if TYPE_CHECKING:  # imported lazily
 
 
 def variable(*args: Any, **kwargs: Any) -> Any:
-    """Raises, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only."""
+    """Raises, as in torch: use `tensor`. The module of this name is `autograd.variable` for imports only.
+
+    Raises:
+        RuntimeError: always.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> try:
+        ...     torch.autograd.variable([1.0])
+        ... except RuntimeError as error:
+        ...     print(error)
+        torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead
+    """
     raise RuntimeError("torch.autograd.variable(...) is deprecated, use torch.tensor(...) instead")
 
 
@@ -53,7 +66,18 @@ variable.Variable = Variable  # type: ignore[attr-defined]
 
 
 def kineto_available() -> bool:
-    """Always False: Kineto, the library behind torch's profiler, is not used."""
+    """Always False: Kineto, the library behind torch's profiler, is not used.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.kineto_available()
+        False
+        >>> with torch.profiler.profile() as prof:
+        ...     _ = torch.ones(3) + 1
+        >>> [event.key for event in prof.key_averages()]
+        ['aten::ones', 'aten::add']
+    """
     return False
 
 

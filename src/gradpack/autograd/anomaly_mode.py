@@ -162,6 +162,23 @@ class set_detect_anomaly:  # noqa: N801 - torch's name
     Args:
         mode: on or off.
         check_nan: whether nan in a gradient is an error.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings
+        >>> x = torch.tensor([-1.0], requires_grad=True)
+        >>> with warnings.catch_warnings(action="ignore"), torch.autograd.set_detect_anomaly(True):
+        ...     x.sqrt().sum().backward()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+        >>> with torch.autograd.set_detect_anomaly(True, check_nan=False):
+        ...     x.sqrt().sum().backward()
+        >>> x.grad
+        tensor([nan])
+        >>> torch.is_anomaly_enabled()
+        False
     """
 
     def __init__(self, mode: bool, check_nan: bool = True) -> None:

@@ -35,6 +35,7 @@ def backward(
         grad_tensors: the gradient of each; None for a scalar.
         retain_graph: keep the saved tensors. Default: the value of `create_graph`.
         create_graph: record the backward, so that gradients can be differentiated.
+        grad_variables: the former name of `grad_tensors`; gives a FutureWarning.
         inputs: accumulate into these only.
 
     Raises:
@@ -109,12 +110,18 @@ def grad(
         grad_outputs: the gradient of each output; None for a scalar.
         retain_graph: keep the saved tensors. Default: the value of `create_graph`.
         create_graph: record the backward, so that the gradients can be differentiated.
+        only_inputs: of no effect; False gives a FutureWarning. `backward` accumulates into all leaves.
         allow_unused: return None for an input that the outputs do not depend on.
         is_grads_batched: whether the first dimension of each gradient is a batch dimension.
         materialize_grads: return zeros instead of None.
 
     Returns:
         A tuple with one gradient for each input, or a dict if `inputs` is one.
+
+    Raises:
+        RuntimeError: if an output does not require grad, a gradient is missing or of the wrong shape, the graph was
+            freed by an earlier backward, or, without `allow_unused`, an input is not in the graph.
+        ValueError: for `materialize_grads=True` with `allow_unused=False`.
 
     Example::
 

@@ -14,7 +14,24 @@ from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot
 
 
 class GradientEdge(NamedTuple):
-    """An edge of the graph: a node and the number of its output. Stands for a tensor without holding its data."""
+    """An edge of the graph: a node and the number of its output. Stands for a tensor without holding its data.
+
+    Args:
+        node: the node: a `grad_fn`, or the AccumulateGrad of a leaf.
+        output_nr: the number of the output of the node.
+        ownership_token: keeps alive what the node alone does not: of a leaf its tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor(2.0, requires_grad=True)
+        >>> y = x * 3
+        >>> edge = torch.autograd.graph.GradientEdge(y.grad_fn, 0)
+        >>> z = y * y
+        >>> del y
+        >>> torch.autograd.grad(z, [edge])
+        (tensor(12.),)
+    """
 
     node: Node
     output_nr: int

@@ -234,6 +234,9 @@ def is_multithreading_enabled() -> bool:
 class set_multithreading_enabled(Switch):  # noqa: N801 - torch's name
     """Set what `is_multithreading_enabled` returns: at once as a function, or for a block.
 
+    Args:
+        mode: what it is to return.
+
     Example::
 
         >>> import gradpack as torch
@@ -252,6 +255,9 @@ class enforce_grad_layout_policy(Switch):  # noqa: N801 - torch's name
     """Set whether a gradient must have the strides of its leaf: at once as a function, or for a block.
 
     With False, `.grad` takes over a gradient that has no other reference, whatever its layout, without a copy.
+
+    Args:
+        enable: True (the default): a gradient of other strides is copied into the layout of its leaf.
 
     Example::
 

@@ -208,14 +208,23 @@ def gradgradcheck(
     """Compare second derivatives of `func` with finite differences.
 
     Args:
-        func: as for `gradcheck`.
-        inputs: as for `gradcheck`.
+        func: takes the inputs and returns a tensor or a tuple of tensors. Checked is its backward as a function of the
+            inputs and the gradients of the outputs.
+        inputs: a tensor or a tuple; those with requires_grad are checked.
         grad_outputs: the gradients of the outputs; random by default.
+        eps: the perturbation for finite differences.
+        atol: allowed absolute difference.
+        rtol: allowed relative difference.
         gen_non_contig_grad_outputs: make random `grad_outputs` non-contiguous.
+        raise_exception: raise if a check fails; False: return False.
+        nondet_tol: the largest difference between two backward passes.
+        check_undefined_grad: check that undefined gradients are treated as zeros.
+        check_grad_dtypes: check that second derivatives have the dtypes of the inputs.
+        check_batched_grad: check batched gradients by `vmap` against single ones.
         check_fwd_over_rev: check forward mode over reverse mode.
         check_rev_over_rev: check reverse mode over reverse mode.
-
-    The other arguments are those of `gradcheck`.
+        fast_mode: compare one random direction instead of every element.
+        masked: perturb only the specified elements of a sparse input.
 
     Raises:
         GradcheckError: with both Jacobians, if they differ and `raise_exception` is set.

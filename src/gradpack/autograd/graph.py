@@ -89,8 +89,25 @@ def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
 
     Inference tensors have no version counter and are skipped.
 
+    Args:
+        tensor: a tensor, or several.
+
     Raises:
         RuntimeError: for an argument that is no tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> y = x.exp()  # saved for backward
+        >>> y.detach().numpy()[0] = 0  # autograd does not see that
+        >>> torch.autograd.graph.increment_version(y)
+        >>> y._version
+        1
+        >>> y.sum().backward()
+        Traceback (most recent call last):
+            ...
+        RuntimeError: one of the variables needed for gradient computation has been modified by an inplace ...
     """
     if not isinstance(tensor, Iterable):
         raise RuntimeError("increment_version expect a Iterable[Tensor] as input")
@@ -206,12 +223,23 @@ def _node_of(tensor: Tensor) -> Any:
 
 
 def region_activation_memory_budget(budget: float) -> AbstractContextManager[None]:
-    """A setting of torch's compiler: raises here, as torch does outside of a compiled region.
+    """A setting of torch's compiler: raises here, as torch does outside of a compiled region. See `saved.budget`.
+
+    Args:
+        budget: the fraction of the activations to keep, from 0 to 1.
 
     Raises:
         TypeError: if `budget` is no number.
         ValueError: if it is not between 0 and 1.
         RuntimeError: otherwise.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.graph.region_activation_memory_budget(0.5)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: torch.autograd.graph.region_activation_memory_budget can only be used inside a torch.compile ...
     """
     if isinstance(budget, bool) or not isinstance(budget, int | float):
         raise TypeError(
@@ -227,12 +255,36 @@ def region_activation_memory_budget(budget: float) -> AbstractContextManager[Non
 
 
 def set_warn_on_accumulate_grad_stream_mismatch(enabled: bool) -> None:
-    """Set whether to warn of gradients from another GPU stream. Has no effect here."""
+    """Set whether to warn of gradients from another GPU stream. Has no effect here.
+
+    Args:
+        enabled: whether to warn.
+
+    Raises:
+        RuntimeError: if `enabled` is no bool.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.graph.set_warn_on_accumulate_grad_stream_mismatch(False)
+    """
     _check_flag(enabled)
 
 
 def set_override_stale_capture_stream(enabled: bool) -> None:
-    """Set how stale streams are treated during CUDA graph capture. Has no effect here."""
+    """Set how stale streams are treated during CUDA graph capture. Has no effect here.
+
+    Args:
+        enabled: whether to replace stale streams.
+
+    Raises:
+        RuntimeError: if `enabled` is no bool.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.autograd.graph.set_override_stale_capture_stream(True)
+    """
     _check_flag(enabled)
 
 

@@ -8,15 +8,8 @@ from operator import attrgetter
 from typing import Any
 
 from .profiling import table as layout
-from .profiling.events import (
-    DeviceType,
-    FormattedTimesMixin,
-    FunctionEvent,
-    FunctionEventAvg,
-    Interval,
-    Kernel,
-    ProfilerActivity,
-)
+from .profiling.event_parts import DeviceType, FormattedTimesMixin, Interval, Kernel, ProfilerActivity
+from .profiling.events import FunctionEvent, FunctionEventAvg
 from .profiling.kineto import EventMetadata, MemRecordsAcc, StringTable
 from .profiling.table import format_memory as _format_memory  # noqa: F401 - torch's name
 from .profiling.table import format_share as _format_time_share  # noqa: F401
@@ -30,7 +23,28 @@ _IN_NOTEBOOKS = 50  # rows
 
 
 class EventList(list[Any]):
-    """A list of events, or of averages, that can be shown as a table."""
+    """A list of events, or of averages, that can be shown as a table.
+
+    Args:
+        events: the events, or averages of events.
+        use_device: the kind of the device that was measured beside the CPU.
+        profile_memory: whether tables have columns of memory.
+        with_flops: whether tables have a column of floating point operations.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> with torch.autograd.profiler.profile() as prof:
+        ...     _ = torch.ones(100).exp().sum()
+        >>> events = prof.function_events
+        >>> isinstance(events, torch.autograd.profiler_util.EventList), [event.name for event in events]
+        (True, ['aten::ones', 'aten::exp', 'aten::sum'])
+        >>> averages = prof.key_averages()
+        >>> "aten::exp" in averages.table(sort_by="cpu_time_total")
+        True
+        >>> events.total_average().count
+        3
+    """
 
     def __init__(
         self,

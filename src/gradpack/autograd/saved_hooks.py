@@ -32,6 +32,16 @@ def _run_inside(manager: Any, fn: Callable[[], Any]) -> Any:
         return fn()
 
 
+class _InitSignature:
+    """The `__signature__` of classes that have a `__new__`: that of their `__init__`."""
+
+    def __get__(self, made: Any, owner: Any) -> inspect.Signature:
+        if made is not None:  # an instance is called with a function
+            raise AttributeError("__signature__")
+        found = inspect.signature(owner.__init__)
+        return found.replace(parameters=list(found.parameters.values())[1:])
+
+
 class saved_tensors_hooks:  # noqa: N801 - torch's name
     """Pack every tensor that autograd saves in this block, and unpack it when backward needs it.
 
@@ -61,6 +71,7 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
     """
 
     compose = False
+    __signature__ = _InitSignature()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Any:
         made = super().__new__(cls)
@@ -70,7 +81,7 @@ class saved_tensors_hooks:  # noqa: N801 - torch's name
         made.__init__(*args[:2], **kwargs)  # type: ignore[misc]
         return _run_inside(made, fn)
 
-    def __init__(self, pack_hook: PackHook, unpack_hook: UnpackHook, *, compose: bool = False) -> None:
+    def __init__(self, pack_hook: PackHook, unpack_hook: UnpackHook, fn: Any = None, *, compose: bool = False) -> None:
         self.pack_hook = pack_hook
         self.unpack_hook = unpack_hook
         self.compose = compose
@@ -200,6 +211,9 @@ def disable_saved_tensors_hooks(error_message: Any) -> Any:
     """Disable saved tensor hooks in a block: entering some raises RuntimeError with `error_message`.
 
     Given a function instead of a message, run it without the active hooks, and return its result.
+
+    Args:
+        error_message: the text of the error; or a function to run at once.
 
     Raises:
         RuntimeError: on entry, if hooks are active already.

@@ -32,6 +32,11 @@ class VariableMeta(type):
 class Variable(metaclass=VariableMeta):
     """Torch's former name for tensors with autograd: `Variable(data)` returns a tensor on the same storage.
 
+    Args:
+        data: a tensor; None for an empty one.
+        requires_grad: whether the result requires a gradient.
+        volatile: of no effect; True warns. `no_grad` is what it was for.
+
     Raises:
         TypeError: if `data` is no tensor.
 

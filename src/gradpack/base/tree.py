@@ -222,12 +222,12 @@ _add(
 )
 
 
-def tree_flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
+def tree_flatten(tree: Any, is_leaf: Callable[[Any], bool] | None = None) -> tuple[list[Any], TreeSpec]:
     """Return the leaves of nested containers from left to right, and their structure."""
-    node = SUPPORTED_NODES.get(node_type(value))
-    if node is None or (is_leaf is not None and is_leaf(value)):
-        return [value], LEAF
-    items, context = node.flatten_fn(value)
+    node = SUPPORTED_NODES.get(node_type(tree))
+    if node is None or (is_leaf is not None and is_leaf(tree)):
+        return [tree], LEAF
+    items, context = node.flatten_fn(tree)
     leaves: list[Any] = []
     children = []
     for item in items:
@@ -241,20 +241,20 @@ def tree_flatten(value: Any, is_leaf: Callable[[Any], bool] | None = None) -> tu
     return leaves, TreeSpec(node.type, context, children)
 
 
-def tree_unflatten(leaves: Any, spec: TreeSpec) -> Any:
+def tree_unflatten(leaves: Any, treespec: TreeSpec) -> Any:
     """Rebuild nested containers from their leaves and their structure."""
     leaves = list(leaves)
-    if len(leaves) != spec.num_leaves:
+    if len(leaves) != treespec.num_leaves:
         raise ValueError(
             f"tree_unflatten(leaves, treespec): `leaves` has length {len(leaves)} but the spec refers to a pytree that "
-            f"holds {spec.num_leaves} items ({spec})."
+            f"holds {treespec.num_leaves} items ({treespec})."
         )
-    if spec.type is None:
+    if treespec.type is None:
         return leaves[0]
     items, rest = [], iter(leaves)
-    for child in spec._children:
+    for child in treespec._children:
         items.append(next(rest) if child.type is None else tree_unflatten(islice(rest, child.num_leaves), child))  # noqa: PERF401 - called often
-    return SUPPORTED_NODES[spec.type].unflatten_fn(items, spec.context)
+    return SUPPORTED_NODES[treespec.type].unflatten_fn(items, treespec.context)
 
 
 def tree_map(function: Callable[..., Any], tree: Any, *rests: Any) -> Any:

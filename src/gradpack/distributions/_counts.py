@@ -89,6 +89,11 @@ class NegativeBinomial(Odds):
 
     `total_count` may be any number from zero on: a Poisson number whose rate is a gamma number.
 
+    Args:
+        total_count: the number of failures.
+        probs: the probability of a success.
+        logits: its log-odds; instead of `probs`.
+
     Example::
 
         >>> import gradpack as torch

@@ -93,8 +93,8 @@ class Half(TransformedDistribution):
         self._check(value)
         return 2 * self.base_dist.cdf(value) - 1
 
-    def icdf(self, value: Any) -> Tensor:
-        return self.base_dist.icdf((value + 1) / 2)
+    def icdf(self, prob: Any) -> Tensor:  # torch's name
+        return self.base_dist.icdf((prob + 1) / 2)
 
     def entropy(self) -> Tensor:
         return self.base_dist.entropy() - math.log(2)

@@ -177,6 +177,10 @@ def _widened(constraint: Any, event_dim: int) -> Any:
 class ComposeTransform(Transform):
     """Transforms one after the other, the first of the list first.
 
+    Args:
+        parts: the transforms: a sequence.
+        cache_size: 1 keeps the latest input and result of each part, 0 keeps nothing.
+
     Example::
 
         >>> import gradpack as torch
@@ -267,6 +271,7 @@ class IndependentTransform(Transform):
     """A transform over blocks of values: the last dimensions become part of one value, whose log-determinants add.
 
     Args:
+        base_transform: the transform of each part.
         reinterpreted_batch_ndims: how many dimensions more belong to one value.
 
     Example::

@@ -197,6 +197,8 @@ class AffineTransform(Transform):
     """`y = loc + scale * x`.
 
     Args:
+        loc: what is added: a number or a tensor.
+        scale: the factor: a number or a tensor, not 0.
         event_dim: how many of the last dimensions are one value, over which the log-determinant is summed.
 
     Example::
@@ -257,6 +259,9 @@ def _equal(a: Any, b: Any) -> bool:
 
 class CumulativeDistributionTransform(Transform):
     """`y = P(X <= x)` under a distribution of numbers, which maps its values to the unit interval.
+
+    Args:
+        distribution: the distribution, which has `cdf` and, for the inverse, `icdf`.
 
     Example::
 

@@ -19,7 +19,7 @@ from ..ops.shape.join import cat, stack
 from . import constraints
 from ._transform import Alike, Transform, check_dim
 from ._transforms_pointwise import clipped_sigmoid
-from .utils import _sum_rightmost, tril_matrix_to_vec, vec_to_tril_matrix
+from .utils import _sum_rightmost, needs, tril_matrix_to_vec, vec_to_tril_matrix
 
 __all__ = [
     "CatTransform",
@@ -176,7 +176,7 @@ class CorrCholeskyTransform(Transform):
         left = pad(1 - (y * y).cumsum(-1)[..., :-1], [1, 0], value=1)
         return (tril_matrix_to_vec(y, diag=-1) / tril_matrix_to_vec(left, diag=-1).sqrt()).atanh()
 
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
+    def log_abs_det_jacobian(self, x: Tensor, y: Tensor, intermediates: Any = None) -> Tensor:
         # An entry's slope is 1 - tanh², times the length that is left: the half power of 1 - tanh² of those before.
         slope = 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
         n = y.shape[-1]
@@ -199,6 +199,13 @@ class CorrCholeskyTransform(Transform):
 
 class ReshapeTransform(Transform):
     """The last dimensions in another shape.
+
+    Args:
+        in_shape: the shape of the last dimensions of the input.
+        out_shape: their shape in the result, with as many elements.
+
+    Raises:
+        ValueError: if the numbers of elements differ, or an input does not end in `in_shape`.
 
     Example::
 
@@ -249,13 +256,17 @@ def _reshaped(shape: Any, before: Any, after: Any) -> Any:
 
 
 class _Joined(Transform):
-    """Transforms of the parts of a value along a dimension."""
+    """Transforms of the parts of a value along a dimension, which `_join` makes a value again."""
+
+    _join: Any
 
     def __init__(self, tseq: Sequence[Transform], dim: int, cache_size: int) -> None:
-        assert all(isinstance(t, Transform) for t in tseq)
+        self.transforms, self.dim = list(tseq), dim
+        alike = all(isinstance(t, Transform) for t in self.transforms)
+        needs(alike, "All elements of tseq must be Transform instances")
         super().__init__(cache_size)
-        self.transforms = [t.with_cache(cache_size) for t in tseq] if cache_size else list(tseq)
-        self.dim = dim
+        if cache_size:
+            self.transforms = [t.with_cache(cache_size) for t in self.transforms]
 
     @property
     def bijective(self) -> bool:
@@ -265,11 +276,15 @@ class _Joined(Transform):
         """Split a value into the parts that the transforms get."""
         raise NotImplementedError
 
+    def _check_size(self, value: Tensor, n: int, what: str) -> None:
+        inside = -value.ndim <= self.dim < value.ndim
+        needs(inside, f"dim {self.dim} out of range for tensor with {value.ndim} dimensions")
+        found = value.shape[self.dim]
+        needs(found == n, f"x.size({self.dim}) = {found} must equal {what} {n}")
+
     def _constraint(self, parts: list[Any]) -> Any:
         """Return the constraint on a value from those on its parts."""
         raise NotImplementedError
-
-    _join: Any  # parts to a value
 
     @property
     def domain(self) -> Any:
@@ -296,7 +311,12 @@ class CatTransform(_Joined):
     """Consecutive parts of a dimension, each by its own transform.
 
     Args:
+        tseq: the transforms: a sequence, one for each part.
+        dim: the dimension.
         lengths: how long each part is; each 1 if not given.
+
+    Raises:
+        AssertionError: for what is no transform, and for lengths that do not fit the transforms or the input.
 
     Example::
 
@@ -313,7 +333,8 @@ class CatTransform(_Joined):
     ) -> None:
         super().__init__(tseq, dim, cache_size)
         self.lengths = [1] * len(self.transforms) if lengths is None else list(lengths)
-        assert len(self.lengths) == len(self.transforms)
+        agree = len(self.lengths) == len(self.transforms)
+        needs(agree, f"lengths ({len(self.lengths)}) must match transforms ({len(self.transforms)})")
 
     @property
     def event_dim(self) -> int:
@@ -328,14 +349,12 @@ class CatTransform(_Joined):
         return constraints.cat(parts, self.dim, self.lengths)
 
     def _parts(self, value: Tensor) -> Any:
-        assert -value.ndim <= self.dim < value.ndim
-        found = value.shape[self.dim]
-        assert found == self.length, f"x.size({self.dim}) = {found} must equal length {self.length}"
+        self._check_size(value, self.length, "length")
         return value.split(self.lengths, self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         each = [
-            _over_events(t, a, b, self.event_dim)
+            _sum_rightmost(t.log_abs_det_jacobian(a, b), self.event_dim - t.event_dim)  # of one value, or of many
             for t, a, b in zip(self.transforms, self._parts(x), self._parts(y), strict=True)
         ]
         dim = (self.dim - x.ndim if self.dim >= 0 else self.dim) + self.event_dim  # from the end of the batch
@@ -344,13 +363,15 @@ class CatTransform(_Joined):
         return sum(each[1:], start=each[0])
 
 
-def _over_events(transform: Transform, x: Tensor, y: Tensor, event_dim: int) -> Tensor:
-    """The log-determinant over values of `event_dim` dimensions, each of which is one value or many."""
-    return _sum_rightmost(transform.log_abs_det_jacobian(x, y), event_dim - transform.event_dim)
-
-
 class StackTransform(_Joined):
     """Slices of a dimension, each by its own transform.
+
+    Args:
+        tseq: the transforms: a sequence, one for each slice.
+        dim: the dimension.
+
+    Raises:
+        AssertionError: for what is no transform, and for an input with another number of slices.
 
     Example::
 
@@ -370,9 +391,7 @@ class StackTransform(_Joined):
         return constraints.stack(parts, self.dim)
 
     def _parts(self, value: Tensor) -> Any:
-        assert -value.ndim <= self.dim < value.ndim
-        found, n = value.shape[self.dim], len(self.transforms)
-        assert found == n, f"x.size({self.dim}) = {found} must equal len(transforms) {n}"
+        self._check_size(value, len(self.transforms), "len(transforms)")
         return value.unbind(self.dim)
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:

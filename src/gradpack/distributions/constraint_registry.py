@@ -20,7 +20,20 @@ __all__ = ["ConstraintRegistry", "biject_to", "transform_to"]
 
 
 class ConstraintRegistry:
-    """A table from classes of constraints to what makes the transform of a constraint of that class."""
+    """A table from classes of constraints to what makes the transform of a constraint of that class.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import constraints
+        >>> registry = torch.distributions.constraint_registry.ConstraintRegistry()
+        >>> @registry.register(constraints.greater_than)
+        ... def above(constraint):
+        ...     move = torch.distributions.AffineTransform(constraint.lower_bound, 1.0)
+        ...     return torch.distributions.ComposeTransform([torch.distributions.ExpTransform(), move])
+        >>> registry(constraints.greater_than(2.0))(torch.zeros(1))
+        tensor([3.])
+    """
 
     def __init__(self) -> None:
         self._registry: dict[type[Constraint], Callable[[Any], Any]] = {}
@@ -52,7 +65,45 @@ class ConstraintRegistry:
 
 
 biject_to = ConstraintRegistry()
+biject_to.__doc__ = """Return a bijection from all real numbers into a constraint.
+
+Args:
+    constraint: the constraint that results satisfy.
+
+Raises:
+    NotImplementedError: for a constraint without a bijection, such as `positive_definite`: see `transform_to`.
+
+Example::
+
+    >>> import gradpack as torch
+    >>> from gradpack.distributions import biject_to, constraints
+    >>> to_simplex = biject_to(constraints.simplex)  # of n numbers, from n - 1
+    >>> to_simplex(torch.zeros(2))
+    tensor([0.3333, 0.3333, 0.3333])
+    >>> to_simplex.inv(to_simplex(torch.zeros(2))).abs() < 1e-6
+    tensor([True, True])
+"""
 transform_to = ConstraintRegistry()
+transform_to.__doc__ = """Return a transform from all real numbers into a constraint, for optimization: any, if need be.
+
+Args:
+    constraint: the constraint that results satisfy.
+
+Raises:
+    NotImplementedError: for a constraint without a transform.
+
+Example::
+
+    >>> import gradpack as torch
+    >>> from gradpack.distributions import constraints, transform_to
+    >>> free = torch.zeros(3, requires_grad=True)
+    >>> weights = transform_to(constraints.simplex)(free)
+    >>> weights
+    tensor([0.3333, 0.3333, 0.3333], grad_fn=<SoftmaxBackward0>)
+    >>> transform_to(constraints.greater_than(2.0))(torch.zeros(2))
+    tensor([3., 3.])
+"""
+__test__ = {"biject_to": biject_to.__doc__, "transform_to": transform_to.__doc__}  # no functions: for doctest
 
 
 def _both(*kinds: Any) -> Callable[[Any], Any]:

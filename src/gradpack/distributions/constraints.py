@@ -113,7 +113,19 @@ class _Between(_Bounded):
 
 
 class _IntegerInterval(_Between):
-    """Integers between two bounds, which belong to them."""
+    """Integers between two bounds, which belong to them.
+
+    Args:
+        lower_bound: the lower bound: a number or a tensor.
+        upper_bound: the upper bound: a number or a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import constraints
+        >>> constraints.integer_interval(1, 6).check(torch.tensor([0.0, 1.0, 2.5, 6.0]))
+        tensor([False,  True, False,  True])
+    """
 
     is_discrete = True
 
@@ -138,35 +150,92 @@ class _Real(Constraint):
 
 
 class _GreaterThan(_Lower):
-    """Numbers above a bound."""
+    """Numbers above a bound.
+
+    Args:
+        lower_bound: the lower bound: a number or a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import constraints
+        >>> constraints.greater_than(1.0).check(torch.tensor([0.0, 1.0, 2.0]))
+        tensor([False, False,  True])
+    """
 
     def check(self, value: Tensor) -> Tensor:
         return self.lower_bound < value
 
 
 class _GreaterThanEq(_Lower):
-    """Numbers from a bound on."""
+    """Numbers from a bound on.
+
+    Args:
+        lower_bound: the lower bound: a number or a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import constraints
+        >>> constraints.greater_than_eq(1.0).check(torch.tensor([0.0, 1.0, 2.0]))
+        tensor([False,  True,  True])
+    """
 
     def check(self, value: Tensor) -> Tensor:
         return self.lower_bound <= value
 
 
 class _LessThan(_Upper):
-    """Numbers below a bound."""
+    """Numbers below a bound.
+
+    Args:
+        upper_bound: the upper bound: a number or a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import constraints
+        >>> constraints.less_than(1.0).check(torch.tensor([0.0, 1.0, 2.0]))
+        tensor([ True, False, False])
+    """
 
     def check(self, value: Tensor) -> Tensor:
         return value < self.upper_bound
 
 
 class _Interval(_Between):
-    """Numbers between two bounds, which belong to them."""
+    """Numbers between two bounds, which belong to them.
+
+    Args:
+        lower_bound: the lower bound: a number or a tensor.
+        upper_bound: the upper bound: a number or a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import constraints
+        >>> constraints.interval(0.0, torch.tensor([1.0, 2.0])).check(torch.tensor([1.5, 1.5]))
+        tensor([False,  True])
+    """
 
     def check(self, value: Tensor) -> Tensor:
         return (self.lower_bound <= value) & (value <= self.upper_bound)
 
 
 class _HalfOpenInterval(_Between):
-    """Numbers from a bound on, below another."""
+    """Numbers from a bound on, below another.
+
+    Args:
+        lower_bound: the lower bound: a number or a tensor.
+        upper_bound: the upper bound: a number or a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import constraints
+        >>> constraints.half_open_interval(0.0, 1.0).check(torch.tensor([0.0, 0.5, 1.0]))
+        tensor([ True,  True, False])
+    """
 
     def check(self, value: Tensor) -> Tensor:
         return (self.lower_bound <= value) & (value < self.upper_bound)
@@ -182,7 +251,18 @@ class _Simplex(Constraint):
 
 
 class _Multinomial(Constraint):
-    """Vectors of counts that sum to a bound, or to less."""
+    """Vectors of counts that sum to a bound, or to less.
+
+    Args:
+        upper_bound: the largest sum.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import constraints
+        >>> constraints.multinomial(3).check(torch.tensor([[1.0, 2.0], [2.0, 2.0]]))
+        tensor([ True, False])
+    """
 
     is_discrete = True
     event_dim = 1

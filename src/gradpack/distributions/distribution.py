@@ -27,6 +27,23 @@ class Distribution:
 
     A subclass sets `arg_constraints` and `support` and defines `sample` or `rsample`, `log_prob` and `expand`. Of the
     distributions here, `expand` follows from `arg_constraints`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class Coin(torch.distributions.Distribution):
+        ...     arg_constraints = {}
+        ...     support = torch.distributions.constraints.boolean
+        ...     def sample(self, sample_shape=()):
+        ...         return torch.randint(0, 2, self._extended_shape(sample_shape)).float()
+        ...     def log_prob(self, value):
+        ...         self._validate_sample(value)
+        ...         return torch.full_like(value, 0.5).log()
+        >>> coin = Coin(batch_shape=(3,))
+        >>> coin.sample((2,)).shape
+        gradpack.Size([2, 3])
+        >>> coin.log_prob(torch.tensor([0.0, 1.0, 1.0])).exp()
+        tensor([0.5000, 0.5000, 0.5000])
     """
 
     has_rsample: Any = False
@@ -258,6 +275,19 @@ class ExponentialFamily(Distribution):
     """A distribution whose entropy and divergences follow from the log-normaliser of its natural parameters.
 
     Source: Nielsen and Nock, 2010, "Entropies and cross-entropies of exponential families".
+
+    Args:
+        batch_shape: of independent distributions with parameters of their own.
+        event_shape: of one value.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions import ExponentialFamily, Exponential, kl_divergence
+        >>> issubclass(Exponential, ExponentialFamily)
+        True
+        >>> kl_divergence(Exponential(1.0), Exponential(2.0))
+        tensor(0.3069)
     """
 
     @property

@@ -211,7 +211,27 @@ class InverseGamma(TransformedDistribution):
 
 
 class StudentT(Distribution):
-    """Student's t: a standard normal number over the root of `χ² / df`, scaled and moved."""
+    """Student's t: a standard normal number over `sqrt(χ² / df)`, scaled and moved.
+
+    Args:
+        df: the degrees of freedom: positive.
+        loc: where the density is largest.
+        scale: the factor of its width: positive. `variance` is `scale² df / (df - 2)`.
+
+    Raises:
+        ValueError: for parameters that are not positive, if arguments are validated.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> t = torch.distributions.StudentT(df=3.0)
+        >>> t.variance
+        tensor(3.)
+        >>> t.log_prob(torch.tensor(0.0))
+        tensor(-1.0009)
+        >>> torch.distributions.StudentT(torch.tensor([1.0, 2.0])).mean
+        tensor([nan, 0.])
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"df": constraints.positive, **LocationScale.arg_constraints}
     support = constraints.real
@@ -254,6 +274,10 @@ class StudentT(Distribution):
 
 class FisherSnedecor(Distribution):
     """Fisher's F: the ratio of two χ² numbers, each over its degrees of freedom.
+
+    Args:
+        df1: the degrees of freedom of the numerator: positive.
+        df2: those of the denominator: positive.
 
     Example::
 

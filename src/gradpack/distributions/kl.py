@@ -25,6 +25,10 @@ _KL_MEMOIZE: dict[tuple[type, type], _Formula | None] = {}
 def register_kl(type_p: type, type_q: type) -> Callable[[Any], Any]:
     """A decorator: the function `f(p, q)` is the divergence of these classes and their subclasses.
 
+    Args:
+        type_p: the class of `p`.
+        type_q: the class of `q`.
+
     Raises:
         TypeError: for what is no class.
 
@@ -77,6 +81,10 @@ def _distance(kind: type, base: type) -> int:
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     """Return KL(p || q): the expected value of `log p(x) - log q(x)` under `p`, of the shape of the batch.
+
+    Args:
+        p: a distribution.
+        q: another one, over the same values.
 
     Raises:
         NotImplementedError: for classes without a formula.

@@ -111,9 +111,9 @@ class MixtureSameFamily(Distribution):
         each = self._component_distribution.cdf(self._pad(x))
         return (each * self._mixture_distribution.probs).sum(-1)
 
-    def log_prob(self, value: Any) -> Tensor:
-        self._check(value)
-        each = self._component_distribution.log_prob(self._pad(value))
+    def log_prob(self, x: Any) -> Tensor:  # torch's name
+        self._check(x)
+        each = self._component_distribution.log_prob(self._pad(x))
         return (each + self._mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
     def sample(self, sample_shape: Any = ()) -> Tensor:

@@ -138,6 +138,10 @@ class HalfNormal(Half):
 class LogisticNormal(TransformedDistribution):
     """Points of the simplex: `StickBreakingTransform` of vectors of normal numbers, one dimension longer.
 
+    Args:
+        loc: the mean of the normal vector, along the last dimension.
+        scale: its standard deviation: positive.
+
     Example::
 
         >>> import gradpack as torch

@@ -22,6 +22,10 @@ __all__ = ["GeneralizedPareto", "Pareto", "Weibull"]
 class Pareto(TransformedDistribution):
     """A power law: `P(X > x) = (scale / x)^alpha`, for `x` from `scale` on.
 
+    Args:
+        scale: the smallest value: positive.
+        alpha: the exponent: the probability of values above `x` is `(scale / x)^alpha`; positive.
+
     Example::
 
         >>> import gradpack as torch
@@ -59,6 +63,8 @@ class GeneralizedPareto(Distribution):
     """Generalized Pareto: `P(X > x) = (1 + c z)^(-1/c)` with `z = (x - loc) / scale`; `exp(-z)` for `c = 0`.
 
     Args:
+        loc: the smallest value.
+        scale: how far values spread above `loc`: positive.
         concentration: `c`. Below zero the values end at `loc - scale / c`.
 
     Example::
@@ -132,7 +138,24 @@ class GeneralizedPareto(Distribution):
 
 
 class Weibull(TransformedDistribution):
-    """`P(X > x) = exp(-(x / scale)^concentration)`."""
+    """The Weibull distribution: `P(X > x) = exp(-(x / scale)^concentration)`.
+
+    Args:
+        scale: the value that is exceeded with probability `exp(-1)`: positive.
+        concentration: the exponent: positive; 1 gives the exponential distribution.
+
+    Raises:
+        ValueError: for parameters that are not positive, if arguments are validated.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> weibull = torch.distributions.Weibull(scale=2.0, concentration=1.0)
+        >>> weibull.mean
+        tensor(2.)
+        >>> 1 - weibull.cdf(torch.tensor(2.0))
+        tensor(0.3679)
+    """
 
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive, "concentration": constraints.positive}
     support = constraints.positive

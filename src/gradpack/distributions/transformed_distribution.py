@@ -20,6 +20,7 @@ class Independent(Distribution):
     """A distribution some of whose batch dimensions are dimensions of one value, whose log-probabilities add.
 
     Args:
+        base_distribution: the distribution whose batch dimensions become parts of one value.
         reinterpreted_batch_ndims: how many of the last batch dimensions these are.
 
     Example::
@@ -95,6 +96,7 @@ class TransformedDistribution(Distribution):
     """The distribution of `transforms` of values of another: `log p(y) = log p(x) - log |dy/dx|`.
 
     Args:
+        base_distribution: the distribution of what is transformed.
         transforms: one, or a list, the first of which is applied first.
 
     Example::

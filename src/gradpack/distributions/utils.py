@@ -43,6 +43,9 @@ def _is_tensor_like(value: Any) -> bool:
 def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     """Tensors of one shape from numbers and tensors. Numbers get the dtype and the device of the first tensor.
 
+    Args:
+        values: numbers and tensors.
+
     Raises:
         ValueError: for anything else than numbers and tensors.
 
@@ -66,18 +69,57 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
 
 
 def clamp_probs(probs: Tensor) -> Tensor:
-    """Probabilities away from 0 and 1 by the precision of their dtype."""
+    """Probabilities away from 0 and 1 by the precision of their dtype.
+
+    Args:
+        probs: probabilities.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.distributions.utils.clamp_probs(torch.tensor([0.0, 0.5])).log()
+        tensor([-15.9424,  -0.6931])
+    """
     eps = finfo(probs.dtype).eps
     return probs.clamp(min=eps, max=1 - eps)
 
 
 def logits_to_probs(logits: Tensor, is_binary: bool = False) -> Tensor:
-    """Probabilities from log-odds (binary), or from unnormalised logarithms along the last dimension."""
+    """Probabilities from log-odds (binary), or from unnormalised logarithms along the last dimension.
+
+    Args:
+        logits: log-odds, or logarithms of probabilities up to a constant.
+        is_binary: whether each number is the log-odds of an event of its own.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions.utils import logits_to_probs
+        >>> logits = torch.tensor([0.0, 1.0])
+        >>> logits_to_probs(logits)
+        tensor([0.2689, 0.7311])
+        >>> logits_to_probs(logits, is_binary=True)
+        tensor([0.5000, 0.7311])
+    """
     return logits.sigmoid() if is_binary else logits.softmax(-1)
 
 
 def probs_to_logits(probs: Tensor, is_binary: bool = False) -> Tensor:
-    """Log-odds of probabilities (binary), or their logarithms; both finite, at 0 and 1 too."""
+    """Log-odds of probabilities (binary), or their logarithms; both finite, at 0 and 1 too.
+
+    Args:
+        probs: probabilities: numbers between 0 and 1.
+        is_binary: whether each number is the probability of an event of its own.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.distributions.utils import probs_to_logits
+        >>> probs_to_logits(torch.tensor([0.25, 0.75]))
+        tensor([-1.3863, -0.2877])
+        >>> probs_to_logits(torch.tensor([0.25, 0.75]), is_binary=True)
+        tensor([-1.0986,  1.0986])
+    """
     inside = clamp_probs(probs)
     return inside.log() - (-inside).log1p() if is_binary else inside.log()
 
@@ -104,7 +146,28 @@ def enumerated(n: int, batch_shape: Any, expand: bool, dtype: Any, device: Any) 
 
 
 class lazy_property:  # noqa: N801 - torch's name
-    """An attribute that is computed when it is first asked for, with gradients enabled, and kept."""
+    """An attribute that is computed when it is first asked for, with gradients enabled, and kept.
+
+    Args:
+        wrapped: the method that computes it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class Angle:
+        ...     def __init__(self, degrees):
+        ...         self.degrees = degrees
+        ...     @torch.distributions.utils.lazy_property
+        ...     def radians(self):
+        ...         print("computed")
+        ...         return torch.deg2rad(self.degrees)
+        >>> angle = Angle(torch.tensor(180.0))
+        >>> angle.radians
+        computed
+        tensor(3.1416)
+        >>> angle.radians
+        tensor(3.1416)
+    """
 
     def __init__(self, wrapped: Callable[[Any], Any]) -> None:
         self.wrapped = wrapped
@@ -120,13 +183,26 @@ class lazy_property:  # noqa: N801 - torch's name
         return value
 
 
+def needs(holds: bool, message: str) -> None:
+    """Raise AssertionError with a message unless something holds."""
+    if not holds:
+        raise AssertionError(message)
+
+
 def same_as(path: str) -> Any:
     """Return a property that reads another attribute, which may be one of a part: `same_as("base_dist.scale")`."""
-    return property(attrgetter(path))
+    return property(attrgetter(path), doc="")  # not that of `attrgetter`
 
 
 def tril_matrix_to_vec(mat: Tensor, diag: int = 0) -> Tensor:
     """The entries of matrices on and below a diagonal, row by row, as vectors.
+
+    Args:
+        mat: a square matrix, or a batch of them.
+        diag: the last diagonal that belongs to it: 0 for the main one, positive ones above it.
+
+    Raises:
+        ValueError: for a diagonal that the matrix does not have.
 
     Example::
 
@@ -148,6 +224,13 @@ def _entries(size: int, diag: int) -> int:
 
 def vec_to_tril_matrix(vec: Tensor, diag: int = 0) -> Tensor:
     """Matrices with these entries on and below a diagonal, zeros elsewhere.
+
+    Args:
+        vec: the entries, row by row: a vector, or a batch of them.
+        diag: the last diagonal that belongs to it: 0 for the main one, positive ones above it.
+
+    Raises:
+        ValueError: for a number of entries that fills no square matrix.
 
     Example::
 

@@ -74,7 +74,7 @@ def _declared(kind: str) -> Callable[..., Callable[[Function], Any]]:
         return decorate
 
     opened.__name__ = opened.__qualname__ = kind
-    opened.__doc__ = _DOC.format(means=_KINDS[kind])
+    opened.__doc__ = _DOC.format(means=_KINDS[kind], example=_EXAMPLES[kind])
     return opened
 
 
@@ -108,6 +108,54 @@ _KINDS = {
     "general": "of any other kind",
     "nondifferentiable": "without gradient: comparisons, indices and the like",
 }
+_EXAMPLES = {
+    "elementwise": """
+        >>> @extend.elementwise(input=lambda g, input: 3 * g * input * input, method=True)
+        ... def cubed(input):
+        ...     return input * input * input
+        >>> x = torch.tensor([2.0], requires_grad=True)
+        >>> torch.autograd.grad(x.cubed(), x)
+        (tensor([12.]),)
+        >>> extend.remove("cubed")
+    """,
+    "linear": """
+        >>> @extend.linear(input=lambda g, input_shape: torch.broadcast_to(g, input_shape))
+        ... def total(input):
+        ...     return input.sum()
+        >>> x = torch.ones(3, requires_grad=True)
+        >>> torch.autograd.grad(total(x), x)
+        (tensor([1., 1., 1.]),)
+        >>> torch.func.jvp(total, (torch.ones(3),), (torch.ones(3),))[1]  # the tangent goes the same way
+        tensor(3.)
+        >>> extend.remove("total")
+    """,
+    "bilinear": """
+        >>> @extend.bilinear(rows=lambda g, columns: g @ columns, columns=lambda g, rows: rows @ g)
+        ... def table(rows, columns):
+        ...     return rows[:, None] * columns
+        >>> a, b = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor([3.0, 4.0], requires_grad=True)
+        >>> torch.autograd.grad(table(a, b).sum(), (a, b))
+        (tensor([7., 7.]), tensor([3., 3.]))
+        >>> extend.remove("table")
+    """,
+    "general": """
+        >>> @extend.general(input=lambda g, input, out: (g - out * (g * out).sum()) / (input * input).sum() ** 0.5)
+        ... def direction(input):
+        ...     return input / (input * input).sum() ** 0.5
+        >>> x = torch.tensor([3.0, 4.0], dtype=torch.float64, requires_grad=True)
+        >>> torch.autograd.gradcheck(direction, x) and torch.autograd.gradgradcheck(direction, x)
+        True
+        >>> extend.remove("direction")
+    """,
+    "nondifferentiable": """
+        >>> @extend.nondifferentiable()
+        ... def count_positive(input):
+        ...     return (input > 0).sum()
+        >>> count_positive(torch.tensor([1.0, -1.0, 2.0], requires_grad=True))
+        tensor(2)
+        >>> extend.remove("count_positive")
+    """,
+}
 _DOC = """Declare an operation {means}.
 
     Args:
@@ -122,7 +170,11 @@ _DOC = """Declare an operation {means}.
         TypeError: if a formula names what the operation does not have.
 
     Use as a decorator of the body, which gets and returns arrays.
-    """
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import extend{example}"""
 
 elementwise = _declared("elementwise")
 linear = _declared("linear")
@@ -143,6 +195,10 @@ def _attach(name: str, call: Function) -> None:
 
 def method(call: Function | None = None, *, name: str | None = None) -> Any:
     """Make a function of tensors a method of `Tensor`: a decorator.
+
+    Args:
+        call: the function. Without it, a decorator is returned.
+        name: the name; that of the function, unless given.
 
     Raises:
         ValueError: if `Tensor` has the name.
@@ -170,6 +226,10 @@ def method(call: Function | None = None, *, name: str | None = None) -> Any:
 
 def function(call: Function | None = None, *, name: str | None = None) -> Any:
     """Make a function one of the module `gradpack`: a decorator.
+
+    Args:
+        call: the function. Without it, a decorator is returned.
+        name: the name; that of the function, unless given.
 
     Raises:
         ValueError: if gradpack has the name.
@@ -279,8 +339,22 @@ def remove(name: str) -> None:
 
     Tensors that it made stay, and so do graphs that it is in.
 
+    Args:
+        name: the name that it was added under.
+
     Raises:
         KeyError: if nothing was added under the name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import extend
+        >>> @extend.method
+        ... def doubled(self):
+        ...     return self * 2
+        >>> extend.remove("doubled")
+        >>> hasattr(torch.Tensor, "doubled")
+        False
     """
     own = [what for what in added.known() if what.split(" ", 1)[1] in (name, name + "_")]
     if not own:

@@ -67,8 +67,25 @@ def dtype(name: str, native: Any, *, category: str = "floating", low: bool | Non
 def backend(made: Backend, *, replace: bool = False) -> Backend:
     """Make tensors of the arrays of another library. `gradpack.backends.array_api` makes one of any standard library.
 
+    Args:
+        made: the backend: a `gradpack.backends.Backend`.
+        replace: whether it may take the place of the backend that its array types have.
+
     Raises:
         ValueError: if an array type has a backend already, unless `replace`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import extend
+        >>> import array_api_strict
+        >>> from gradpack.backends.array_api import ArrayAPIBackend
+        >>> with extend.registering():
+        ...     _ = extend.backend(ArrayAPIBackend(array_api_strict), replace=True)
+        ...     x = torch.as_tensor(array_api_strict.asarray([1.0, 2.0])).requires_grad_()
+        ...     (x * x).sum().backward()
+        ...     print(x.grad)
+        tensor([2., 4.], dtype=gradpack.float64)
     """
     before = register_backend(made, replace=replace)
 
@@ -82,8 +99,29 @@ def device(kind: str, made: Backend) -> None:
     `tensor.to(kind)` copies there, `tensor.cpu()` back, and gradients follow. The backend's `device_of` says
     `gradpack.device(kind)` of its arrays.
 
+    Args:
+        kind: its name, an identifier.
+        made: the backend, whose arrays are there.
+
     Raises:
         ValueError: if there is such a kind already.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import extend
+        >>> import array_api_strict
+        >>> from gradpack.backends.array_api import ArrayAPIBackend
+        >>> class Far(ArrayAPIBackend):
+        ...     def device_of(self, array):
+        ...         return torch.device("far")
+        >>> with extend.registering():
+        ...     extend.device("far", extend.backend(Far(array_api_strict, name="far"), replace=True))
+        ...     w = torch.tensor([1.0, 2.0], requires_grad=True)
+        ...     y = (w.to("far") ** 2).sum()
+        ...     y.backward()
+        ...     print(y.device, w.grad.device, w.grad)
+        far cpu tensor([2., 4.])
     """
     if not kind.isidentifier():
         raise ValueError(f"extend.device(): {kind!r} is no Python identifier")

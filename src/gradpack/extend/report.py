@@ -34,6 +34,18 @@ class OpInfo(NamedTuple):
         node: the name of its node in the graph.
         parts: of a composition, the declared operations that it calls, directly or not.
         doc: the first sentence of its documentation.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import extend
+        >>> info = extend.get_op_info("matmul")
+        >>> info.path, info.kind, info.inputs, info.node
+        ('gradpack.matmul', 'bilinear', ('input', 'other'), 'MmBackward0')
+        >>> info.differentiable, info.result, info.view
+        (True, 'same', False)
+        >>> extend.get_op_info("linalg.norm").kind
+        'composition'
     """
 
     name: str
@@ -129,6 +141,9 @@ def _called(name: str) -> tuple[str, Callable[..., Any]] | None:
 def get_op_info(name: str) -> OpInfo:
     """Return the description of an operation, or of a function by a name that users call it: "linalg.svd", "F.gelu".
 
+    Args:
+        name: the name of an operation or a function.
+
     Raises:
         KeyError: if there is none of the name; it names those that are near.
 
@@ -223,6 +238,9 @@ def _parts(function: FunctionType) -> frozenset[str]:
 def has_op(name: str) -> bool:
     """Whether there is an operation of the name.
 
+    Args:
+        name: the name.
+
     Example::
 
         >>> from gradpack import extend
@@ -236,6 +254,9 @@ def has_op(name: str) -> bool:
 def has_vjp(name: str) -> bool:
     """Whether gradients go through an operation.
 
+    Args:
+        name: the name of the operation.
+
     Example::
 
         >>> from gradpack import extend
@@ -247,6 +268,9 @@ def has_vjp(name: str) -> bool:
 
 def has_jvp(name: str) -> bool:
     """Whether forward mode goes through an operation.
+
+    Args:
+        name: the name of the operation.
 
     Example::
 

@@ -15,8 +15,24 @@ from .vmap import vmap
 def functionalize(func: Any, *, remove: str = "mutations") -> Any:
     """Return `func` itself: for tracers, in-place operations need not be removed here.
 
+    Args:
+        func: the function.
+        remove: `"mutations"` or `"mutations_and_views"`: what a tracer would not see.
+
     Raises:
         RuntimeError: for another `remove` than "mutations" and "mutations_and_views".
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> def f(x):
+        ...     y = x.clone()
+        ...     y.add_(1)
+        ...     return y
+        >>> torch.func.functionalize(f, remove="mutations_and_views") is f
+        True
+        >>> torch.func.vmap(torch.func.functionalize(f))(torch.zeros(3))
+        tensor([1., 1., 1.])
     """
     if remove not in ("mutations", "mutations_and_views"):
         raise RuntimeError(
@@ -33,7 +49,17 @@ def debug_unwrap(tensor: Tensor, *, recurse: bool = True) -> Tensor:
     """The tensor with all examples behind one that `vmap` has batched; any other tensor as it is.
 
     Args:
+        tensor: a tensor.
         recurse: unwrap all levels, not only the innermost.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> def f(x):
+        ...     print(x.shape, torch.func.debug_unwrap(x).shape)
+        ...     return x * 2
+        >>> _ = torch.func.vmap(f)(torch.ones(5, 3))
+        gradpack.Size([3]) gradpack.Size([5, 3])
     """
     from ..declare.batching.batch_tensor import is_batched
 

@@ -170,6 +170,9 @@ def _check_names(module: Any, wanted: dict[str, Any]) -> None:
 def stack_module_state(models: Any) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
     """The parameters and the buffers of several modules of one class, each stacked along a new first dimension.
 
+    Args:
+        models: the modules: a sequence.
+
     Raises:
         RuntimeError: for no modules, different classes, or modes of training, or `requires_grad`.
 
@@ -214,6 +217,9 @@ def replace_all_batch_norm_modules_(root: _M) -> _M:
 
     Under `vmap`, one buffer cannot have running statistics for each example. So they are dropped:
     `running_mean`, `running_var` and `num_batches_tracked` become None, and `track_running_stats` False.
+
+    Args:
+        root: the module.
 
     Returns:
         The module.

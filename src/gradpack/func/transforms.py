@@ -245,6 +245,13 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
 
     The function is run once. The result of `jvp_fn(*tangents)` has the structure of the output.
 
+    Args:
+        primals: the arguments of the function: tensors, or structures of them.
+
+    Raises:
+        RuntimeError: if the function returns nothing; called, if tangents differ from the primals in structure, shape,
+            device or dtype.
+
     Example::
 
         >>> import gradpack as torch

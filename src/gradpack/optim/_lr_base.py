@@ -48,6 +48,20 @@ class LRScheduler:
     Raises:
         TypeError: unless `optimizer` is an Optimizer.
         KeyError: if `last_epoch` is given and a group has no `"initial_lr"`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> class Halved(torch.optim.lr_scheduler.LRScheduler):
+        ...     def get_lr(self):
+        ...         return [base * 0.5**self.last_epoch for base in self.base_lrs]
+        >>> optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=1.0)
+        >>> schedule = Halved(optimizer)
+        >>> for _ in range(2):
+        ...     optimizer.step()
+        ...     schedule.step()
+        >>> schedule.get_last_lr(), optimizer.param_groups[0]["lr"]
+        ([0.25], 0.25)
     """
 
     _get_lr_called_within_step = False

@@ -20,6 +20,10 @@ class CosineAnnealingLR(LRScheduler):
 
     Source: Loshchilov and Hutter, 2016.
 
+    Args:
+        T_max: the number of epochs until the lowest rate; then it rises again.
+        eta_min: the lowest rate.
+
     Example::
 
         >>> import gradpack as torch
@@ -62,6 +66,14 @@ class CosineAnnealingWarmRestarts(LRScheduler):
     `step` also takes an epoch, which may be a fraction.
 
     Source: Loshchilov and Hutter, 2016.
+
+    Args:
+        T_0: the number of epochs until the first restart.
+        T_mult: the factor between the lengths of one period and the next: at least 1.
+        eta_min: the lowest rate, before each restart.
+
+    Raises:
+        ValueError: for numbers that are no ints, or too small.
 
     Example::
 
@@ -177,11 +189,12 @@ class OneCycleLR(_MomentumCycles):
         optimizer: whose rates to change.
         max_lr: the highest rate, or a list with one for each group.
         total_steps: the length of the cycle; or `epochs` times `steps_per_epoch`.
+        epochs, steps_per_epoch: the number of epochs, and of steps in each, without `total_steps`.
         pct_start: the share of the way up.
         anneal_strategy: "cos" or "linear".
         cycle_momentum: move momentum (or the first beta) from `max_momentum` to `base_momentum` and back.
-        div_factor: the first rate is `max_lr / div_factor`.
-        final_div_factor: the last rate is the first one divided by this.
+        base_momentum, max_momentum: the momentum at the highest rate and at the ends; or lists, one for each group.
+        div_factor, final_div_factor: the first rate is `max_lr / div_factor`, the last that over `final_div_factor`.
         three_phase: come down to the first rate as fast as up, and then on.
 
     Raises:
@@ -284,11 +297,11 @@ class CyclicLR(_MomentumCycles):
         optimizer: whose rates to change.
         base_lr, max_lr: the ends; numbers, or lists with one for each group.
         step_size_up, step_size_down: steps from one end to the other; down as up by default.
-        mode: "triangular", "triangular2" (half the height in each cycle) or "exp_range" (`gamma` to the power of
-            the step).
-        scale_fn: the height by a function of the cycle or of the step, as `scale_mode` ("cycle" or "iterations")
-            says; `mode` does not count then.
+        mode: "triangular", "triangular2" (each cycle half as high) or "exp_range" (as high as `gamma` to the step).
+        scale_fn: a function that gives the height, as a share of `max_lr - base_lr`; `mode` does not count then.
+        scale_mode: "cycle" or "iterations": whether `scale_fn` gets the number of the cycle, from 1, or of the step.
         cycle_momentum: move momentum (or the first beta) from `max_momentum` to `base_momentum` and back.
+        base_momentum, max_momentum: the momentum at `max_lr` and at `base_lr`.
 
     Raises:
         ValueError: for an unknown mode, and if there is no momentum to cycle.

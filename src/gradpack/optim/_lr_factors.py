@@ -86,6 +86,13 @@ class _Factors(LRScheduler):
 class ConstantLR(_Factors):
     """The initial rate times `factor`, until epoch `total_iters`.
 
+    Args:
+        factor: between 0 and 1.
+        total_iters: the epoch from which the initial rate holds.
+
+    Raises:
+        ValueError: for another `factor`.
+
     Example::
 
         >>> import gradpack as torch
@@ -121,6 +128,14 @@ class ConstantLR(_Factors):
 
 class LinearLR(_Factors):
     """Moves from the initial rate times `start_factor` to that times `end_factor`, linearly in `total_iters` epochs.
+
+    Args:
+        start_factor: the factor at epoch 0: greater than 0, at most 1.
+        end_factor: the factor from epoch `total_iters` on: between 0 and 1.
+        total_iters: the number of epochs of the way.
+
+    Raises:
+        ValueError: for other factors.
 
     Example::
 
@@ -170,6 +185,9 @@ class LinearLR(_Factors):
 class ExponentialLR(_Factors):
     """The rate times `gamma` in every epoch.
 
+    Args:
+        gamma: the factor.
+
     Example::
 
         >>> import gradpack as torch
@@ -197,6 +215,10 @@ class ExponentialLR(_Factors):
 
 class StepLR(_Factors):
     """Multiplies the rate by `gamma` every `step_size` epochs.
+
+    Args:
+        step_size: the number of epochs between two changes.
+        gamma: the factor.
 
     Example::
 
@@ -226,6 +248,10 @@ class StepLR(_Factors):
 
 class MultiStepLR(_Factors):
     """The rate times `gamma` at each of `milestones`.
+
+    Args:
+        milestones: epochs, in any order; one that occurs twice counts twice.
+        gamma: the factor.
 
     Example::
 
@@ -260,6 +286,10 @@ class MultiStepLR(_Factors):
 class PolynomialLR(_Factors):
     """Lowers the rate to zero at epoch `total_iters`, as a power of the share of epochs that are left.
 
+    Args:
+        total_iters: the epoch at which the rate is zero.
+        power: the exponent: 1 for a straight line.
+
     Example::
 
         >>> import gradpack as torch
@@ -292,6 +322,9 @@ class PolynomialLR(_Factors):
 
 class MultiplicativeLR(LambdaLR):
     """The rate times a function of the epoch, in every epoch.
+
+    Args:
+        lr_lambda: a function from epoch to factor, or a list with one for each group.
 
     Raises:
         ValueError: unless a list has as many functions as there are groups.

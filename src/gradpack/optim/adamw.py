@@ -17,6 +17,12 @@ class AdamW(Adam):
 
     Source: Loshchilov and Hutter, 2017.
 
+    Args:
+        betas: the decays of the averages of gradients and of their squares.
+        eps: added to the root of the average of squares.
+        weight_decay: the share of a parameter, times the learning rate, that is subtracted from it in every step.
+        amsgrad: divide by the root of the largest average of squares so far, not by that of the present one.
+
     Example::
 
         >>> import gradpack as torch

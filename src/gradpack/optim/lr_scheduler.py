@@ -185,6 +185,10 @@ class _Together(_lr_base.LRScheduler):
 class SequentialLR(_Together):
     """One schedule after another: the next one begins, at its epoch 0, at each of `milestones`.
 
+    Args:
+        schedulers: the schedules, all of this optimizer.
+        milestones: the epochs at which the next one begins: one fewer than schedules.
+
     Raises:
         ValueError: unless there is one milestone fewer than schedules, all of one optimiser.
 
@@ -221,10 +225,19 @@ class SequentialLR(_Together):
         self.last_epoch = last_epoch + 1
         self.optimizer = optimizer
         self._set([group["initial_lr"] for group in optimizer.param_groups])
-        _undo(self)
+        self.recursive_undo()
         begin = schedulers[bisect_right(milestones, 0)]
         begin._initial_step()
         self._last_lr = begin.get_last_lr()
+
+    def recursive_undo(self, sched: Any = None) -> None:
+        """Undo the initial step that schedules take in their constructors: those of `sched`, or of this one."""
+        schedule = self if sched is None else sched
+        if hasattr(schedule, "_schedulers"):
+            for part in schedule._schedulers:
+                self.recursive_undo(part)
+        elif hasattr(schedule, "last_epoch"):
+            schedule.last_epoch -= 1
 
     def step(self) -> None:  # type: ignore[override]
         """Go to the next epoch, and set the rates."""
@@ -238,17 +251,15 @@ class SequentialLR(_Together):
         self._last_lr = schedule.get_last_lr()
 
 
-def _undo(schedule: Any) -> None:
-    """Undo the initial step that schedulers take in their constructors."""
-    for part in schedule._schedulers:
-        if hasattr(part, "_schedulers"):
-            _undo(part)
-        elif hasattr(part, "last_epoch"):
-            part.last_epoch -= 1
-
-
 class ChainedScheduler(_Together):
     """Several schedules at once, each of which changes the rate that the one before has left.
+
+    Args:
+        schedulers: the schedules, all of one optimizer.
+        optimizer: the optimizer: that of the first schedule, unless given.
+
+    Raises:
+        ValueError: for no schedule, schedules of several optimizers, and a `ReduceLROnPlateau`.
 
     Example::
 

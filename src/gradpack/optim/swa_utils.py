@@ -23,6 +23,9 @@ ManyAverages = Callable[[Any, Any, Any], None]  # the same for lists, writing in
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
     """Return an `avg_fn` for `AveragedModel`: the exponential average `decay * average + (1 - decay) * weights`.
 
+    Args:
+        decay: the share of the average that is kept: between 0 and 1.
+
     Raises:
         ValueError: unless `decay` is between 0 and 1.
 
@@ -45,8 +48,24 @@ def get_ema_avg_fn(decay: float = 0.999) -> Average:
 def get_ema_multi_avg_fn(decay: float = 0.999) -> ManyAverages:
     """Return a `multi_avg_fn` for `AveragedModel`: exponential averages of many tensors, written into the first list.
 
+    Args:
+        decay: the share of the averages that is kept: between 0 and 1.
+
     Raises:
         ValueError: unless `decay` is between 0 and 1.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> model = torch.nn.Linear(1, 1, bias=False)
+        >>> _ = torch.nn.init.constant_(model.weight, 4.0)
+        >>> average = torch.optim.swa_utils.get_ema_multi_avg_fn(0.75)
+        >>> averaged = torch.optim.swa_utils.AveragedModel(model, multi_avg_fn=average)
+        >>> averaged.update_parameters(model)  # the first time: a copy
+        >>> _ = torch.nn.init.constant_(model.weight, 8.0)
+        >>> averaged.update_parameters(model)
+        >>> averaged.module.weight.item()
+        5.0
     """
     _check_decay(decay)
 
@@ -72,7 +91,17 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_swa_multi_avg_fn() -> ManyAverages:
-    """Return a `multi_avg_fn` for `AveragedModel`: means of all weights so far, written into the first list."""
+    """Return a `multi_avg_fn` for `AveragedModel`: means of all weights so far, written into the first list.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> average = torch.optim.swa_utils.get_swa_multi_avg_fn()
+        >>> averages = [torch.tensor(4.0), torch.tensor(1.0)]
+        >>> average(averages, [torch.tensor(7.0), torch.tensor(1.0)], 2)  # they are means of two so far
+        >>> averages
+        [tensor(5.), tensor(1.)]
+    """
     return _mover(lambda count: 1 / (int(count) + 1))
 
 

@@ -19,9 +19,22 @@ def tensorboard_trace_handler(
         dir_name: the folder, made if it is not there.
         worker_name: the beginning of the names of files: by default `<host>_<process>`.
         use_gzip: compress the files.
+        use_python_export: accepted, and of no effect: traces are written in Python anyway.
 
     Raises:
         RuntimeError: when it is called, if the folder cannot be made.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import os, tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     handler = torch.profiler.tensorboard_trace_handler(folder, worker_name="worker")
+        ...     with torch.profiler.profile(on_trace_ready=handler):
+        ...         _ = torch.ones(3) * 2
+        ...     [name] = os.listdir(folder)
+        >>> name.startswith("worker."), name.endswith(".pt.trace.json")
+        (True, True)
     """
     import socket
     import time

@@ -10,7 +10,24 @@ from ..autograd.profiler_util import ProfilerActivity
 
 
 class ProfilerAction(Enum):
-    """Action of a profiler in a step. `DEVICE_STOPPED` is never returned by a schedule."""
+    """A profiler's action in a step, which a schedule returns: nothing, warm up, record, or record and save the trace.
+
+    `DEVICE_STOPPED` is torch's for a device that has stopped recording before the CPU; no schedule returns it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> Action = torch.profiler.ProfilerAction
+        >>> def only_the_second(step):
+        ...     return Action.RECORD_AND_SAVE if step == 1 else Action.NONE
+        >>> x, functions = torch.ones(2), [torch.sin, torch.cos, torch.tan]
+        >>> with torch.profiler.profile(schedule=only_the_second) as prof:
+        ...     for function in functions:
+        ...         y = function(x)
+        ...         prof.step()
+        >>> [event.name for event in prof.events()]
+        ['ProfilerStep*', 'aten::cos']
+    """
 
     NONE = 0
     WARMUP = 1
@@ -20,7 +37,14 @@ class ProfilerAction(Enum):
 
 
 def supported_activities() -> set[ProfilerActivity]:
-    """Return the activities that can be recorded: CPU, and CUDA if there is a device."""
+    """Return the activities that can be recorded: CPU, and CUDA if there is a device.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> sorted(activity.name for activity in torch.profiler.supported_activities() if activity.name != "CUDA")
+        ['CPU']
+    """
     from ..backends.cupy_loading import count
 
     return {ProfilerActivity.CPU, ProfilerActivity.CUDA} if count() else {ProfilerActivity.CPU}

@@ -14,7 +14,15 @@ _depth: ContextVar[int] = ContextVar("gradpack itt depth", default=0)
 
 
 def is_available() -> bool:
-    """Whether ranges can be emitted: whether the library is installed."""
+    """Whether ranges can be emitted: whether the library is installed.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from importlib.util import find_spec
+        >>> torch.profiler.itt.is_available() == (find_spec("ittapi") is not None)
+        True
+    """
     return find_spec("ittapi") is not None
 
 
@@ -26,8 +34,21 @@ def _domain() -> tuple[Any, Any]:
 def range_push(msg: str) -> int:
     """Begin a nested range and return its depth, 0 for the outermost.
 
+    Args:
+        msg: the name of the range.
+
     Raises:
         ImportError: without the library.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> itt = torch.profiler.itt
+        >>> if itt.is_available():
+        ...     assert itt.range_push("epoch") == 0
+        ...     assert itt.range_push("step") == 1
+        ...     assert itt.range_pop() == 1
+        ...     assert itt.range_pop() == 0
     """
     library, domain = _domain()
     library.task_begin(domain, library.string_handle(msg))
@@ -41,6 +62,14 @@ def range_pop() -> int:
 
     Raises:
         ImportError: without the library.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> itt = torch.profiler.itt
+        >>> if itt.is_available():
+        ...     depth = itt.range_push("step")
+        ...     assert itt.range_pop() == depth
     """
     library, domain = _domain()
     library.task_end(domain)
@@ -52,8 +81,17 @@ def range_pop() -> int:
 def mark(msg: str) -> None:
     """Mark a single point in time.
 
+    Args:
+        msg: the name of the mark.
+
     Raises:
         ImportError: without the library.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> if torch.profiler.itt.is_available():
+        ...     torch.profiler.itt.mark("loss became small")
     """
     library, domain = _domain()
     library.task_begin(domain, library.string_handle(msg))
@@ -62,10 +100,22 @@ def mark(msg: str) -> None:
 
 @block
 def range(msg: str, *args: Any, **kwargs: Any) -> Iterator[None]:
-    """A range for a block, or for the calls of a function. Further arguments go to `msg.format`.
+    """Emit a range for a block, or for the calls of a function: a context manager and a decorator.
+
+    Args:
+        msg: the name of the range, in which `format` puts the other arguments.
+        args: what `{}` stands for in `msg`.
+        kwargs: what names in braces stand for.
 
     Raises:
         ImportError: without the library.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> if torch.profiler.itt.is_available():
+        ...     with torch.profiler.itt.range("step {}", 3):
+        ...         _ = torch.ones(3).exp()
     """
     depth = _depth.get()
     with surely(lambda: range_pop() if _depth.get() > depth else None):

@@ -207,8 +207,12 @@ class profile(_KinetoProfile):  # noqa: N801 - torch's name
             each step is an event `ProfilerStep*` (in traces with its number). Default: record all.
         on_trace_ready: called with the profiler when a cycle of the schedule, or the block, has ended.
         record_shapes, profile_memory, with_stack, with_flops, with_modules: see `gradpack.autograd.profiler.profile`.
-        acc_events: keep the events of earlier cycles.
+        experimental_config: settings of torch's profiler: see `gradpack.autograd.profiler.profile`.
         execution_trace_observer: its `start`, `stop` and `cleanup` are called with the recording.
+        acc_events: keep the events of earlier cycles.
+        use_cuda: deprecated: it only warns. `activities` says what to record.
+        custom_trace_id_callback: called without arguments; returns the id of a trace: by default a random one.
+        post_processing_timeout_s: accepted, and of no effect.
 
     Raises:
         AssertionError: if there is nothing to record.

@@ -86,6 +86,11 @@ class BriefInfo:
 class SavedInfo(BriefInfo):
     """The metadata of one saved tensor. A policy's `pack` gets it with the tensor; `saved.record()` lists it.
 
+    Args:
+        tensor: the tensor that is saved.
+        label: the name of the node that saves it, and the name under which it does: `node_name` and `slot`.
+        node: that node, which is held weakly.
+
     Attributes:
         node_name: the name of the node that saves it, as in torch: "MulBackward0".
         slot: the name under which the node saves it: "input", "other", "out", "mask".
@@ -105,6 +110,22 @@ class SavedInfo(BriefInfo):
         pack_seconds, unpack_seconds, unpacks: the time spent in hooks, and how often it was unpacked.
         packed_bytes, policy, tier: set by the policy: the bytes it keeps, the policies that applied, and where
             the bytes are ("memory", "disk", ...).
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> class Seen(saved.Policy):
+        ...     def pack(self, tensor, info):
+        ...         print(info.node_name, info.slot, info.kind, tuple(info.shape), info.nbytes)
+        ...         return tensor
+        ...     def unpack(self, packed):
+        ...         return packed
+        >>> x = torch.ones(2, 3, requires_grad=True)
+        >>> with Seen():
+        ...     y = (x.exp() * torch.ones(3)).sum()
+        ExpBackward0 out output (2, 3) 24
+        MulBackward0 other constant (3,) 12
     """
 
     node_name = slot = _what = ""

@@ -51,17 +51,33 @@ class Recorder(Block):
 
 
 class Meter(Recorder):
-    """Counts the bytes of all storages that were saved for backward and are still alive.
+    """Counts the bytes of all storages that were saved for backward and are still alive: the result of `meter()`.
 
     Each storage counts once, in full, however many operations saved it or views of it. The result of
     a pack hook counts if it is an array or a tensor, or a tuple, list or dict of them. Parameters do
     not count. A tensor that the program itself still holds does count, because the graph would keep
     it alive anyway.
 
+    Args:
+        parameters: tensors whose storages do not count, also when a view of them is saved.
+
     Attributes:
         now: bytes kept at this moment.
         peak: the maximum of `now`.
         curve: (seconds since the start, bytes) after each change.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> x = torch.ones(1000, requires_grad=True)
+        >>> with saved.Meter() as m:
+        ...     y = x.exp().exp().sum()
+        ...     print(m.now)
+        ...     y.backward()
+        8000
+        >>> m.now, m.peak, len(m.curve)
+        (0, 8000, 4)
     """
 
     def __init__(self, parameters: Iterable[Tensor] = ()) -> None:

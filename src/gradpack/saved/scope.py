@@ -47,6 +47,9 @@ class bypass:  # noqa: N801 - reads as a keyword
 def forbid(message: str) -> Any:
     """Make entering a policy or hooks in this block raise RuntimeError with `message`. Also a decorator.
 
+    Args:
+        message: the text of the error.
+
     Raises:
         RuntimeError: on entry, if policies or hooks are active already: `bypass` disables them.
 
@@ -70,6 +73,9 @@ def propagate(function: F) -> F:
 
     A new thread starts without policies, as it starts with grad mode enabled. Tasks of asyncio inherit those of the
     task that creates them.
+
+    Args:
+        function: the function.
 
     Example::
 
@@ -101,11 +107,23 @@ def name(tensor: Tensor, name: str) -> Tensor:
     Operations that save the tensor after this see the name. If the operation that computed it has already saved it,
     the active policy packs it again.
 
+    Args:
+        tensor: the tensor.
+        name: its name.
+
+    Raises:
+        TypeError: for anything but a tensor and a str.
+
     Example::
 
         >>> import gradpack as torch
         >>> from gradpack import saved
-        >>> h = saved.name(torch.ones(2), "h1")
+        >>> x = torch.ones(1000, requires_grad=True)
+        >>> with saved.record() as r:
+        ...     h = saved.name(x * 2, "h")
+        ...     y = (h * h).sum()
+        >>> [(row.slot, row.name) for row in r.rows]
+        [('other', 'h'), ('input', 'h')]
     """
     if not isinstance(tensor, Tensor):
         raise TypeError(f"name(): argument 'tensor' (position 1) must be Tensor, not {type(tensor).__name__}")

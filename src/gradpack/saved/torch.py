@@ -41,7 +41,25 @@ def _torch(who: str) -> Any:
 
 
 class Hooks:
-    """A reusable context manager and decorator that applies a policy to torch's saved tensors: see `hooks`."""
+    """A reusable context manager and decorator that applies a policy to torch's saved tensors: see `hooks`.
+
+    Args:
+        torch: the module.
+        policy: the policy.
+        model: a module whose parameters, buffers and submodules the policy is told of; None for none.
+
+    Example::
+
+        >>> import torch
+        >>> from gradpack import saved
+        >>> hooks = saved.torch.hooks(saved.mask())
+        >>> x = torch.randn(100, requires_grad=True)
+        >>> with hooks:
+        ...     y = torch.where(x > 0, x, 0.0).sum()
+        >>> hooks.policy.packed_bytes
+        13
+        >>> y.backward()
+    """
 
     def __init__(self, torch: Any, policy: Policy, model: Any) -> None:
         self.policy, self.model = policy, model
@@ -195,7 +213,25 @@ class _Around(Policy):
 
 
 class TorchMeter(Meter):
-    """A `saved.Meter` for the saved tensors of an installed torch: the result of `meter`."""
+    """A `saved.Meter` for the saved tensors of an installed torch: the result of `meter`.
+
+    Args:
+        torch: the module.
+        model: a module whose parameters and buffers do not count; None for none.
+
+    Example::
+
+        >>> import torch
+        >>> from gradpack import saved
+        >>> x = torch.ones(1000, requires_grad=True)
+        >>> with saved.torch.meter() as m:
+        ...     y = x.exp().sum()
+        ...     print(m.now)
+        ...     y.backward()
+        4000
+        >>> m.now, m.peak
+        (0, 4000)
+    """
 
     def __init__(self, torch: Any, model: Any) -> None:
         super().__init__()

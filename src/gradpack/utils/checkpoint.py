@@ -14,27 +14,33 @@ Built on saved tensor hooks alone. The rules:
 7. A collected tensor dies when it has been served, or when its token dies.
 
 Selective checkpointing, which keeps results of some operations, is in `_checkpoint/selective.py`; the form
-that runs a backward inside the backward in `CheckpointFunction`.
+that runs a backward inside the backward, and its helpers, in `_checkpoint/reentrant.py`.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from contextvars import ContextVar
-from functools import partial
 from typing import Any
 
-from ..autograd.api import backward
-from ..autograd.function import Function
 from ..autograd.graph import saved_tensors_hooks
-from ..base.exits import block, surely
-from ..base.modes import MODE, RUN, using
+from ..base.exits import block
+from ..base.modes import MODE, using
 from ..base.parts import adopt_parts
 from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
 from ._checkpoint.frame import DETERMINISM, Argument, CheckpointError, Frame, GraphExecGroup, debug_contexts
+from ._checkpoint.reentrant import (
+    CheckpointFunction,
+    DefaultDeviceType,
+    check_backward_validity,
+    detach_variable,
+    get_device_states,
+    random_state,
+    set_device_states,
+)
 from ._checkpoint.selective import (
     SAC_IGNORED_OPS,
     CheckpointPolicy,
@@ -73,7 +79,17 @@ _EXPLICIT = (
 
 
 def noop_context_fn() -> Contexts:
-    """Two contexts that do nothing."""
+    """Return two contexts that do nothing: the default of `context_fn` of `checkpoint`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils import checkpoint
+        >>> first, second = checkpoint.noop_context_fn()
+        >>> with first:
+        ...     print("as without it")
+        as without it
+    """
     return nullcontext(), nullcontext()
 
 
@@ -174,6 +190,7 @@ def checkpoint_sequential(
         functions: a Sequential, or a sequence of modules or functions.
         segments: how many.
         input: the input of the first.
+        use_reentrant: False is recommended; True runs a backward inside the backward. None warns, and counts as True.
         preserve_rng_state: replay the random generator in the second run. Default: True.
 
     Raises:
@@ -237,119 +254,53 @@ def _set(name: str, value: bool | None) -> Iterator[None]:
 
 
 def set_checkpoint_early_stop(enable: bool) -> Any:
-    """Whether recomputation of segments called in this block stops as soon as it can; beats the argument."""
+    """Return a context manager that sets whether recomputation of segments called in its block stops as soon as it can.
+
+    Args:
+        enable: whether it stops; the argument `early_stop` of `checkpoint` does not count.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils import checkpoint
+        >>> def segment(x):
+        ...     y = x.exp().sin()
+        ...     print("end of the segment")
+        ...     return y
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with checkpoint.set_checkpoint_early_stop(False):
+        ...     y = checkpoint.checkpoint(segment, x, use_reentrant=False)
+        end of the segment
+        >>> y.sum().backward()  # the second run goes to the end
+        end of the segment
+        >>> y = checkpoint.checkpoint(segment, x, use_reentrant=False)
+        end of the segment
+        >>> y.sum().backward()
+    """
     return _set("early_stop", enable)
 
 
 def set_checkpoint_debug_enabled(enabled: bool | None) -> Any:
-    """Whether segments called in this block log their operations; None leaves it to the argument `debug`."""
+    """Return a context manager that sets whether segments called in its block log their operations.
+
+    Args:
+        enabled: whether they do; None leaves it to the argument `debug` of `checkpoint`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils import checkpoint
+        >>> sizes = [1, 2]
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> with checkpoint.set_checkpoint_debug_enabled(True):
+        ...     y = checkpoint.checkpoint(lambda x: x[: sizes.pop()].exp(), x, use_reentrant=False)
+        >>> try:
+        ...     y.sum().backward()
+        ... except checkpoint.CheckpointError as error:
+        ...     print("Operations executed" in str(error))
+        True
+    """
     return _set("debug", enabled)
-
-
-@block
-def random_state(state: Tensor | None) -> Iterator[None]:
-    """Within, random numbers are drawn as they were in this state; after it, as if none had been. None: as usual."""
-    if state is None:
-        yield
-        return
-    with surely(partial(default_generator.set_state, default_generator.get_state())):
-        default_generator.set_state(state)
-        yield
-
-
-def detach_variable(inputs: Any) -> tuple[Any, ...]:
-    """Tensors of a tuple out of their graph, requiring grad as before; other values as they are.
-
-    Raises:
-        RuntimeError: for anything but a tuple.
-    """
-    if not isinstance(inputs, tuple):
-        raise RuntimeError(f"Only tuple of tensors is supported. Got Unsupported input type: {type(inputs).__name__}")
-    return tuple(_detached(value) if isinstance(value, Tensor) else value for value in inputs)
-
-
-def _detached(value: Tensor) -> Tensor:
-    out = value.detach()
-    out.requires_grad = value.requires_grad
-    return out
-
-
-def check_backward_validity(inputs: Iterable[Any]) -> None:
-    """Warn if no tensor among `inputs` requires grad."""
-    if not any(value.requires_grad for value in inputs if isinstance(value, Tensor)):
-        warnings.warn("None of the inputs have requires_grad=True. Gradients will be None", stacklevel=2)
-
-
-class DefaultDeviceType:
-    """The type of device whose random state checkpointing saves when no argument is on another than the CPU."""
-
-    _default_device_type: str | None = None
-
-    @staticmethod
-    def set_device_type(device: str = "cuda") -> None:
-        """Set the type."""
-        DefaultDeviceType._default_device_type = device
-
-    @staticmethod
-    def get_device_type() -> str:
-        """The type: "cpu" unless another was set."""
-        return DefaultDeviceType._default_device_type or "cpu"
-
-
-def get_device_states(*args: Any) -> tuple[list[int], list[Tensor]]:
-    """Devices of the arguments that have random generators of their own, and their states: none here.
-
-    All random numbers come from `default_generator`, whatever the device.
-    """
-    return [], []
-
-
-def set_device_states(devices: Sequence[int], states: Sequence[Tensor], *, device_type: str | None = None) -> None:
-    """Restore the states from `get_device_states`: a no-op."""
-    if len(devices) and (device_type or DefaultDeviceType.get_device_type()) not in ("cpu", "meta"):
-        raise RuntimeError("set_device_states(): no device has a random generator of its own; see get_device_states")
-
-
-class CheckpointFunction(Function):
-    """Runs a segment without recording it; its backward runs it again, recorded, and backward through it.
-
-    So it takes no `inputs` and no `autograd.grad`, sees tensors only that are arguments themselves, and
-    needs one that requires grad.
-    """
-
-    @staticmethod
-    def forward(ctx: Any, run_function: Any, preserve_rng_state: bool, *args: Any) -> Any:
-        check_backward_validity(args)
-        ctx.run_function, ctx.preserve_rng_state = run_function, preserve_rng_state
-        ctx.state = default_generator.get_state() if preserve_rng_state else None
-        ctx.autocast = MODE.get().autocast
-        ctx.tensor_indices = [i for i, a in enumerate(args) if isinstance(a, Tensor)]
-        ctx.inputs = [None if isinstance(a, Tensor) else a for a in args]
-        ctx.save_for_backward(*[a for a in args if isinstance(a, Tensor)])
-        return run_function(*args)
-
-    @staticmethod
-    def backward(ctx: Any, *grads: Any) -> Any:
-        if getattr(RUN.get(), "needed", None) is not None:
-            raise RuntimeError(
-                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or passing an `inputs` "
-                "parameter to .backward(). To resolve this error, you can either set use_reentrant=False, or call "
-                ".backward() without passing the `inputs` argument."
-            )
-        inputs = list(ctx.inputs)
-        for place, value in zip(ctx.tensor_indices, ctx.saved_tensors, strict=True):
-            inputs[place] = value
-        with random_state(ctx.state), using(grad=True, autocast=ctx.autocast):
-            detached = detach_variable(tuple(inputs))
-            outputs = ctx.run_function(*detached)
-        if isinstance(outputs, Tensor):
-            outputs = (outputs,)
-        results = zip(outputs, grads, strict=False)
-        pairs = [(out, grad) for out, grad in results if isinstance(out, Tensor) and out.requires_grad]
-        if not pairs:
-            raise RuntimeError("none of output has requires_grad=True, this checkpoint() is not necessary")
-        backward([o for o, _ in pairs], [g for _, g in pairs])
-        return (None, None, *[a.grad if isinstance(a, Tensor) else None for a in detached])
 
 
 adopt_parts(__name__)

@@ -54,13 +54,26 @@ class GraphDrawing:
         nodes: the boxes.
         edges: pairs of indices into `nodes`, in the direction of the forward pass.
         saved_bytes: the bytes of all saved tensors, shared storage counted once.
+        title: the caption below the picture; "" for none.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.ones(3, requires_grad=True)
+        >>> picture = torch.autograd.graph.draw((x * x).sum(), title="squares")
+        >>> [node.label for node in picture.nodes]
+        [('SumBackward0',), ('MulBackward0', 'saved 12 B'), ('AccumulateGrad', '(3,)')]
+        >>> picture.edges
+        [(1, 0), (2, 1)]
+        >>> picture.svg[:4], picture.saved_bytes
+        ('<svg', 12)
     """
 
     nodes: list[DrawnNode]
     edges: list[tuple[int, int]]
     saved_bytes: int
     title: str = ""
-    _layout: Layout | None = field(default=None, repr=False, compare=False)
+    _layout: Layout | None = field(default=None, init=False, repr=False, compare=False)
 
     @property
     def dot(self) -> str:
@@ -120,6 +133,7 @@ def draw(
     Args:
         outputs: the tensors whose graph to draw. Or a module, which is called with `inputs`: then boxes name the module
             that made them, and parameters have their names.
+        inputs: the arguments that a module in the place of `outputs` is called with.
         module: a module whose parameter names to show, if `outputs` are tensors.
         collapse: True makes one box of the nodes of each call of an innermost module, a number n one of each call
             of a module n levels down, 1 for the children of the outermost. Parameters that no other module uses

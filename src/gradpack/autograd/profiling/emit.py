@@ -140,6 +140,14 @@ class emit_nvtx(_emit):  # noqa: N801 - torch's name
     Raises:
         ImportError: without the library nvtx (`gradpack[nvtx]`).
         RuntimeError: if it is entered twice, or inside of another profiler.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from importlib.util import find_spec
+        >>> x = torch.ones(2, 3, requires_grad=True)
+        >>> with torch.autograd.profiler.emit_nvtx(enabled=find_spec("nvtx") is not None, record_shapes=True):
+        ...     (x * 2).sum().backward()  # the ranges are in the timeline of the tool that runs this program
     """
 
     name = "NVTX"
@@ -161,6 +169,14 @@ class emit_itt(_emit):  # noqa: N801 - torch's name
     Raises:
         ImportError: without the library ittapi (`gradpack[itt]`).
         RuntimeError: if it is entered twice, or inside of another profiler.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from importlib.util import find_spec
+        >>> x = torch.ones(2, 3, requires_grad=True)
+        >>> with torch.autograd.profiler.emit_itt(enabled=find_spec("ittapi") is not None, record_shapes=True):
+        ...     (x * 2).sum().backward()  # the ranges are in the timeline of the tool that runs this program
     """
 
     name = "ITT"

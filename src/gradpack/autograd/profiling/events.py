@@ -7,64 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import InitVar, dataclass, field
-from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 from warnings import warn
 
+from .event_parts import DeviceType, FormattedTimesMixin, Interval, Kernel
 from .kineto import EventMetadata, metadata_of
-from .table import format_time
 
 MEMORY_EVENT_NAME = "[memory]"
-
-
-class DeviceType(Enum):
-    """Kinds of devices, with torch's numbers."""
-
-    CPU = 0
-    CUDA = 1
-    XPU = 12
-    HPU = 18
-    PrivateUse1 = 20
-
-    def __repr__(self) -> str:
-        return f"<DeviceType.{self.name}: {self.value}>"
-
-
-class ProfilerActivity(Enum):
-    """Activities that can be profiled, with torch's numbers."""
-
-    CPU = 0
-    XPU = 1
-    CUDA = 2
-    HPU = 3
-    MTIA = 4
-    PrivateUse1 = 5
-
-
-class Interval:
-    """A time interval from `start` to `end`, in microseconds."""
-
-    def __init__(self, start: float, end: float) -> None:
-        self.start, self.end = start, end
-
-    def elapsed_us(self) -> float:
-        """Return the duration in microseconds."""
-        return self.end - self.start
-
-    def __repr__(self) -> str:
-        return f"Interval(start={self.start}, end={self.end})"
-
-
-class Kernel(NamedTuple):
-    """A kernel that ran on another device, from nvprof."""
-
-    name: str
-    device: int
-    duration: float
-
-
-def _as_text(name: str) -> Any:
-    return property(lambda self: format_time(getattr(self, name)))
 
 
 def _former(name: str, now: str, held: str = "") -> Any:
@@ -84,37 +33,6 @@ def _own_memory(name: str, doc: str) -> Any:
         return 0 if event.is_async else getattr(event, name) - sum(getattr(c, name) for c in event.cpu_children)
 
     return property(own, doc=doc)
-
-
-class FormattedTimesMixin:
-    """Average times per call, and all times as text."""
-
-    count: int
-    cpu_time_total: Any
-    device_time_total: Any
-
-    cpu_time_str = _as_text("cpu_time")
-    device_time_str = _as_text("device_time")
-    cpu_time_total_str = _as_text("cpu_time_total")
-    device_time_total_str = _as_text("device_time_total")
-    self_cpu_time_total_str = _as_text("self_cpu_time_total")
-    self_device_time_total_str = _as_text("self_device_time_total")
-
-    @property
-    def cpu_time(self) -> float:
-        """The CPU time per call, in microseconds."""
-        return self.cpu_time_total / self.count if self.count else 0.0
-
-    @property
-    def device_time(self) -> float:
-        """The time on another device per call, in microseconds."""
-        return self.device_time_total / self.count if self.count else 0.0
-
-    @property
-    def cuda_time(self) -> float:
-        """Deprecated name of `device_time`."""
-        warn("`cuda_time` is deprecated, please use `device_time` instead.", FutureWarning, stacklevel=2)
-        return self.device_time
 
 
 @dataclass(eq=False, repr=False)
@@ -184,29 +102,70 @@ class _EventData:
 class FunctionEvent(_EventData, FormattedTimesMixin):
     """One call of an operation, a graph node, a module or a labelled block of code.
 
-    Attributes:
+    Profilers make them: the arguments say what an event is made of, and are attributes, too.
+
+    Args:
+        id: the number of the event.
         name: `aten::mul` for an operation, `MulBackward0` for a node.
-        time_range: an `Interval` in microseconds.
         thread: the thread it ran on; threads are counted from 1.
+        start_us, end_us: when it began and ended, in microseconds: `time_range`.
+        overload_name: the overload of the operation; the profiler gives "".
         fwd_thread: for a node, the thread of the forward operation that made it.
-        sequence_nr: the sequence number that a recorded operation and its node have in common; else -1.
-        scope: 0 for an operation, 1 for a node, 7 for a module or a labelled block.
         input_shapes: of each argument, if recorded; `[]` for one that is no tensor.
-        structured_input_shapes: likewise, with the shapes of the tensors in a list of tensors.
+        stack: the callers, innermost first, as `file(line): function`, if recorded.
+        scope: 0 for an operation, 1 for a node, 7 for a module or a labelled block.
+        use_device: the kind of the device that is measured beside the CPU, such as `"cuda"`; None for none.
+        cpu_memory_usage: by how many bytes tensor memory grew during the event, if recorded.
+        device_memory_usage: the same on the other device.
+        is_async: whether it ended on another thread: such an event has no `self_cpu_time_total`.
+        is_remote: whether it ran in another process.
+        sequence_nr: the sequence number that a recorded operation and its node have in common; else -1.
+        node_id: the process it ran in, of several that were measured; -1 for one.
+        device_type: the kind of device it ran on.
+        device_index: the number of that device.
+        device_resource_id: the stream on it; on the CPU the thread.
+        is_legacy: whether `device_time_total` leaves out the kernels of child events.
+        flops: estimated floating point operations, if requested; 0 where not known.
+        trace_name: the name in an exported trace: averages are over all steps, which have numbers in the trace.
+        concrete_inputs: the arguments that are no tensors, if recorded; None for tensors.
+        kwinputs: arguments given by name, if recorded; this profiler gives {}.
+        is_user_annotation: whether it is a block labelled by `record_function`.
+        is_python_function: whether it is a call of a module.
+        activity_type: "cpu_op", "user_annotation", "python_function" for a call of a module; None for memory.
+        metadata_json: the former form of `extra_meta`: a str.
+        flow_id, flow_type, flow_start: for an operation and its backward node, a number that both have, 1, and whether
+            it is the operation; else 0, 0 and False.
+        external_id: the number that other tools know it by: its own.
+        linked_correlation_id: the number of the event that launched it, for work on another device; else 0.
+        extra_meta: details of a kernel as text, by the names that traces have: `event_metadata`.
+        structured_input_shapes: as `input_shapes`, with the shapes of the tensors in a list of tensors.
         structured_input_strides: the strides, likewise.
         input_dtypes: the kind of each argument: the C++ name of a dtype, "Scalar", "ScalarList", "TensorList", or "".
-        concrete_inputs: the arguments that are no tensors, likewise; None for tensors.
-        stack: the callers, innermost first, as `file(line): function`, if recorded.
+        python_id, python_parent_id, python_module_id: numbers of the Python call, of its caller and of the module; -1
+            for what is none.
         module_hierarchy: the modules around it, joined by dots, if recorded.
-        flops: estimated floating point operations, if requested; 0 where not known.
-        cpu_memory_usage: by how many bytes tensor memory grew during the event, if recorded.
+
+    Attributes:
+        time_range: an `Interval` in microseconds.
+        kernels: the kernels that it launched on another device, each a `Kernel`.
+        count: 1: averages have the number of their events.
         cpu_children, cpu_parent: the child events, and the parent event.
-        activity_type: "cpu_op", "user_annotation", "python_function" for a call of a module; None for memory.
-        flow_id, flow_type, flow_start: for an operation and its backward node, a number that both have, 1, and
-            whether it is the operation; else 0, 0 and False.
         event_metadata: details of a kernel from `extra_meta`, as an `EventMetadata`; None on the CPU.
-        is_python_function, external_id, linked_correlation_id, python_id, python_parent_id, python_module_id: as in
-            torch; the external id is the event's own number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.ones(2, 3, requires_grad=True)
+        >>> with torch.autograd.profiler.profile(record_shapes=True) as prof:
+        ...     (x * 2).sum().backward()
+        >>> forward = prof.function_events[0]
+        >>> forward.name, forward.input_shapes, forward.cpu_time_total > 0
+        ('aten::mul', [[2, 3], []], True)
+        >>> backward, = [event for event in prof.function_events if event.name == "MulBackward0"]
+        >>> backward.sequence_nr == forward.sequence_nr
+        True
+        >>> backward.cpu_parent.name
+        'autograd::engine::evaluate_function: MulBackward0'
     """
 
     cuda_time_total = _former("cuda_time_total", "device_time_total")
@@ -295,7 +254,19 @@ _FIRST = (
 
 
 class FunctionEventAvg(FormattedTimesMixin):
-    """The sums over several events with the same key."""
+    """The sums over several events with the same key, as `key_averages` returns them.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> with torch.autograd.profiler.profile() as prof:
+        ...     _ = torch.ones(3).exp() * torch.ones(3).exp()
+        >>> average = max(prof.key_averages(), key=lambda average: average.count)
+        >>> average.key, average.count
+        ('aten::ones', 2)
+        >>> average.cpu_time * average.count == average.cpu_time_total
+        True
+    """
 
     if TYPE_CHECKING:  # the attributes of `_SUMS` and `_FIRST`
 

@@ -85,7 +85,10 @@ class StringTable(defaultdict[str, str]):
 
 
 class MemRecordsAcc:
-    """Memory records, sorted by time. `mem_records`: sequences whose first item has a method `start_ns()`.
+    """Memory records, sorted by time.
+
+    Args:
+        mem_records: sequences whose first item has a method `start_ns()`.
 
     Example::
 
@@ -111,7 +114,42 @@ class MemRecordsAcc:
 
 
 class EventMetadata(NamedTuple):
-    """Metadata of a kernel, a copy or a collective; None for unknown fields."""
+    """Metadata of a kernel, a copy or a collective on another device; None for unknown fields.
+
+    Args:
+        registers_per_thread, shared_memory: registers of a thread, and bytes of shared memory of a block of threads.
+        grid, block: the three sizes of the grid and of a block of threads.
+        priority: the priority of the stream.
+        blocks_per_sm, warps_per_sm: blocks and warps for each multiprocessor.
+        occupancy: what limits occupancy, by name.
+        est_occupancy_pct: the estimated occupancy in percent.
+        queued: when it was queued; 0 if not known.
+        graph_id, graph_node_id: the CUDA graph, and the node of it, that launched the kernel.
+        stream, context: the stream and the CUDA context.
+        channel, channel_type: the hardware channel, and its type.
+        bytes, bandwidth_gb_s: the bytes that were copied or filled, and how many gigabytes per second that is.
+        collective_name: the collective, such as `"allreduce"`.
+        dtype: the dtype of what it sends.
+        in_msg_nelems, out_msg_nelems: the numbers of elements that it takes and gives.
+        in_split_size, out_split_size: how they are divided among the ranks, as text.
+        global_rank_start, global_rank_stride: the first rank of the group, and the distance between ranks.
+        group_size: the number of ranks in the group.
+        process_group_name, process_group_desc: the name and the description of the group.
+        group_ranks: the ranks in the group, as text.
+        rank: the rank that recorded it.
+        src_rank, dst_rank: for sending and receiving, where from and where to.
+        seq: the number of the collective in its group.
+        is_async: whether the caller went on without waiting.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> about = {"registers per thread": "32", "grid": "[8, 1, 1]", "stream": "7"}
+        >>> event = torch.autograd.profiler_util.FunctionEvent(1, "mul_kernel", 1, 0.0, 12.5, extra_meta=about)
+        >>> metadata = event.event_metadata
+        >>> metadata.registers_per_thread, metadata.grid, metadata.bytes
+        (32, [8, 1, 1], None)
+    """
 
     registers_per_thread: int | None = None
     shared_memory: int | None = None

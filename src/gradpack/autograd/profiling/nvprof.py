@@ -26,7 +26,19 @@ _KERNELS = """
 
 
 class EnforceUnique:
-    """Raises if the same key occurs twice."""
+    """Raises if the same key occurs twice.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> unique = torch.autograd.profiler.EnforceUnique()
+        >>> unique.see("range", 1)
+        >>> unique.see("range", 2)
+        >>> unique.see("range", 1)
+        Traceback (most recent call last):
+            ...
+        RuntimeError: duplicate key: ('range', 1)
+    """
 
     def __init__(self) -> None:
         self.seen: set[tuple[Any, ...]] = set()
@@ -43,9 +55,35 @@ def parse_nvprof_trace(path: str) -> list[FunctionEvent]:
 
     Times are in nanoseconds, as nvprof writes them.
 
+    Args:
+        path: the file that nvprof wrote.
+
     Raises:
         AssertionError: if an unknown runtime call launched a kernel.
         RuntimeError: if a range or a launch occurs twice.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import pathlib, sqlite3, tempfile
+        >>> tables = '''
+        ...     CREATE TABLE StringTable (_id_, value);
+        ...     CREATE TABLE CUPTI_ACTIVITY_KIND_MARKER (id, name, timestamp);
+        ...     CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (_id_, cbid, start, end, correlationId);
+        ...     CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (correlationId, name, start, end);
+        ...     INSERT INTO StringTable VALUES (1, 'aten::mul, seq = 3'), (2, 'mul_kernel');
+        ...     INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (7, 1, 10), (7, 0, 40);
+        ...     INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1, 211, 12, 14, 5);
+        ...     INSERT INTO CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL VALUES (5, 2, 20, 27);
+        ... '''
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = str(pathlib.Path(folder) / "trace.prof")
+        ...     trace = sqlite3.connect(path)
+        ...     _ = trace.executescript(tables)
+        ...     trace.close()
+        ...     event, = torch.autograd.profiler.parse_nvprof_trace(path)
+        >>> event.name, event.time_range, event.kernels
+        ('aten::mul, seq = 3', Interval(start=10, end=40), [Kernel(name='mul_kernel', device=0, duration=7)])
     """
     import sqlite3
 
@@ -72,9 +110,34 @@ def parse_nvprof_trace(path: str) -> list[FunctionEvent]:
 
 
 def load_nvprof(path: str) -> EventList:
-    """Load the ranges of an nvprof trace as an `EventList`.
+    """Load the ranges of an nvprof trace as an `EventList`: see `parse_nvprof_trace`.
 
     Args:
         path: the file that nvprof wrote.
+
+    Raises:
+        AssertionError: if an unknown runtime call launched a kernel.
+        RuntimeError: if a range or a launch occurs twice.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import pathlib, sqlite3, tempfile
+        >>> tables = '''
+        ...     CREATE TABLE StringTable (_id_, value);
+        ...     CREATE TABLE CUPTI_ACTIVITY_KIND_MARKER (id, name, timestamp);
+        ...     CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (_id_, cbid, start, end, correlationId);
+        ...     CREATE TABLE CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL (correlationId, name, start, end);
+        ...     INSERT INTO StringTable VALUES (1, 'aten::mul'), (2, 'aten::sum');
+        ...     INSERT INTO CUPTI_ACTIVITY_KIND_MARKER VALUES (7, 1, 10), (7, 0, 40), (8, 2, 50), (8, 0, 60);
+        ... '''
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = str(pathlib.Path(folder) / "trace.prof")
+        ...     trace = sqlite3.connect(path)
+        ...     _ = trace.executescript(tables)
+        ...     trace.close()
+        ...     events = torch.autograd.profiler.load_nvprof(path)
+        >>> [(event.name, event.time_range.elapsed_us()) for event in events]
+        [('aten::mul', 30), ('aten::sum', 10)]
     """
     return EventList(parse_nvprof_trace(path))

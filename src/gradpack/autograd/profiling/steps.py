@@ -4,7 +4,19 @@ from __future__ import annotations
 
 
 class KinetoStepTracker:
-    """Counts steps of several requesters; the global count is the largest of theirs."""
+    """Counts steps of several requesters; the global count is the largest of theirs. `profile.step()` counts here.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> tracker = torch.autograd.profiler.KinetoStepTracker
+        >>> before = tracker.current_step()
+        >>> tracker.init_step_count("loader")
+        >>> tracker.increment_step("loader") - before
+        1
+        >>> tracker.erase_step_count("loader"), tracker.erase_step_count("loader")
+        (True, False)
+    """
 
     _current_step = 0
     _step_dict: dict[str, int] = {}  # noqa: RUF012 - one for all, as in torch

@@ -110,8 +110,8 @@ class RMSNorm(_Affine):
         self.elementwise_affine = elementwise_affine
         self._register_affine(self.normalized_shape, device, dtype, weight=elementwise_affine)
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.rms_norm(input, self.normalized_shape, self.weight, self.eps)
+    def forward(self, x: Tensor) -> Tensor:  # torch's name
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self) -> str:
         return f"{self.normalized_shape}, eps={self.eps}, elementwise_affine={self.elementwise_affine}"
@@ -200,6 +200,9 @@ class CrossMapLRN2d(_ResponseNorm):
         >>> torch.nn.CrossMapLRN2d(3, alpha=3.0, beta=1.0)(torch.ones(1, 4, 1, 1)).flatten()
         tensor([0.3333, 0.2500, 0.2500, 0.3333])
     """
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__(size, alpha, beta, k)
 
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() != 4:

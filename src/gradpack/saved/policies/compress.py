@@ -327,6 +327,9 @@ def _other(part: Any) -> Any:
 def mask(min_bytes: int = 64) -> Stored:
     """Keep masks as bits: bool tensors, and constants whose only values are 0 and one other. Exact.
 
+    Args:
+        min_bytes: tensors of fewer bytes are kept as they are.
+
     Example::
 
         >>> import gradpack as torch

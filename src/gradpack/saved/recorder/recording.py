@@ -29,6 +29,26 @@ class Record(Recorder):
 
     It can be read at any time, inside of the block as well. It unpacks nothing and keeps no tensor
     alive. Releases after the block are still recorded.
+
+    Args:
+        title: the heading of reports.
+        limit: how many saved tensors to list; beyond it, they are only counted.
+
+    Raises:
+        ValueError: for a limit below 1.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack import saved
+        >>> x = torch.ones(1000, requires_grad=True)
+        >>> with saved.record() as r:
+        ...     y = x.exp().sum()
+        ...     y.backward()
+        >>> [(row.op, row.slot, row.bytes) for row in r.rows]
+        [('exp', 'out', 4000)]
+        >>> r.peak, r.now
+        (4000, 0)
     """
 
     def __init__(self, title: str = "saved tensors", limit: int = 20_000) -> None:

@@ -31,7 +31,24 @@ _TIP = (
 
 
 class CheckpointError(RuntimeError):
-    """Raised if recomputation saved other tensors than the original forward."""
+    """Raised if recomputation saved other tensors than the original forward.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils import checkpoint
+        >>> factors = [2.0, None]
+        >>> def changing(x):
+        ...     factor = factors.pop(0)
+        ...     return x.exp() if factor is None else (x * factor).exp().sin()
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> y = checkpoint.checkpoint(changing, x, use_reentrant=False)
+        >>> try:
+        ...     y.sum().backward()
+        ... except checkpoint.CheckpointError as error:
+        ...     print(str(error).splitlines()[0])
+        torch.utils.checkpoint: A different number of tensors was saved during the original forward and recomputation.
+    """
 
 
 _group: ContextVar[Any] = ContextVar("gradpack checkpoint group", default=None)
@@ -44,6 +61,21 @@ class GraphExecGroup:
 
     Raises:
         RuntimeError: if the block is inside of another of its kind.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils import checkpoint
+        >>> def two(x):
+        ...     print("run")
+        ...     return x.exp(), x.sin()
+        >>> x = torch.ones(2, requires_grad=True)
+        >>> a, b = checkpoint.checkpoint(two, x, use_reentrant=False, early_stop=False)
+        run
+        >>> with checkpoint.GraphExecGroup():
+        ...     a.sum().backward()
+        ...     b.sum().backward()
+        run
     """
 
     def __enter__(self) -> GraphExecGroup:

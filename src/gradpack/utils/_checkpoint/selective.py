@@ -28,6 +28,22 @@ class CheckpointPolicy(enum.Enum):
     SAVE keeps its results from forward to backward, RECOMPUTE does not. CPU_OFFLOAD is torch's name for
     keeping them in host memory, which its compiler acts on: outside of it, as here, they are recomputed.
     MUST or PREFER makes a difference to a compiler only.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils import checkpoint
+        >>> from functools import partial
+        >>> def policy(ctx, op, *args, **kwargs):
+        ...     kept = op == torch.ops.aten.mm.default
+        ...     return checkpoint.CheckpointPolicy.MUST_SAVE if kept else checkpoint.CheckpointPolicy.PREFER_RECOMPUTE
+        >>> contexts = partial(checkpoint.create_selective_checkpoint_contexts, policy)
+        >>> x = torch.eye(2, requires_grad=True)
+        >>> y = checkpoint.checkpoint(lambda x: (x @ x).sin(), x, use_reentrant=False, context_fn=contexts)
+        >>> y.sum().backward()
+        >>> x.grad
+        tensor([[1.0806, 2.0000],
+                [2.0000, 1.0806]])
     """
 
     MUST_SAVE = 0
@@ -39,7 +55,26 @@ class CheckpointPolicy(enum.Enum):
 
 
 class SelectiveCheckpointContext:
-    """The first argument of a policy: `op_output` is the result, `is_recompute` always False."""
+    """The first argument of the policy of `create_selective_checkpoint_contexts`.
+
+    Args:
+        is_recompute: False: policies are asked in the first run only.
+        op_output: the result of the operation, or the tuple of its results.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> from gradpack.utils import checkpoint
+        >>> from functools import partial
+        >>> def small(ctx, op, *args, **kwargs):
+        ...     print(op, ctx.op_output.shape)
+        ...     return ctx.op_output.numel() < 10  # True to save it
+        >>> contexts = partial(checkpoint.create_selective_checkpoint_contexts, small)
+        >>> x = torch.ones(2, 3, requires_grad=True)
+        >>> y = checkpoint.checkpoint(lambda x: x.exp().sum(1), x, use_reentrant=False, context_fn=contexts)
+        aten.exp.default gradpack.Size([2, 3])
+        aten.sum.dim_IntList gradpack.Size([2])
+    """
 
     def __init__(self, *, is_recompute: bool, op_output: Any = None) -> None:
         self.is_recompute = is_recompute

@@ -86,6 +86,10 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 class StackDataset(Dataset[Any]):
     """Examples of several datasets side by side: tuples, or dicts where the datasets are given by name.
 
+    Args:
+        args: the data sets: examples are tuples then.
+        kwargs: the data sets by name: examples are dicts then.
+
     Raises:
         ValueError: for datasets of different lengths, none, or some with and some without a name.
 
@@ -139,6 +143,9 @@ def _column(dataset: Any, indices: Sequence[Any]) -> Any:
 class ConcatDataset(Dataset[T_co]):
     """Datasets one after the other.
 
+    Args:
+        datasets: the data sets, each with a length.
+
     Raises:
         AssertionError: for no dataset, and for one that can only be iterated over.
 
@@ -174,6 +181,12 @@ class ConcatDataset(Dataset[T_co]):
 class ChainDataset(IterableDataset[Any]):
     """Iterable datasets one after the other.
 
+    Args:
+        datasets: the data sets: each an `IterableDataset`.
+
+    Raises:
+        AssertionError: when it is read, if one is no `IterableDataset`.
+
     Example::
 
         >>> from gradpack.utils.data import ChainDataset, IterableDataset
@@ -203,6 +216,10 @@ class ChainDataset(IterableDataset[Any]):
 
 class Subset(Dataset[T_co]):
     """The examples of a dataset that have these indices.
+
+    Args:
+        dataset: the data set.
+        indices: a sequence of ints.
 
     Example::
 

@@ -35,6 +35,9 @@ class Sampler(Generic[T_co]):
 class SequentialSampler(Sampler[int]):
     """Yields all indices in order.
 
+    Args:
+        data_source: the data set, whose length counts.
+
     Example::
 
         >>> from gradpack.utils.data import SequentialSampler
@@ -56,9 +59,14 @@ class RandomSampler(Sampler[int]):
     """Yields indices in a random order, drawn anew in each epoch.
 
     Args:
+        data_source: the data set, whose length counts.
         replacement: whether an example may come again before all have come.
         num_samples: how many to draw; all, if None.
         generator: draws the order. If None, the default generator draws a seed for one of its own.
+
+    Raises:
+        TypeError: for a `replacement` that is no bool.
+        ValueError: for a `num_samples` that is no positive int.
 
     Example::
 
@@ -105,6 +113,9 @@ class RandomSampler(Sampler[int]):
 class SubsetRandomSampler(Sampler[int]):
     """Yields the given indices in a random order, drawn anew in each epoch.
 
+    Args:
+        indices: a sequence of ints.
+
     Example::
 
         >>> from gradpack.utils.data import SubsetRandomSampler
@@ -125,6 +136,12 @@ class SubsetRandomSampler(Sampler[int]):
 
 class WeightedRandomSampler(Sampler[int]):
     """Indices drawn with probabilities proportional to weights.
+
+    Args:
+        weights: a weight for each index: a sequence of numbers, which need not sum to one.
+        num_samples: how many to draw.
+        replacement: whether one index can be drawn several times.
+        generator: draws them; None for the default generator.
 
     Raises:
         ValueError: for a number of samples that is not positive, and weights that are no sequence of numbers.
@@ -158,6 +175,13 @@ class WeightedRandomSampler(Sampler[int]):
 
 class BatchSampler(Sampler[list[int]]):
     """The indices of another order in lists of `batch_size`; the last may be shorter, and is left out on request.
+
+    Args:
+        sampler: the other order: anything that gives indices.
+        drop_last: whether to leave out a last batch that is shorter.
+
+    Raises:
+        ValueError: for a `batch_size` that is no positive int, and a `drop_last` that is no bool.
 
     Example::
 

@@ -17,6 +17,9 @@ from ....ops.shape.join import stack
 def default_convert(data: Any) -> Any:
     """NumPy arrays and numbers in nested containers as tensors; all else as it is. Tuples become lists.
 
+    Args:
+        data: an example: an array, a NumPy number, nested containers of them, or anything else.
+
     Example::
 
         >>> import numpy as np
@@ -41,6 +44,9 @@ def default_collate(batch: Any) -> Any:
     """One batch out of a list of examples: tensors stacked, numbers as a tensor, containers item by item.
 
     Floats become float64, integers int64; strings stay a list.
+
+    Args:
+        batch: the examples: a list.
 
     Raises:
         TypeError: for examples of any other type.
