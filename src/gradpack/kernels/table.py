@@ -125,14 +125,12 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         Kernel("scipy", "row_products.summed_rows", when.many_rows, FEW),
     ),
     "ops.conv.correlate.correlate": (
-        Kernel("numba", "convolution.correlate", when.convolution, results="j", part=IMAGES),
+        Kernel("numba", "convolution.correlate", when.convolution),
         Kernel("blocks", "convolution_rows.correlate", when.windows, PLACES, results="j", part=IMAGES),
     ),
-    "ops.conv.correlate.correlate_input": (
-        Kernel("numba", "convolution.correlate_input", when.convolution_input, results="j", part=IMAGES),
-    ),
+    "ops.conv.correlate.correlate_input": (Kernel("numba", "convolution.correlate_input", when.convolution_input),),
     "ops.conv.correlate.correlate_weight": (
-        Kernel("numba", "convolution.correlate_weight", when.convolution_weight, results="s", arrays=2, part=IMAGES),
+        Kernel("numba", "convolution.correlate_weight", when.convolution_weight),
         Kernel("blocks", "convolution_flat.correlate_weight", when.windows, PLACES, results="s", arrays=2, part=IMAGES),
     ),
     "ops.conv.pool_kernels.max_with_codes": (Kernel("numba", "images.max_with_codes", when.image_windows),),

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import cache
-from sys import getrefcount
+from sys import getrefcount, modules
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 LOOPS = Kernel("numba", "ranges.of_text")
 _SEVERAL = 2  # steps, from which on one loop is worth while
+_ALONE = 1 << 22  # elements, from which on a loop of one step is
 _SLOW = frozenset(
     "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh exp exp2 expm1 hypot log log10 log1p log2 "
     "power sin sinh tan tanh".split()
@@ -66,10 +67,16 @@ class Unfit(Exception):  # noqa: N818 - a message to the caller, no error
 
 
 class Fused:
-    """A function of arrays as compiled loops, one for each kind of arguments."""
+    """A function of arrays as compiled loops, one for each kind of arguments.
 
-    def __init__(self, code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...]) -> None:
-        self.code, self.outside, self.params = code, outside, params
+    Args:
+        least: elements, below which it is not worth while to import Numba.
+    """
+
+    def __init__(
+        self, code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...], least: int = conditions.ENOUGH
+    ) -> None:
+        self.code, self.outside, self.params, self.least = code, outside, params, least
         self.loops: dict[tuple[str, str, bool], list[Loop]] = {}  # by kinds, dtype, and whether the result is new
 
     def __call__(self, kinds: str, args: tuple[Any, ...], into: Any) -> Any:
@@ -81,7 +88,8 @@ class Fused:
         if not ENABLED["numba"] or "f" not in kinds:
             return None
         first = args[kinds.index("f")]
-        if first.size < conditions.ENOUGH or not conditions.alike(first):
+        least = conditions.ENOUGH if "numba" in modules else self.least
+        if first.size < least or not conditions.alike(first):
             return None
         values = {f"p_{p}": a for p, a in zip(self.params, args, strict=True)} | {"_common": first}
         native = first.dtype.type
@@ -246,7 +254,9 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
     bound = _by_position(function, bound)
     try:
         code: list[ast.stmt] = statements(function) if expression is None else [ast.Return(expression)]
-        loops: Fused | None = Fused(code, function.__globals__, params)
+        outside = function.__globals__ | _late_names(function, expression)
+        is_single = expression is not None and _steps(expression, params) < _SEVERAL
+        loops: Fused | None = Fused(code, outside, params, _ALONE if is_single else conditions.ENOUGH)
     except Unknown:
         loops = None
 
@@ -259,6 +269,13 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         return bound(*args) if loops is None and write() is None else in_parts(bound, args, write, size, out)
 
     return run
+
+
+def _late_names(function: Function, expression: ast.expr | None) -> dict[str, Any]:
+    """Return the operations that an expression names as `_late_<operation>`."""
+    names = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)} if expression is not None else set()
+    late = function.__globals__.get("late")
+    return {n: getattr(late, n.removeprefix("_late_")) for n in names if n.startswith("_late_")}
 
 
 def large_body(op: Op, expression: ast.expr | None) -> int:

@@ -15,7 +15,10 @@ import numpy as np
 from ..conditions import BLOCK
 from .loops import convolutions as loops
 from .loops import tiles
+from .ranges import Each, Whole, split_over
 
+_PART = 1 << 22  # multiplications of a part, at least
+_PARTS = 16  # parts, at most
 WASTE = 3  # places with those between rows, for each one that counts: where more are lost than is gained
 
 
@@ -82,14 +85,13 @@ def _three_dimensions(*geometry: Any) -> tuple[Any, ...]:
 
 
 class _Lying:
-    """Buffers for `some` images at a time, laid out side by side in lines."""
+    """The layout of `some` images at a time, side by side in lines."""
 
     def __init__(self, batch: int, channels: int, rows: int, lines: Lines, to: int) -> None:
         each = prod(lines.size)
         self.some = max(1, min(batch, BLOCK // (each * (channels * lines.phases + rows))))
         self.wide = _rounded(self.some * each, to)
         self.length = _rounded(self.wide + lines.reach + tiles.OVER, 16) + 16  # no power of two: lines would meet
-        self.laid = np.zeros((channels, lines.phases, self.length), np.float32)
 
 
 def correlate(
@@ -118,22 +120,24 @@ def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: An
     per = outs // groups
     alone = per == 1
     block = 1 if alone else tiles.ROWS
-    lying = _Lying(batch, channels, outs, lines, tiles.ALONE if alone else tiles.PLACES)
-    made = np.empty((groups, _rounded(per, block), lying.wide), np.float32)
-    size = np.array(lines.size, np.int64)
-    source, target = _images(x), _images(out)
-    ready = [
-        (first, _taps(part, channels // groups, lying.length), _packed(weights, groups, block))
-        for first, part, weights in parts
-    ]
-    for start in range(0, batch, lying.some):
-        images = source[start : start + lying.some]
-        loops.lay(images, steps[0], before, size, lying.laid)
-        many = len(images) * prod(lines.size)
-        for first, taps, packed in ready:
-            loops.weigh(lying.laid.reshape(groups, -1), taps, packed, many, alone, made)
-            whole = made if made.shape[1] == per else np.ascontiguousarray(made[:, :per])
-            loops.put(whole.reshape(outs, -1), bias, size, first, steps[1], target[start : start + lying.some])
+    step = _images_of_part(batch, out.size * sum(prod(w.shape[1:]) for _, _, w in parts))
+    lying = _Lying(step, channels, outs, lines, tiles.ALONE if alone else tiles.PLACES)
+    taps = [_taps(part, channels // groups, lying.length) for _, part, _ in parts]
+    starts = np.zeros((len(parts) + 1, 4), np.int64)
+    np.cumsum([len(t) for t in taps], out=starts[1:, 0])
+    starts[:-1, 1:] = [first for first, _, _ in parts]
+    packed = [_packed(weights, groups, block).reshape(-1) for _, _, weights in parts]
+    shape = np.array([groups, _rounded(per, block) // block, block, per], np.int64)
+    split_over(
+        batch, step, loops.convolve, _images(x), Whole(steps[0]), Whole(before), Whole(np.array(lines.size, np.int64)),
+        lines.phases, lying.some, lying.length, lying.wide, Whole(np.concatenate(taps)), Whole(np.concatenate(packed)),
+        Whole(starts), Whole(shape), Whole(bias), Whole(steps[1]), _images(out),
+    )  # fmt: skip
+
+
+def _images_of_part(batch: int, multiplications: int) -> int:
+    """Return how many images one core takes at a time."""
+    return max(1, min(batch, -(-batch * _PART // max(multiplications, 1)), -(-batch // _PARTS)))
 
 
 def _packed(weight: Any, groups: int, rows: int) -> Any:
@@ -208,24 +212,15 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     lines = _lines(*_three_dimensions(x.shape[2:], kernel, stride, padding, dilation, count))
     if prod(lines.size) > WASTE * prod(count):
         return NotImplemented
-    lying = _Lying(batch, channels, outs, lines, tiles.LANES)
+    step = _images_of_part(batch, y.size * inner * prod(kernel))
+    lying = _Lying(step, channels, outs, lines, tiles.LANES)
     rows = 1 if per == 1 else _rounded(per, tiles.DOT_ROWS)
-    wide = lying.wide + 16
-    spread = np.zeros((outs, 1, wide), np.float32)
-    given = spread.reshape(groups, per, wide) if rows == per else np.zeros((groups, rows, wide), np.float32)
     taps = _taps(lines, inner, lying.length, tiles.DOT_TAPS)
-    total = np.zeros((groups, rows, len(taps)), np.float32)
-    steps, before, size = _integers(stride, 1), _integers(padding, 0), np.array(lines.size, np.int64)
-    ones, none = np.ones(3, np.int64), np.zeros(3, np.int64)
-    images, grads = _images(_dense(x)), _images(_dense(y))
-    for start in range(0, batch, lying.some):
-        some = images[start : start + lying.some]
-        if len(some) < lying.some:
-            spread.fill(0)  # what is behind the last one counts, too
-        loops.lay(some, steps, before, size, lying.laid)
-        loops.lay(grads[start : start + lying.some], ones, none, size, spread)
-        if rows != per:
-            given[:, :per] = spread.reshape(groups, per, wide)
-        many = _rounded(len(some) * prod(lines.size), tiles.LANES)
-        loops.weigh_back(given, lying.laid.reshape(groups, -1), taps, many, total)
+    totals = np.empty((-(-batch // step), groups, rows, len(taps)), np.float32)
+    split_over(
+        batch, step, loops.convolve_back, _images(_dense(x)), _images(_dense(y)), Whole(_integers(stride, 1)),
+        Whole(_integers(padding, 0)), Whole(np.array(lines.size, np.int64)), lines.phases, lying.some, lying.length,
+        lying.wide + 16, Whole(taps), Each(totals),
+    )  # fmt: skip
+    total = np.add.reduce(totals, axis=0)
     return np.ascontiguousarray(total[:, :per, : inner * prod(kernel)]).reshape(outs, inner, *kernel)

@@ -145,3 +145,58 @@ def weigh_back(given: Any, lines: Any, taps: Any, places: int, total: Any) -> No
                         tiles.dots_of_rows(
                             y, r * step + low, step, seen, taps, t, high - low, out, r * width + t, width
                         )
+
+
+@loop
+def convolve(
+    x: Any, steps: Any, before: Any, size: Any, phases: int, some: int, length: int, wide: int, taps: Any, weights: Any,
+    parts: Any, shape: Any, bias: Any, apart: Any, out: Any,
+) -> None:  # fmt: skip
+    """Convolve images, some at a time, of which parts of the result are computed one after another.
+
+    Args:
+        parts: for each part the taps before it, and the first place in the image, (parts + 1, 4).
+        weights: the weights of all parts as `weigh` takes them, one after another.
+        shape: the groups, the blocks of rows of one, the rows of a block, and the rows that count.
+    """
+    channels, outs = x.shape[1], out.shape[1]
+    groups, blocks, rows, per = shape[0], shape[1], shape[2], shape[3]
+    laid = np.zeros((channels, phases, length), np.float32)
+    made = np.empty((groups, blocks * rows, wide), np.float32)
+    lines = laid.reshape(groups, -1)
+    for start in range(0, x.shape[0], some):
+        stop = min(start + some, x.shape[0])
+        lay(x[start:stop], steps, before, size, laid)
+        for p in range(parts.shape[0] - 1):
+            low, high = parts[p, 0], parts[p + 1, 0]
+            each = groups * blocks * rows
+            packed = weights[low * each : high * each].reshape(groups, blocks, (high - low) * rows)
+            weigh(lines, taps[low:high], packed, (stop - start) * size[0] * size[1] * size[2], rows == 1, made)
+            whole = made if blocks * rows == per else made[:, :per].copy()
+            put(whole.reshape(outs, -1), bias, size, parts[p, 1:], apart, out[start:stop])
+
+
+@loop
+def convolve_back(
+    x: Any, y: Any, steps: Any, before: Any, size: Any, phases: int, some: int, length: int, wide: int, taps: Any,
+    total: Any,
+) -> None:  # fmt: skip
+    """Compute `total`, (groups, rows, taps), as `weigh_back`, of images and gradients, some at a time."""
+    channels, outs = x.shape[1], y.shape[1]
+    groups, rows = total.shape[0], total.shape[1]
+    per = outs // groups
+    ones, none = np.ones(3, np.int64), np.zeros(3, np.int64)
+    laid = np.zeros((channels, phases, length), np.float32)
+    spread = np.zeros((outs, 1, wide), np.float32)
+    given = np.zeros((groups, rows, wide), np.float32)
+    total[:] = 0
+    for start in range(0, x.shape[0], some):
+        stop = min(start + some, x.shape[0])
+        if stop - start < some:
+            spread[:] = 0  # what is behind the last one counts, too
+        lay(x[start:stop], steps, before, size, laid)
+        lay(y[start:stop], ones, none, size, spread)
+        given[:, :per] = spread.reshape(groups, per, wide)
+        places = (stop - start) * size[0] * size[1] * size[2]
+        many = (places + tiles.LANES - 1) // tiles.LANES * tiles.LANES
+        weigh_back(given, laid.reshape(groups, -1), taps, many, total)
