@@ -28,7 +28,7 @@ class Team(NamedTuple):
     To wake a thread that sleeps takes tens of microseconds, so it waits for a while first.
     """
 
-    serve: Callable[[int, int, int, int], bool]
+    serve: Callable[[int, int, int, int, int], bool]
     run: Callable[[int, int, int, int, int, int], None]
     wait: Callable[[int, int, int], bool]
     alone: Callable[[int, int, int, int], None]
@@ -41,7 +41,7 @@ class Team(NamedTuple):
 
 teams: list[Team] = []  # one, or none
 loaders: list[Callable[[], Team]] = []  # return it, when the first work is split
-_PATIENCE = 200  # microseconds, for which a thread waits for the next work before it sleeps
+_PATIENCE = 2000  # microseconds, for which a thread waits for the next work before it sleeps
 _HANDOVER = 8  # microseconds, after which the thread that brings work has begun with it, and has released the lock
 _CELLS = 16  # numbers of one thread: whether it runs Python's work, and in another line the work that it has seen last
 _SEEN = 8
@@ -96,7 +96,8 @@ class _Pool:
         while len(self.wake) < wanted:
             wake, running, own = allocate_lock(), allocate_lock(), array("q", bytes(8 * _CELLS))
             wake.acquire()
-            thread = Thread(target=self._serve, args=(wake, running, own), name="gradpack", daemon=True)
+            seat = len(self.wake) + 1
+            thread = Thread(target=self._serve, args=(seat, wake, running, own), name="gradpack", daemon=True)
             if not threads.started(thread):
                 return
             self.ids.append(thread.native_id or 0)
@@ -112,13 +113,13 @@ class _Pool:
             self.shared = array("q", bytes(8 * teams[0].cells))
         return teams[0] if teams else None
 
-    def _serve(self, wake: Any, running: Any, own: array[int]) -> None:
+    def _serve(self, seat: int, wake: Any, running: Any, own: array[int]) -> None:
         seen = own.buffer_info()[0] + 8 * _SEEN
         while True:
             team = teams[0] if teams and self.shared else None
             if team is None:
                 wake.acquire()
-            elif team.serve(self.shared.buffer_info()[0], seen, _PATIENCE * team.rounds, _HANDOVER * team.rounds):
+            elif team.serve(self.shared.buffer_info()[0], seat, seen, _PATIENCE * team.rounds, _HANDOVER * team.rounds):
                 wake.acquire(False)
             else:
                 wake.acquire()

@@ -10,9 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from ...base import blas
 from ...ops.pointwise.blockwise import aligned
 from ..blocks.attention import accumulate, hide, plan, spread
 from .loops import attention as loops
+from .ranges import split_over
+
+_PART = 1 << 21  # multiplications of a product of scores, of a part
 
 
 def _block(columns: int, is_causal: bool) -> int:
@@ -29,6 +33,16 @@ def _bytes(kept: Any) -> Any:
     return np.zeros(0, np.uint8) if kept is None else np.reshape(kept, (-1,)).view(np.uint8)
 
 
+def _bytes_of_heads(kept: Any, heads: int) -> Any:
+    """A byte for each score of each head; none without dropout."""
+    return np.zeros((heads, 0), np.uint8) if kept is None else np.reshape(kept, (heads, -1)).view(np.uint8)
+
+
+def _heads(q: Any, columns: int) -> int:
+    """How many heads one core takes at a time."""
+    return max(1, min(_PART // max(1, q.shape[1] * columns * q.shape[2]), -(-len(q) // 2)))
+
+
 def _blocks(count: int, rows: int, columns: int, is_causal: bool, dtype: Any, buffers: int) -> Any:
     """Heads, first and last row, and number of columns of each block; the memory of each buffer, as matrices."""
     size = _block(columns, is_causal)
@@ -43,6 +57,15 @@ def attend(
 ) -> Any:
     """As `ops.nn.attention.attend`."""
     rows, columns, width = query.shape[-2], key.shape[-2], value.shape[-1]
+    function = blas.gemm("f")
+    if mask is None and function is not None:
+        q, k, v = (_stack(x) for x in (query, key, value))
+        out, logs = np.empty((len(q), rows, width), q.dtype), np.empty((len(q), rows), q.dtype)
+        bits = _bytes_of_heads(kept, len(q))
+        loop = loops.HEADS[function[1]][0]
+        given = (q, k, v, function[0], is_causal, float(scale), bits, float(inverse), logs, out)
+        blas.on_one_thread(split_over, len(q), _heads(q, columns), loop, *given)
+        return np.reshape(out, (*query.shape[:-1], width)), np.reshape(logs, (*query.shape[:-1], 1))
     out = np.empty((math.prod(query.shape[:-2]), rows, width), query.dtype)
     q, k, v = (_stack(x) for x in (query, key, value))
     total, logarithm = np.empty(out.shape[:2], out.dtype), np.empty(out.shape[:2], out.dtype)
@@ -70,6 +93,17 @@ def attend_backward(
     """As `ops.nn.attention.attend_backward`, without the gradient of a mask."""
     rows, columns = query.shape[-2], key.shape[-2]
     q, k, v, given = (_stack(x) for x in (query, key, value, g))
+    function = blas.gemm("f")
+    if mask is None and function is not None:
+        whole = [np.empty(x.shape, x.dtype) for x in (q, k, v)]
+        logs, bits = np.reshape(np.ascontiguousarray(lse), (len(q), rows)), _bytes_of_heads(kept, len(q))
+        loop = loops.HEADS[function[1]][1]
+        numbers = (function[0], is_causal, float(scale), bits, float(inverse))
+        blas.on_one_thread(
+            split_over, len(q), _heads(q, columns), loop, q, k, v, given, _stack(out), logs, *numbers, *whole
+        )
+        parts = zip(whole, (query, key, value), needs, strict=False)
+        return *(np.reshape(x, of.shape) if need else None for x, of, need in parts), None
     made = [
         np.empty((math.prod(x.shape[:-2]), *x.shape[-2:]), x.dtype) if need else None
         for x, need in zip((query, key, value), needs, strict=False)

@@ -1,8 +1,9 @@
 """Threads that take the parts of compiled work without the lock of the interpreter.
 
-What they share is an array of int64, a line of the cache for each number: the number of the work that came last, the
-next part, how many threads are at work, and what the work is. Work is a function of `(block, low, high)`, all int64:
-the address of its arguments, and a range.
+What they share is an array of int64, a line of the cache for each number: the number of the work that came last, how
+many threads are at work, what the work is, and for each seat the next part. Work is a function of `(block, low, high)`,
+all int64: the address of its arguments, and a range. A thread takes the parts of its own seat first, so that what one
+operation wrote is in the cache of the core that reads it in the next, and then what is left of others.
 """
 
 from __future__ import annotations
@@ -14,27 +15,33 @@ from .loop import loop
 from .native import add, call, pause, read, write
 
 LINE = 64  # bytes
-TURN, OPEN, NEXT, ACTIVE, SEATS, PYTHON, FUNCTION, BLOCK, SIZE, PART = (LINE * i for i in range(10))
-CELLS = LINE // 8 * 10
+TURN, OPEN, ACTIVE, SEATS, HELPERS, PYTHON, FUNCTION, BLOCK, SIZE, PART, NEXT = (LINE * i for i in range(11))
+MOST = 64  # seats: where there are more threads, some share one
+CELLS = LINE // 8 * (10 + MOST)
 
 
 @loop
-def _take_parts(shared: int) -> None:
-    function, block, size, part = (
-        read(shared + FUNCTION), read(shared + BLOCK), read(shared + SIZE), read(shared + PART),
+def _take_parts(shared: int, seat: int) -> None:
+    function, block, size, part, seats = (
+        read(shared + FUNCTION), read(shared + BLOCK), read(shared + SIZE), read(shared + PART), read(shared + SEATS),
     )  # fmt: skip
-    while True:
-        low = add(shared + NEXT, 1) * part
-        if low >= size:
-            return
-        call(function, block, low, min(size, low + part))
+    parts = (size + part - 1) // part
+    for i in range(seats):
+        at = (seat + i) % seats
+        end = (at + 1) * parts // seats
+        while True:
+            nr = add(shared + NEXT + LINE * at, 1)
+            if nr >= end:
+                break
+            call(function, block, nr * part, min(size, (nr + 1) * part))
 
 
 @loop
-def serve(shared: int, seen: int, rounds: int, after: int) -> bool:
+def serve(shared: int, seat: int, seen: int, rounds: int, after: int) -> bool:
     """Take parts of the work that comes, until none came for so many rounds; return whether Python has work instead.
 
     Args:
+        seat: the number of this thread; 0 is that of the one that brings work.
         seen: the address of the number of the work that this thread has seen last.
         after: rounds to wait before Python's work: the thread that brings it has the lock of the interpreter.
     """
@@ -54,8 +61,8 @@ def serve(shared: int, seen: int, rounds: int, after: int) -> bool:
                 pause()
             return True
         add(shared + ACTIVE, 1)  # now the work stays, if it is still open
-        if read(shared + OPEN) == turn and add(shared + SEATS, -1) > 0:
-            _take_parts(shared)
+        if read(shared + OPEN) == turn and seat <= read(shared + HELPERS):
+            _take_parts(shared, seat)
         add(shared + ACTIVE, -1)
 
 
@@ -66,12 +73,15 @@ def run(shared: int, function: int, block: int, size: int, part: int, helpers: i
     write(shared + BLOCK, block)
     write(shared + SIZE, size)
     write(shared + PART, part)
-    write(shared + NEXT, 0)
-    write(shared + SEATS, helpers)
+    write(shared + HELPERS, helpers)
+    seats, parts = min(helpers + 1, MOST), (size + part - 1) // part
+    write(shared + SEATS, seats)
+    for seat in range(seats):
+        write(shared + NEXT + LINE * seat, seat * parts // seats)
     turn = read(shared + TURN) + 1
     write(shared + OPEN, turn)
     write(shared + TURN, turn)
-    _take_parts(shared)
+    _take_parts(shared, 0)
     write(shared + OPEN, 0)
 
 
