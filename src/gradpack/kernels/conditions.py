@@ -65,16 +65,18 @@ def product_of_blas(a: Any, b: Any) -> bool:
     """Whether BLAS would use several threads for a product, one factor of which may be a vector."""
     if a.dtype != b.dtype or a.dtype.char not in "fdFD" or not (a.ndim and b.ndim):
         return False
+    if a.size * b.shape[-1] > 1 << 18:
+        return True
     is_vector = a.ndim == 1 or b.ndim == 1 or a.shape[-2] == 1 or b.shape[-1] == 1
-    return bool(a.size * b.shape[-1] > 1 << 18 or (is_vector and a.size + b.size > 1 << 13))
+    return bool(is_vector and a.size + b.size > 1 << 13)
 
 
 def product_of_many(a: Any, b: Any) -> bool:
     """Whether a product of matrices is large enough for several threads, and to import Numba, if that was not done."""
-    if not (a.dtype is b.dtype and a.dtype.char in "fd" and a.ndim > 1 and b.ndim > 1):
-        return False
     size = a.size * b.shape[-1]
-    return bool(size > 1 << 18 and (size > 1 << 25 or "numba" in modules))
+    if size < 1 << 22 or a.ndim < 2 or b.ndim < 2:
+        return False
+    return a.dtype is b.dtype and a.dtype.char in "fd" and (size > 1 << 25 or "numba" in modules)
 
 
 def affine_of_many(a: Any, b: Any, bias: Any) -> bool:

@@ -21,6 +21,7 @@ from numpy import ndarray
 from ..base import pool
 from ..base.exits import block
 from ..base.modes import MODE
+from .parts import run_in_parts
 
 if TYPE_CHECKING:
     from .table import Kernel
@@ -85,17 +86,19 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
         path: where the kernels are in the table, which is read when it is first needed.
         size: the expression that decides whether any may apply.
     """
-    kernels: list[Kernel] = []
+    kernels: list[tuple[int, str, Callable[..., bool], Kernel]] = []
     enough = size != _SIZE
 
     def faster(first: Any, *others: Any) -> Any:
         if not kernels:
-            kernels.extend(row(path))
-            names["least"] = min(kernel.least for kernel in kernels)
-        for kernel in kernels:
-            if (enough or first.size >= kernel.least) and ENABLED[kernel.library] and kernel.when(first, *others):
+            kernels.extend((0 if enough else k.least, k.library, k.when, k) for k in row(path))
+            names["least"] = min(kernel.least for *_, kernel in kernels)
+        for least, library, when, kernel in kernels:
+            if first.size >= least and ENABLED[library] and when(first, *others):
                 run = loaded(kernel)
-                made = NotImplemented if run is None else _run(kernel, run, (first, *others))
+                if run is None:
+                    continue
+                made = run_in_parts(kernel, run, (first, *others)) if kernel.results else run(first, *others)
                 if made is not NotImplemented:
                     return made
         return NotImplemented
@@ -108,14 +111,6 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
     chosen.__doc__, chosen.__defaults__ = reference.__doc__, reference.__defaults__
     chosen.reference, chosen.where = reference, (path, size)
     return chosen
-
-
-def _run(kernel: Kernel, run: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    if not kernel.results:
-        return run(*args)
-    from .parts import run_in_parts
-
-    return run_in_parts(kernel, run, args)
 
 
 def rebound(function: Callable[..., Any], reference: Callable[..., Any]) -> Any:

@@ -20,7 +20,8 @@ _LINES = 64  # rows or columns of a tile of a part: whole tiles of BLAS. Each pa
 
 def product(a: Any, b: Any) -> Any:
     """As `backends.numpy.product`."""
-    return on_one_thread(_product, a, b)
+    is_small = a.ndim == b.ndim == 2 and a.size * b.shape[1] < _PART
+    return on_one_thread(np.matmul if is_small else _product, a, b)
 
 
 def _product(a: Any, b: Any) -> Any:
