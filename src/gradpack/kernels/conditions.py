@@ -79,6 +79,16 @@ def product_of_many(a: Any, b: Any) -> bool:
     return a.dtype is b.dtype and a.dtype.char in "fd" and (size > 1 << 25 or "numba" in modules)
 
 
+def product_by_vector(a: Any, b: Any) -> bool:
+    """Whether a large matrix is multiplied by a vector, large enough to import Numba, if that was not done."""
+    if a.ndim > 2 or b.ndim > 2 or not (a.ndim == 1 or b.ndim == 1 or a.shape[0] == 1 or b.shape[1] == 1):
+        return False
+    size = max(a.size, b.size)
+    if size < 1 << 19 or min(a.size, b.size) == size or not (size >= 1 << 22 or "numba" in modules):
+        return False
+    return a.dtype is b.dtype and a.dtype.char in "fd" and a.dtype.isnative and a.flags.aligned and b.flags.aligned
+
+
 def affine_of_many(a: Any, b: Any, bias: Any) -> bool:
     """`product_of_many`, and a dense vector for the columns."""
     if not product_of_many(a, b) or bias.dtype is not a.dtype:

@@ -75,6 +75,7 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     ),
     "backends.numpy.product": (
         Kernel("numba", "products.product", when.product_of_many, PRODUCT),
+        Kernel("numba", "products.by_vector", when.product_by_vector, PRODUCT),
         Kernel("blocks", "products.product", when.product_of_blas, PRODUCT),
     ),
     "ops.pointwise.error_function.erf_of": (Kernel("numba", "elementwise.erf", when.single),),

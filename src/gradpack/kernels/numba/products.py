@@ -15,10 +15,13 @@ import numpy as np
 
 from ...base import blas
 from ...base.pool import Compiled, split_compiled
+from .loops import products as loops
 from .loops.products import FIELDS, product_of
+from .ranges import Each, Whole, over, part_of
 
 _LINES = 64  # rows or columns: whole tiles of BLAS
 _PART = 1 << 21  # multiplications of a part, at least
+_READ = 1 << 18  # elements of a matrix of a part, times a vector
 _MUCH = 1 << 25  # where there are more than two parts
 _PLAIN, _FLIPPED = 111, 112  # CBLAS's words for matrices that lie by rows, and by columns
 _pack = Struct(f"{len(FIELDS)}q").pack
@@ -27,6 +30,27 @@ _pack = Struct(f"{len(FIELDS)}q").pack
 def product(a: Any, b: Any) -> Any:
     """As `backends.numpy.product`."""
     return affine(a, b, None)
+
+
+def by_vector(a: Any, b: Any) -> Any:
+    """As `backends.numpy.product`, where one of the two is a vector, or a matrix of one row or column."""
+    if a.ndim == 1 or a.shape[0] == 1:
+        vector, matrix = a.reshape(-1), b.T
+    else:
+        vector, matrix = b.reshape(-1), a
+    if matrix.ndim != 2 or matrix.shape[1] != len(vector) or not vector.flags.c_contiguous:
+        return NotImplemented
+    shape = (*a.shape[:-1], *b.shape[1:])
+    if matrix.flags.c_contiguous:
+        out = np.empty(len(matrix), a.dtype)
+        over(_READ, loops.rows_times, matrix, Whole(vector), out)
+        return out.reshape(shape)
+    if not matrix.flags.f_contiguous:
+        return NotImplemented
+    rows = matrix.T
+    totals = np.empty((-(-len(rows) // part_of(_READ, rows)), rows.shape[1]))
+    over(_READ, loops.rows_summed, rows, vector, Each(totals))
+    return np.add.reduce(totals, axis=0).astype(a.dtype).reshape(shape)
 
 
 def affine(a: Any, b: Any, bias: Any) -> Any:

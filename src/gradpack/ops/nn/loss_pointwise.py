@@ -86,20 +86,31 @@ def _with_logits(
     input: Array, target: Array, weight: Array = None, pos_weight: Array = None, reduction: int = MEAN
 ) -> Any:
     """The loss of two classes by their log-odds; `log(1 + exp(-|x|))` is what never overflows."""
-    tail = np.log1p(np.exp(-np.abs(input)))
-    below = np.maximum(-input, 0) + tail  # -log(sigmoid(input))
     if pos_weight is None:
-        each = (1 - target) * input + below
+        each = looped(_logit_loss, input, target)
     else:
-        each = (1 - target) * input + ((pos_weight - 1) * target + 1) * below
+        each = (1 - target) * input + ((pos_weight - 1) * target + 1) * _below(input)
     return reduce_array(each if weight is None else each * weight, reduction)
+
+
+def _below(input: Any) -> Any:
+    """`-log(sigmoid(input))`."""
+    return np.maximum(-input, 0) + np.log1p(np.exp(-np.abs(input)))
+
+
+def _logit_loss(input: Any, target: Any) -> Any:
+    return (1 - target) * input + _below(input)
 
 
 def _logit_slope(input: Any, target: Any, pos_weight: Any) -> Any:
     if pos_weight is None:
-        return late.sigmoid(input) - target
+        return late.sigmoid(input) - target if isinstance(input, Tensor) else looped(_distance, input, target)
     t = pos_weight * target
     return (t + 1 - target) * late.sigmoid(input) - t
+
+
+def _distance(input: Any, target: Any) -> Any:
+    return late.sigmoid(input) - target
 
 
 def _result_shape(*operands: Any) -> Any:

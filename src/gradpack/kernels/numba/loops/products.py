@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from .loop import loop
+from .loop import loop, summing
 from .native import GEMMS, address_of, data_of, memory_at, read
 
 # What a block holds: addresses (of BLAS's function, and of the arrays' objects), how the matrices lie, and the batch.
@@ -72,3 +72,37 @@ def product_of(wide: bool, char: str) -> int:
 
 
 _MADE: dict[tuple[bool, str], int] = {}
+
+
+@summing
+def rows_times(x: Any, vector: Any, out: Any) -> None:
+    """The product of each row of `x` with a vector."""
+    for i in range(x.shape[0]):
+        whole = x.dtype.type(0)
+        for j in range(x.shape[1]):
+            whole += x[i, j] * vector[j]
+        out[i] = whole
+
+
+_ROWS = 512  # rows that are added up in their own dtype
+
+
+@loop
+def rows_summed(x: Any, factors: Any, total: Any) -> None:
+    """The sum of all rows of `x`, each times its factor: in float64 from one block of rows to the next."""
+    count, length = x.shape
+    part = np.zeros(length, x.dtype)
+    total[:] = 0
+    for first in range(0, count, _ROWS):
+        last = min(first + _ROWS, count)
+        part[:] = 0
+        paired = first + (last - first) // 4 * 4
+        for i in range(first, paired, 4):
+            a, b, c, d = factors[i], factors[i + 1], factors[i + 2], factors[i + 3]
+            for j in range(length):
+                part[j] += (a * x[i, j] + b * x[i + 1, j]) + (c * x[i + 2, j] + d * x[i + 3, j])
+        for i in range(paired, last):
+            for j in range(length):
+                part[j] += factors[i] * x[i, j]
+        for j in range(length):
+            total[j] += part[j]
