@@ -14,7 +14,7 @@ from ...base import blas
 from ...ops.pointwise.blockwise import aligned
 from ..blocks.attention import accumulate, hide, plan, spread
 from .loops import attention as loops
-from .ranges import split_over
+from .ranges import Whole, split_over
 
 _PART = 1 << 21  # multiplications of a product of scores, of a part
 
@@ -33,14 +33,39 @@ def _bytes(kept: Any) -> Any:
     return np.zeros(0, np.uint8) if kept is None else np.reshape(kept, (-1,)).view(np.uint8)
 
 
-def _bytes_of_heads(kept: Any, heads: int) -> Any:
-    """A byte for each score of each head; none without dropout."""
-    return np.zeros((heads, 0), np.uint8) if kept is None else np.reshape(kept, (heads, -1)).view(np.uint8)
+def _over_heads(loop: Any, logs: Any, kept: Any, given: Any, made: Any, numbers: Any) -> None:
+    """Call a loop over the heads of all batches."""
+    query, key, value = (_with_heads(x) for x in given[:3])
+    batch, heads, rows, depth = query.shape
+    count, columns = batch * heads, key.shape[2]
+    arrays = [query, key, value, *map(_with_heads, given[3:]), *(_as_four(x) for x in made)]
+    bits = np.zeros((count, 0), np.uint8) if kept is None else np.reshape(kept, (count, -1)).view(np.uint8)
+    shape = np.empty((count, 6), np.int64)
+    shape[:] = (0, heads, rows, columns, depth, value.shape[3])
+    shape[:, 0] = np.arange(count)
+    strides = np.array([x.strides[:3] for x in arrays], np.int64)
+    step = max(1, min(_PART // max(1, rows * columns * depth), -(-count // 2)))
+    logs = logs.reshape(count, rows)
+    given = (logs, bits, shape, Whole(strides), *numbers, *map(id, arrays))
+    blas.on_one_thread(split_over, count, step, loop, *given)
 
 
-def _heads(q: Any, columns: int) -> int:
-    """How many heads one core takes at a time."""
-    return max(1, min(_PART // max(1, q.shape[1] * columns * q.shape[2]), -(-len(q) // 2)))
+def _as_four(x: Any) -> Any:
+    """An array of matrices with two dimensions for batch and heads."""
+    return x if x.ndim == 4 else x.reshape((1,) * (4 - x.ndim) + x.shape) if x.ndim < 4 else _stack(x)[None]
+
+
+def _with_heads(x: Any) -> Any:
+    """`_as_four`, with numbers of a row side by side, and rows apart."""
+    is_fit = x.strides[-1] == x.itemsize and x.strides[-2] >= x.shape[-1] * x.itemsize and x.flags.aligned
+    return _as_four(x if is_fit else np.ascontiguousarray(x))
+
+
+def _like(x: Any, width: int) -> Any:
+    """A new array whose dimensions follow one another in memory as those of `x`, with rows of another length."""
+    if x.ndim == 4 and x.strides[1] < x.strides[2] < x.strides[0]:
+        return np.empty((x.shape[0], x.shape[2], x.shape[1], width), x.dtype).swapaxes(1, 2)
+    return np.empty((*x.shape[:-1], width), x.dtype)
 
 
 def _blocks(count: int, rows: int, columns: int, is_causal: bool, dtype: Any, buffers: int) -> Any:
@@ -59,13 +84,11 @@ def attend(
     rows, columns, width = query.shape[-2], key.shape[-2], value.shape[-1]
     function = blas.gemm("f")
     if mask is None and function is not None:
-        q, k, v = (_stack(x) for x in (query, key, value))
-        out, logs = np.empty((len(q), rows, width), q.dtype), np.empty((len(q), rows), q.dtype)
-        bits = _bytes_of_heads(kept, len(q))
-        loop = loops.HEADS[function[1]][0]
-        given = (q, k, v, function[0], is_causal, float(scale), bits, float(inverse), logs, out)
-        blas.on_one_thread(split_over, len(q), _heads(q, columns), loop, *given)
-        return np.reshape(out, (*query.shape[:-1], width)), np.reshape(logs, (*query.shape[:-1], 1))
+        out = _like(query, width)
+        logs = np.empty(query.shape[:-1], query.dtype)
+        numbers = (function[0], is_causal, float(scale), float(inverse))
+        _over_heads(loops.HEADS[function[1]][0], logs, kept, (query, key, value), (out,), numbers)
+        return out, logs[..., None]
     out = np.empty((math.prod(query.shape[:-2]), rows, width), query.dtype)
     q, k, v = (_stack(x) for x in (query, key, value))
     total, logarithm = np.empty(out.shape[:2], out.dtype), np.empty(out.shape[:2], out.dtype)
@@ -92,18 +115,14 @@ def attend_backward(
 ) -> Any:  # fmt: skip
     """As `ops.nn.attention.attend_backward`, without the gradient of a mask."""
     rows, columns = query.shape[-2], key.shape[-2]
-    q, k, v, given = (_stack(x) for x in (query, key, value, g))
     function = blas.gemm("f")
     if mask is None and function is not None:
-        whole = [np.empty(x.shape, x.dtype) for x in (q, k, v)]
-        logs, bits = np.reshape(np.ascontiguousarray(lse), (len(q), rows)), _bytes_of_heads(kept, len(q))
-        loop = loops.HEADS[function[1]][1]
-        numbers = (function[0], is_causal, float(scale), bits, float(inverse))
-        blas.on_one_thread(
-            split_over, len(q), _heads(q, columns), loop, q, k, v, given, _stack(out), logs, *numbers, *whole
-        )
-        parts = zip(whole, (query, key, value), needs, strict=False)
-        return *(np.reshape(x, of.shape) if need else None for x, of, need in parts), None
+        whole = [_like(x, x.shape[-1]) for x in (query, key, value)]
+        logs = np.ascontiguousarray(np.reshape(lse, query.shape[:-1]))
+        numbers = (function[0], is_causal, float(scale), float(inverse))
+        _over_heads(loops.HEADS[function[1]][1], logs, kept, (query, key, value, g, out), whole, numbers)
+        return *(x if need else None for x, need in zip(whole, needs, strict=False)), None
+    q, k, v, given = (_stack(x) for x in (query, key, value, g))
     made = [
         np.empty((math.prod(x.shape[:-2]), *x.shape[-2:]), x.dtype) if need else None
         for x, need in zip((query, key, value), needs, strict=False)

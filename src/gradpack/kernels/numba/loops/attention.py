@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba import carray
 
 from .functions import exp, largest_of_row
 from .loop import inlined, loop, summing
-from .native import GEMMS
+from .native import GEMMS, data_of, memory_at
 from .sums import BLOCK, place
 
 _f = np.float32
@@ -89,75 +90,124 @@ def slopes(s: Any, p: Any, dropped: Any, at: int, sums: Any, scale: float) -> No
             s[r, j] = (s[r, j] * dropped[r, j] - level * p[r, j]) * factor
 
 
-def _attention(wide: bool) -> tuple[Any, Any]:
-    """Return the loops over heads of attention and of its gradients, for BLAS with sizes of 64 bits or of 32."""
-    gemm = GEMMS[wide, "f"]
+@inlined
+def _at(array: int, strides: Any, heads: int, head: int, row: int) -> int:
+    """The address of a row of a head: strides are in bytes, of batch, head and row."""
+    return data_of(array) + head // heads * strides[0] + head % heads * strides[1] + row * strides[2]
 
-    @inlined
-    def _product(
-        function: int, flip_a: int, flip_b: int, a: Any, b: Any, beta: float, c: Any, m: int, n: int, k: int
-    ) -> None:  # fmt: skip
-        """`c = a @ b`, plus `beta` times it, of matrices with rows one after another; a flipped one is transposed."""
-        lda = m if flip_a == _FLIPPED else k
-        ldb = k if flip_b == _FLIPPED else n
-        gemm(function, flip_a, flip_b, m, n, k, a.ctypes.data, lda, b.ctypes.data, ldb, beta, c.ctypes.data, n)
+
+@inlined
+def _vector(address: int, size: int) -> Any:
+    return carray(memory_at(address), size, _f)
+
+
+@inlined
+def _numbers(shape: Any) -> tuple[int, int, int, int, int, int]:
+    return shape[0, 0], shape[0, 1], shape[0, 2], shape[0, 3], shape[0, 4], shape[0, 5]
+
+
+# Over heads, arrays of rows of numbers side by side are given as addresses of objects, and strides of batch, head and
+# row each. `shape` has for each head its number, and the sizes: heads of a batch, rows, columns, depth, width.
+
+
+def _attend(gemm: Any) -> Any:
+    """Return the loop over heads of attention."""
 
     def attend(
-        q: Any, k: Any, v: Any, function: int, is_causal: bool, scale: float, kept: Any, inverse: float,
-        logarithm: Any, out: Any,
+        logarithm: Any, kept: Any, shape: Any, strides: Any, function: int, is_causal: bool, scale: float,
+        inverse: float, q: int, k: int, v: int, out: int,
     ) -> None:  # fmt: skip
-        rows, depth = q.shape[1], q.shape[2]
-        columns, width = v.shape[1], v.shape[2]
+        first, heads, rows, columns, depth, width = (
+            shape[0, 0],
+            shape[0, 1],
+            shape[0, 2],
+            shape[0, 3],
+            shape[0, 4],
+            shape[0, 5],
+        )
+        lda, ldb, ldv, ldo = strides[0, 2] // 4, strides[1, 2] // 4, strides[2, 2] // 4, strides[3, 2] // 4
         most = _NARROW if is_causal else max(16, _SCORES // columns)
         memory, total = np.empty(min(most, rows) * columns, _f), np.empty(rows, _f)
-        for h in range(q.shape[0]):
+        for i in range(logarithm.shape[0]):
+            h = first + i
             for start in range(0, rows, most):
                 stop = min(start + most, rows)
                 seen, count = min(stop, columns) if is_causal else columns, stop - start
                 p = memory[: count * seen].reshape(count, seen)
-                _product(function, _PLAIN, _FLIPPED, q[h, start:stop], k[h], 0.0, p, count, seen, depth)
-                probabilities(p, start, rows, columns, is_causal, scale, kept[h], total, logarithm[h])
-                _product(function, _PLAIN, _PLAIN, p, v[h], 0.0, out[h, start:stop], count, width, seen)
+                at_q, at_k = _at(q, strides[0], heads, h, start), _at(k, strides[1], heads, h, 0)
+                gemm(function, _PLAIN, _FLIPPED, count, seen, depth, at_q, lda, at_k, ldb, 0.0, p.ctypes.data, seen)
+                probabilities(p, start, rows, columns, is_causal, scale, kept[i], total, logarithm[i])
+                at_v, at_o = _at(v, strides[2], heads, h, 0), _at(out, strides[3], heads, h, start)
+                gemm(function, _PLAIN, _PLAIN, count, width, seen, p.ctypes.data, seen, at_v, ldv, 0.0, at_o, ldo)
             for r in range(rows):
                 by = _f(inverse) / total[r] if kept.shape[1] and inverse != 0 else _f(1) / total[r]
+                row = _vector(_at(out, strides[3], heads, h, r), width)
                 for j in range(width):
-                    out[h, r, j] *= by
+                    row[j] *= by
+
+    return attend
+
+
+def _attend_backward(gemm: Any) -> Any:
+    """Return the loop over heads of the gradients of attention."""
 
     def attend_backward(
-        q: Any, k: Any, v: Any, g: Any, out: Any, logarithm: Any, function: int, is_causal: bool, scale: float,
-        kept: Any, inverse: float, query_g: Any, key_g: Any, value_g: Any,
+        logarithm: Any, kept: Any, shape: Any, strides: Any, function: int, is_causal: bool, scale: float,
+        inverse: float, q: int, k: int, v: int, g: int, out: int, query_g: int, key_g: int, value_g: int,
     ) -> None:  # fmt: skip
-        rows, depth = q.shape[1], q.shape[2]
-        columns, width = v.shape[1], v.shape[2]
+        first, heads, rows, columns, depth, width = (
+            shape[0, 0],
+            shape[0, 1],
+            shape[0, 2],
+            shape[0, 3],
+            shape[0, 4],
+            shape[0, 5],
+        )
+        of_q, of_k, of_v, of_g = strides[0], strides[1], strides[2], strides[3]
+        of_qg, of_kg, of_vg = strides[5], strides[6], strides[7]
         most = _NARROW if is_causal else max(16, _SCORES // columns)
         size = min(most, rows) * columns
         memory, other, third = np.empty(size, _f), np.empty(size, _f), np.empty(size if kept.shape[1] else 0, _f)
         sums = np.empty(rows, _f)
-        for h in range(q.shape[0]):
+        for i in range(logarithm.shape[0]):
+            h = first + i
             for r in range(rows):
                 part = _f(0)
+                a, b = _vector(_at(g, of_g, heads, h, r), width), _vector(_at(out, strides[4], heads, h, r), width)
                 for j in range(width):
-                    part += g[h, r, j] * out[h, r, j]
+                    part += a[j] * b[j]
                 sums[r] = part
-            key_g[h, :] = 0
-            value_g[h, :] = 0
+            at_k, at_v = _at(k, of_k, heads, h, 0), _at(v, of_v, heads, h, 0)
+            at_kg, at_vg = _at(key_g, of_kg, heads, h, 0), _at(value_g, of_vg, heads, h, 0)
+            for r in range(columns):
+                _vector(at_kg + r * of_kg[2], depth)[:] = 0
+                _vector(at_vg + r * of_vg[2], width)[:] = 0
             for start in range(0, rows, most):
                 stop = min(start + most, rows)
                 seen, count = min(stop, columns) if is_causal else columns, stop - start
                 p, s = memory[: count * seen].reshape(count, seen), other[: count * seen].reshape(count, seen)
                 dropped = third[: count * seen].reshape(count, seen) if kept.shape[1] else p
-                some_q, some_g = q[h, start:stop], g[h, start:stop]
-                _product(function, _PLAIN, _FLIPPED, some_q, k[h], 0.0, p, count, seen, depth)
-                probabilities_again(p, dropped, start, rows, columns, is_causal, scale, kept[h], inverse, logarithm[h])
-                _product(function, _FLIPPED, _PLAIN, dropped, some_g, 1.0, value_g[h], seen, width, count)
-                _product(function, _PLAIN, _FLIPPED, some_g, v[h], 0.0, s, count, seen, width)
+                at_q, at_g = _at(q, of_q, heads, h, start), _at(g, of_g, heads, h, start)
+                at_p, at_s, at_d = p.ctypes.data, s.ctypes.data, dropped.ctypes.data
+                at_qg = _at(query_g, of_qg, heads, h, start)
+                ldq, ldk, ldv, ldg = of_q[2] // 4, of_k[2] // 4, of_v[2] // 4, of_g[2] // 4
+                gemm(function, _PLAIN, _FLIPPED, count, seen, depth, at_q, ldq, at_k, ldk, 0.0, at_p, seen)
+                probabilities_again(p, dropped, start, rows, columns, is_causal, scale, kept[i], inverse, logarithm[i])
+                gemm(function, _FLIPPED, _PLAIN, seen, width, count, at_d, seen, at_g, ldg, 1.0, at_vg, of_vg[2] // 4)
+                gemm(function, _PLAIN, _FLIPPED, count, seen, width, at_g, ldg, at_v, ldv, 0.0, at_s, seen)
                 slopes(s, p, dropped, start, sums, scale)
-                _product(function, _PLAIN, _PLAIN, s, k[h], 0.0, query_g[h, start:stop], count, depth, seen)
-                _product(function, _FLIPPED, _PLAIN, s, some_q, 1.0, key_g[h], seen, depth, count)
+                gemm(function, _PLAIN, _PLAIN, count, depth, seen, at_s, seen, at_k, ldk, 0.0, at_qg, of_qg[2] // 4)
+                gemm(function, _FLIPPED, _PLAIN, seen, depth, count, at_s, seen, at_q, ldq, 1.0, at_kg, of_kg[2] // 4)
 
-    for made in (attend, attend_backward):
-        made.__name__ = made.__qualname__ = f"{made.__name__}_{'64' if wide else '32'}"
-    return loop(attend), summing(attend_backward)
+    return attend_backward
 
 
-HEADS = {wide: _attention(wide) for wide in (True, False)}
+def _heads(wide: bool) -> tuple[Any, Any]:
+    gemm = GEMMS[wide, "f"]
+    made = _attend(gemm), _attend_backward(gemm)
+    for function in made:
+        function.__name__ = function.__qualname__ = f"{function.__name__}_{'64' if wide else '32'}"
+    return loop(made[0]), summing(made[1])
+
+
+HEADS = {wide: _heads(wide) for wide in (True, False)}  # attention and its gradients, by whether sizes have 64 bits
