@@ -15,7 +15,7 @@ from ..declare.generate.fusion import LOOPS, large_body, large_formula, of_body
 from ..declare.generate.fusion import fused as of_function
 from ..declare.generate.fusion_text import Steps, Unknown, Value
 from ..declare.generate.inline import Inlined
-from ..kernels.dispatch import ENABLED, LARGE, PART, SEEN, loaded
+from ..kernels.dispatch import ENABLED, LARGE, PART, SEEN, loaded, note_large
 from .program import Instruction, Program, Variable, variables
 from .simplify import is_elementwise, mapped
 
@@ -323,7 +323,7 @@ def _form(each: Instruction) -> tuple[Callable[..., Any], tuple[Any, ...]] | Non
         if run is None or _size(made) < least:
             return None
         if not SEEN:
-            SEEN.append(least)
+            note_large(least)
         given = dict(zip(_params(op, which), each.args, strict=False)) | each.kwargs
         return run, tuple(given[p] for p in _params(op, which))
     if not is_elementwise(each) or each.writes or each.kwargs or _size(made) < 2 * PART or not _dense(made):

@@ -14,7 +14,7 @@ from ..base.dtypes import FLOATING
 from ..base.errors import inside_a_transform, is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Node, NoGradEdge, OutputSlot, TransformInput
-from ..kernels.dispatch import HEAVY, SEEN
+from ..kernels.dispatch import HEAVY, SEEN, note_large
 from .leaf_lifetime import LeafState
 from .properties import TensorBase
 
@@ -367,7 +367,7 @@ def alias(data: Any, spec: Spec, shape: tuple[int, ...], kind: type[Any] = Tenso
     out._counter = [0]
     out._view = None
     if not SEEN and spec.backend.is_numpy and data.size >= 2 * HEAVY:
-        SEEN.append(data.size)
+        note_large(data.size)
     return out
 
 

@@ -16,7 +16,7 @@ from time import perf_counter
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from numpy import ndarray
+from numpy import empty, ndarray, uint8
 
 from ..base import pool
 from ..base.exits import block
@@ -33,11 +33,22 @@ LEAST = 256  # elements, below which no kernel applies
 LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them need not be one loop
 HEAVY = 1 << 16  # elements that a core takes at a time, where each is some work: as long as it takes to wake a thread
 PART = 1 << 17  # where it waits for memory
+PYTHON = 1 << 19  # and where each part waits for the lock of the interpreter
 SEEN: list[int] = []  # not empty once there was an array of two parts: operations of one step look for more
 # By library, whether its kernels are used: for all of this process.
 ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}
 _NEEDED = {"blocks": "numpy"}  # what kernels import, where that is not the library of their name
 _COMPILING: set[int] = set()  # threads in which a profile has the event
+
+
+def note_large(size: int) -> None:
+    """Remember that there was a large array.
+
+    From now on glibc takes arrays of up to 32 MB from memory that it keeps, as it always does after one of that size
+    was freed: else, memory of a step may go back to the system, and be filled with zeros page by page in the next.
+    """
+    SEEN.append(size)
+    empty((1 << 25) - (1 << 16), uint8)
 
 
 @block

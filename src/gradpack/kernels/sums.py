@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..base.pool import split
-from .dispatch import PART, accelerated
+from .dispatch import PART, PYTHON, accelerated
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _LEAST = 1 << 12  # elements, below which a new array costs less than to ask
@@ -32,7 +32,7 @@ def accumulated(a: Any, b: Any, names: int = 0) -> Any:
 @accelerated
 def added(a: Any, b: Any, out: Any) -> None:
     """Write the sum of two vectors into a third one, which may be the first."""
-    split(lambda low, high: np.add(a[low:high], b[low:high], out=out[low:high]), a.size, PART)
+    split(lambda low, high: np.add(a[low:high], b[low:high], out=out[low:high]), a.size, PYTHON)
 
 
 def _alike(a: Any, b: Any) -> bool:

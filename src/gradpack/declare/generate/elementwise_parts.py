@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...base.pool import split
-from ...kernels.dispatch import HEAVY, SEEN
+from ...kernels.dispatch import HEAVY, SEEN, note_large
 
 Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -68,7 +68,7 @@ def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: i
     first = max(arrays, key=lambda a: a.size)
     shape, length, like = first.shape, first.size, first.ndim
     if not SEEN and length >= 2 * HEAVY:
-        SEEN.append(length)
+        note_large(length)
     if length < 2 * size or not all(a.flags.c_contiguous for a in arrays):
         return function(*args)
     if all(a.shape == shape for a in arrays):

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels import conditions
-from ...kernels.dispatch import ENABLED, HEAVY, LARGE, PART, loaded
+from ...kernels.dispatch import ENABLED, HEAVY, LARGE, PART, PYTHON, loaded
 from ...kernels.table import Kernel
 from ..op import Op
 from .elementwise_parts import FREE, in_parts, is_whole, unspread, writing
@@ -244,7 +244,7 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         nobody else holds that. It may ignore both.
     """
     params, names = _parameters(function), bound.__globals__
-    size = HEAVY if expression is not None and _is_slow(expression) else PART
+    size = 2 * HEAVY if expression is not None and _is_slow(expression) else PYTHON
 
     @cache
     def write() -> Function | None:
