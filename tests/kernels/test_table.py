@@ -53,7 +53,8 @@ def _adam(**options: Any) -> Any:
 ROWS, VECTOR, IMAGES = (300, 256), (256,), (8, 8, 40, 40)
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "layer_norm": lambda: F.layer_norm(normal(*ROWS), VECTOR, normal(*VECTOR), normal(*VECTOR)),
-    "product": lambda: normal(100, 300) @ normal(300, 200),
+    "product": lambda: normal(200, 300) @ normal(300, 200),
+    "product with a vector": lambda: normal(10_000, 60) @ normal(60),
     "linear": lambda: F.linear(normal(*ROWS), normal(200, 256), normal(200)),
     "sum of gradients": lambda: sum(f(y) for y in [normal(600, 512) * 2] for f in (torch.sin, torch.cos)),
     "layer_norm alone": lambda: F.layer_norm(normal(*ROWS), VECTOR),

@@ -26,7 +26,7 @@ Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 LOOPS = Kernel("numba", "ranges.of_text")
 _SEVERAL = 2  # steps, from which on one loop is worth while
-_ALONE = 1 << 22  # elements, from which on a loop of one step is
+_FEW_STEPS = 1 << 20  # elements, from which on it is worth while to import Numba for one step or two
 _SLOW = frozenset(
     "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh exp exp2 expm1 hypot log log10 log1p log2 "
     "power sin sinh tan tanh".split()
@@ -255,8 +255,8 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
     try:
         code: list[ast.stmt] = statements(function) if expression is None else [ast.Return(expression)]
         outside = function.__globals__ | _late_names(function, expression)
-        is_single = expression is not None and _steps(expression, params) < _SEVERAL
-        loops: Fused | None = Fused(code, outside, params, _ALONE if is_single else conditions.ENOUGH)
+        is_short = expression is not None and _steps(expression, params) <= _SEVERAL and not _is_slow(expression)
+        loops: Fused | None = Fused(code, outside, params, _FEW_STEPS if is_short else conditions.ENOUGH)
     except Unknown:
         loops = None
 
