@@ -313,7 +313,7 @@ def as_strided_(
     stride: _int | Sequence[_int],
     storage_offset: _int | None = None,
 ) -> Tensor:
-    """`input.as_strided_(...)` as a function."""
+    """Give `input` another size, stride and offset in its storage, in place: `input.as_strided_(...)` as a function."""
 def as_strided_copy(
     input: Tensor,
     size: _int | Sequence[_int],
@@ -535,11 +535,13 @@ def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The first channel of each of `groups` groups, then the second of each, and so on."""
 channels_last: _memory_format
 channels_last_3d: _memory_format
-def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
+def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The Cholesky factor: `linalg.cholesky`."""
-def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
+def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The inverse of `A`, where `input` is the Cholesky factor of it."""
-def cholesky_solve(input: Tensor, input2: Tensor, upper: _bool = False) -> Tensor:
+def cholesky_solve(
+    input: Tensor, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """`X` with `A @ X = input`, where `input2` is the Cholesky factor of `A`."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
     """At most `chunks` parts of equal size along a dimension, the last one smaller. Views."""
@@ -713,7 +715,9 @@ def cov(
     input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
 ) -> Tensor:
     """The covariance matrix of variables (rows), from observations (columns)."""
-def cross(input: Tensor, other: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+def cross(
+    input: Tensor, other: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """The cross product along `dim`, by default the first dimension of size 3."""
 def ctc_loss(
     log_probs: Tensor,
@@ -751,7 +755,7 @@ def det(input: Tensor) -> Tensor:
 def detach(input: Tensor) -> Tensor:
     """A view of the same storage, detached from the graph."""
 def detach_(input: Tensor) -> Tensor:
-    """`input.detach_(...)` as a function."""
+    """Take `input` out of the graph that made it, in place, and return it: `input.detach_()` as a function."""
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of a tensor. As in torch it is not detached, despite its name: gradients flow to `input`."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -937,7 +941,7 @@ def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
 def fill(input: Tensor, value: Tensor | _Scalar) -> Tensor:
     """A tensor like `input` with one value everywhere: a number, or a 0-dim tensor."""
 def fill_(input: Tensor, value: Tensor | _Scalar) -> Tensor:
-    """`input.fill_(...)` as a function."""
+    """Write a value into all elements of `input` and return it: `input.fill_(value)` as a function."""
 def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The next whole number towards 0."""
 def fix_(input: Tensor) -> Tensor:
@@ -986,7 +990,9 @@ def frac_(input: Tensor) -> Tensor:
     """In-place form of `frac`: writes the result into this tensor and returns it."""
 def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.frexp:
     """`input` as `mantissa * 2 ** exponent` with a mantissa from 0.5 to 1, as a named tuple (mantissa, exponent)."""
-def frobenius_norm(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
+def frobenius_norm(
+    input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """The 2-norm of all elements along dimensions."""
 def from_dlpack(ext_tensor: Any, *, device: _Device | None = None, copy: _bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's."""
@@ -1032,7 +1038,7 @@ def ge(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = None) -> 
     """Where `input >= other`."""
 def ge_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
     """In-place form of `ge`: writes the result into this tensor and returns it."""
-def geqrf(input: Tensor) -> return_types.geqrf:
+def geqrf(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.geqrf:
     """The QR factorization as `orgqr` and `ormqr` take it, as a named tuple (a, tau). It has no gradient."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """All products of elements of two vectors."""
@@ -1274,7 +1280,7 @@ int16: _dtype
 int32: _dtype
 int64: _dtype
 int8: _dtype
-def inverse(input: Tensor) -> Tensor:
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of square matrices: `linalg.inv`."""
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
@@ -1363,7 +1369,7 @@ def kaiser_window(
     """The Kaiser window: `i0(beta * sqrt(1 - (2 * k / n - 1) ** 2)) / i0(beta)`. Needs SciPy (the extra `special`)."""
 def kl_div(input: Tensor, target: Tensor, reduction: _int = 0, *, log_target: _bool = False) -> Tensor:
     """`target * (log(target) - input)`: the divergence of log-probabilities `input` from `target`."""
-def kron(input: Tensor, other: Tensor) -> Tensor:
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product: `input` with each element replaced by its product with `other`."""
 def kthvalue(
     input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None
@@ -1545,10 +1551,15 @@ def lu(
 ) -> tuple[Tensor, Tensor, Tensor]: ...
 @overload
 def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Tensor | None = None) -> Any: ...
-def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`linalg.lu_solve(LU_data, LU_pivots, input)`."""
 def lu_unpack(
-    LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: _bool = True,
+    unpack_pivots: _bool = True,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.lu_unpack:
     """The factors that `linalg.lu_factor` gives in one matrix, as a named tuple (P, L, U)."""
 def manual_seed(seed: SupportsInt) -> Generator:
@@ -1573,7 +1584,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
     """Matrix product, batched over leading dimensions; vectors count as one row or column."""
 def matrix_exp(input: Tensor) -> Tensor:
     """The exponential of square matrices: `linalg.matrix_exp`."""
-def matrix_power(input: Tensor, n: _int) -> Tensor:
+def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
     """`linalg.matrix_power`."""
 def matrix_rank(
     input: Tensor,
@@ -1841,7 +1852,11 @@ def not_equal(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = No
 def not_equal_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
     """In-place form of `ne`: writes the result into this tensor and returns it."""
 def nuclear_norm(
-    input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The sum of singular values."""
 def numel(input: Tensor) -> _int:
@@ -1868,10 +1883,16 @@ def ones_like(
     memory_format: _memory_format | None = None,
 ) -> Tensor:
     """Ones of the shape, dtype and layout of `input`."""
-def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`linalg.householder_product`."""
 def ormqr(
-    input: Tensor, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False
+    input: Tensor,
+    input2: Tensor,
+    input3: Tensor,
+    left: _bool = True,
+    transpose: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The product of a matrix with Q, given by Householder vectors, of which all columns are taken."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1933,7 +1954,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False)
     """`input` with the elements of `source` written at `index`, flat indices in row-major order."""
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
     """In-place form of `put`: writes only the elements that `index` names."""
-def qr(input: Tensor, some: _bool = True) -> return_types.qr:
+def qr(input: Tensor, some: _bool = True, *, out: Sequence[Tensor] | None = None) -> return_types.qr:
     """`linalg.qr`; `some=False` for all columns of Q."""
 def quantile(
     input: Tensor,
@@ -2085,7 +2106,7 @@ def reshape(input: Tensor, shape: _int | Sequence[_int]) -> Tensor:
 def resize_as_(
     input: Tensor, the_template: Tensor, *, memory_format: _memory_format | None = None
 ) -> Tensor:
-    """`input.resize_as_(...)` as a function."""
+    """Resize `input` to the shape of another tensor, in place: `input.resize_as_(the_template)` as a function."""
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugates are never postponed here."""
 def resolve_neg(input: Tensor) -> Tensor:
@@ -2335,7 +2356,7 @@ def slice_scatter(
     out: Tensor | None = None,
 ) -> Tensor:
     """`input` with `src` at `start:end:step` of a dimension."""
-def slogdet(input: Tensor) -> return_types.slogdet:
+def slogdet(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.slogdet:
     """`linalg.slogdet`."""
 def smm(input: Tensor, mat: Tensor) -> Tensor:
     """A sparse matrix times a dense one, as a sparse tensor. It has no derivative."""
@@ -2461,7 +2482,9 @@ def sum(
     out: Tensor | None = None,
 ) -> Tensor:
     """The sum of all elements, or over one or several dimensions."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+def svd(
+    input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Sequence[Tensor] | None = None
+) -> return_types.svd:
     """`input = U @ diag(S) @ V^H`, as a named tuple (U, S, V)."""
 def svd_lowrank(
     A: Tensor, q: Tensor | _float = 6, niter: _int = 2, M: Tensor | None = None
@@ -2556,7 +2579,13 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: _int =
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
     """Another name of `trapezoid`."""
 def triangular_solve(
-    input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+    input: Tensor,
+    A: Tensor,
+    upper: _bool = True,
+    transpose: _bool = False,
+    unitriangular: _bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.triangular_solve:
     """As `linalg.solve_triangular(A, input)`, as a named tuple (solution, cloned_coefficient)."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -2768,7 +2797,7 @@ def xlogy(input: Tensor | _Scalar, other: Tensor | _Scalar, *, out: Tensor | Non
 def xlogy_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
     """In-place form of `xlogy`: writes the result into this tensor and returns it."""
 def zero_(input: Tensor) -> Tensor:
-    """`input.zero_(...)` as a function."""
+    """Write zeros into all elements of `input` and return it: `input.zero_()` as a function."""
 def zeros(
     *sizes: _int | Sequence[_int],
     size: _int | Sequence[_int] | None = None,

@@ -210,7 +210,7 @@ class TensorMethods:
     ) -> Tensor:
         """Whether any element is not zero: of all, or over some dimensions. NaN is not zero."""
     def apply_(self, callable: Callable[..., Any]) -> Tensor:
-        """Replace each element x by `callable(x)`, called with Python numbers. Slow."""
+        """Replace each element x by `callable(x)`, in place. Slow: it is called with Python numbers, one by one."""
     def arccos(self, *, out: Tensor | None = None) -> Tensor:
         """The angle whose cosine is `input`: NaN outside of [-1, 1]."""
     def arccos_(self) -> Tensor:
@@ -368,11 +368,11 @@ class TensorMethods:
         """This tensor as complex32."""
     def char(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as int8."""
-    def cholesky(self, upper: _bool = False) -> Tensor:
+    def cholesky(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """The Cholesky factor: `linalg.cholesky`."""
-    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+    def cholesky_inverse(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """The inverse of `A`, where `input` is the Cholesky factor of it."""
-    def cholesky_solve(self, input2: Tensor, upper: _bool = False) -> Tensor:
+    def cholesky_solve(self, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """`X` with `A @ X = input`, where `input2` is the Cholesky factor of `A`."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
         """At most `chunks` parts of equal size along a dimension, the last one smaller. Views."""
@@ -444,7 +444,9 @@ class TensorMethods:
         """The covariance matrix of variables (rows), from observations (columns)."""
     def cpu(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor on the CPU; itself if it is there already."""
-    def cross(self, other: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def cross(
+        self, other: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """The cross product along `dim`, by default the first dimension of size 3."""
     def crow_indices(self) -> Tensor:
         """Refused: tensors are dense."""
@@ -568,7 +570,7 @@ class TensorMethods:
     def expand(
         self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, implicit: _bool = False
     ) -> Tensor:
-        """Broadcast to a shape without copying; -1 keeps a size."""
+        """A view of this tensor broadcast to a shape: dimensions of size 1 repeat, without copying."""
     def expand_as(self, other: Tensor) -> Tensor:
         """Expand this tensor to the shape of `other`."""
     def expm1(self, *, out: Tensor | None = None) -> Tensor:
@@ -580,7 +582,7 @@ class TensorMethods:
     def fill_(self, value: Tensor | _Scalar) -> Tensor:
         """Write one value into every element: a number, or a tensor without dimensions."""
     def fill_diagonal_(self, fill_value: _Scalar, wrap: _bool = False) -> Tensor:
-        """Write a number on the main diagonal; with `wrap`, the diagonal starts again below in a tall matrix."""
+        """Write a number on the main diagonal, in place."""
     def fix(self, *, out: Tensor | None = None) -> Tensor:
         """The next whole number towards 0."""
     def fix_(self) -> Tensor:
@@ -588,7 +590,7 @@ class TensorMethods:
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
         """Join a range of dimensions into one."""
     def flip(self, *places: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-        """Reverse the order along dimensions."""
+        """Reverse the order of the elements along dimensions. A copy, unlike a slice with a negative step in NumPy."""
     def fliplr(self) -> Tensor:
         """Reverse the columns."""
     def flipud(self) -> Tensor:
@@ -635,7 +637,7 @@ class TensorMethods:
         """In-place form of `ge`: writes the result into this tensor and returns it."""
     def geometric_(self, p: Tensor | _float, *, generator: Generator | None = None) -> Tensor:
         """Fill with geometric numbers."""
-    def geqrf(self) -> return_types.geqrf:
+    def geqrf(self, *, out: Sequence[Tensor] | None = None) -> return_types.geqrf:
         """The QR factorization as `orgqr` and `ormqr` take it, as a named tuple (a, tau). It has no gradient."""
     def ger(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """All products of elements of two vectors."""
@@ -767,7 +769,7 @@ class TensorMethods:
         """Sums of products over the last dimension of both."""
     def int(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as int32."""
-    def inverse(self) -> Tensor:
+    def inverse(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse of square matrices: `linalg.inv`."""
     def ipu(
         self,
@@ -850,7 +852,7 @@ class TensorMethods:
         return_complex: _bool = False,
     ) -> Tensor:
         """The inverse of `stft`: the least-squares signal for the given spectra."""
-    def kron(self, other: Tensor) -> Tensor:
+    def kron(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The Kronecker product: `input` with each element replaced by its product with `other`."""
     def kthvalue(
         self, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None
@@ -956,7 +958,7 @@ class TensorMethods:
     def lu(self, pivot: _bool, get_infos: Literal[True]) -> tuple[Tensor, Tensor, Tensor]: ...
     @overload
     def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Any: ...
-    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
         """`linalg.lu_solve(LU_data, LU_pivots, input)`."""
     @property
     def mH(self) -> Tensor:
@@ -965,9 +967,9 @@ class TensorMethods:
     def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
     def map2_(self, x: Tensor, y: Tensor, callable: Callable[..., Any]) -> Tensor:
-        """Replace each element by `callable(element, x_element, y_element)`. Slow."""
+        """Replace each element by `callable(element, x_element, y_element)`, in place. Slow."""
     def map_(self, tensor: Tensor, callable: Callable[..., Any]) -> Tensor:
-        """Replace each element by `callable(element, other_element)`. Slow."""
+        """Replace each element by `callable(element, other)`, where `other` is that of `tensor`, in place. Slow."""
     def masked_fill(self, mask: Tensor, value: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """`input` with one value where `mask` holds; tensor and mask are broadcast."""
     def masked_fill_(self, mask: Tensor, value: Tensor | _Scalar) -> Tensor:
@@ -982,7 +984,7 @@ class TensorMethods:
         """Matrix product, batched over leading dimensions; vectors count as one row or column."""
     def matrix_exp(self) -> Tensor:
         """The exponential of square matrices: `linalg.matrix_exp`."""
-    def matrix_power(self, n: _int) -> Tensor:
+    def matrix_power(self, n: _int, *, out: Tensor | None = None) -> Tensor:
         """`linalg.matrix_power`."""
     @overload
     def max(self, *, out: Tensor | None = ...) -> Tensor: ...
@@ -1026,7 +1028,7 @@ class TensorMethods:
     ) -> return_types.mode:
         """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices)."""
     def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
-        """Return the tensor for `load_state_dict`: `other` if `assign`, else this one with `other` copied in; detached."""
+        """Return the tensor that `load_state_dict` puts in the place of this one. Detached."""
     def moveaxis(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
         """Move dimensions to other places."""
     def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
@@ -1215,14 +1217,22 @@ class TensorMethods:
     def not_equal_(self, other: Tensor | _Scalar) -> Tensor:
         """In-place form of `ne`: writes the result into this tensor and returns it."""
     def numpy(self, *, force: _bool = ...) -> ndarray[Any, Any]: ...
-    def orgqr(self, input2: Tensor) -> Tensor:
+    def orgqr(self, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """`linalg.householder_product`."""
-    def ormqr(self, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
+    def ormqr(
+        self,
+        input2: Tensor,
+        input3: Tensor,
+        left: _bool = True,
+        transpose: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The product of a matrix with Q, given by Householder vectors, of which all columns are taken."""
     def outer(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """All products of elements of two vectors."""
     def permute(self, *order: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-        """Reorder the dimensions: `x.permute(1, 0)` or `x.permute((1, 0))`."""
+        """A view with the dimensions in another order: `x.permute(1, 0)` or `x.permute((1, 0))`."""
     def pin_memory(self, device: _Device | None = None) -> Tensor:
         """A copy in pinned (page-locked) memory; the tensor itself if it is pinned already."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
@@ -1252,7 +1262,7 @@ class TensorMethods:
         """`input` with the elements of `source` written at `index`, flat indices in row-major order."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of `put`: writes only the elements that `index` names."""
-    def qr(self, some: _bool = True) -> return_types.qr:
+    def qr(self, some: _bool = True, *, out: Sequence[Tensor] | None = None) -> return_types.qr:
         """`linalg.qr`; `some=False` for all columns of Q."""
     def quantile(
         self,
@@ -1289,7 +1299,7 @@ class TensorMethods:
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(tensor)` after the gradient of this leaf has been accumulated."""
     def reinforce(self, reward: Any) -> Tensor:
-        """Raise, as in torch: the method was removed."""
+        """Raise, as in torch: the method was removed. `distributions` has log-probabilities to differentiate instead."""
     def relu(self, *, out: Tensor | None = None) -> Tensor:
         """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway."""
     def relu_(self) -> Tensor:
@@ -1305,7 +1315,7 @@ class TensorMethods:
     def repeat(
         self, *times: _int | Sequence[_int], repeats: Tensor | _int | Sequence[_int] | None = None
     ) -> Tensor:
-        """Repeat along each dimension: `x.repeat(2, 1)`."""
+        """Repeat along each dimension: a copy of the tensor, several times. `expand` repeats without copying."""
     def repeat_interleave(
         self,
         repeats: Tensor | _int | Sequence[_int] | None = None,
@@ -1330,7 +1340,7 @@ class TensorMethods:
     def resize_as(self, tensor: Tensor) -> Tensor:
         """The tensor in the shape of another, of as many elements: an old form of `view_as`, with a warning."""
     def resize_as_(self, the_template: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
-        """Resize to the shape of another tensor: see `resize_`."""
+        """Resize to the shape of another tensor, in place: see `resize_`."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: conjugates are never postponed here."""
     def resolve_neg(self) -> Tensor:
@@ -1448,7 +1458,7 @@ class TensorMethods:
         out: Tensor | None = None,
     ) -> Tensor:
         """`input` with `src` at `start:end:step` of a dimension."""
-    def slogdet(self) -> return_types.slogdet:
+    def slogdet(self, *, out: Sequence[Tensor] | None = None) -> return_types.slogdet:
         """`linalg.slogdet`."""
     def smm(self, mat: Tensor) -> Tensor:
         """A sparse matrix times a dense one, as a sparse tensor. It has no derivative."""
@@ -1472,11 +1482,11 @@ class TensorMethods:
     def sparse_mask(self, mask: Tensor) -> Tensor:
         """The elements of this tensor at the places where `mask`, a sparse tensor, has entries."""
     def sparse_resize_(self, size: _int | Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor:
-        """Give a sparse tensor another shape, with room for the same entries."""
+        """Give a sparse tensor another shape, with the same entries, in place."""
     def sparse_resize_and_clear_(
         self, size: _int | Sequence[_int], sparse_dim: _int, dense_dim: _int
     ) -> Tensor:
-        """Give a sparse tensor another shape, without entries."""
+        """Give a sparse tensor another shape and take all entries away, in place."""
     def split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """Parts along a dimension: of one size, or of given sizes."""
     def split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
@@ -1542,7 +1552,9 @@ class TensorMethods:
         """The sum of all elements, or over one or several dimensions."""
     def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
         """Sum over dimensions so that the result has this shape, which must broadcast to that of the tensor."""
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+    def svd(
+        self, some: _bool = True, compute_uv: _bool = True, *, out: Sequence[Tensor] | None = None
+    ) -> return_types.svd:
         """`input = U @ diag(S) @ V^H`, as a named tuple (U, S, V)."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """`transpose`, by NumPy's name."""
@@ -1585,7 +1597,7 @@ class TensorMethods:
     ) -> tuple[Tensor, ...]:
         """Split along a dimension into a number of parts whose sizes differ by at most 1, or at given indices. Views."""
     def tile(self, *times: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-        """Repeat along the last dimensions."""
+        """Repeat along the last dimensions, as `numpy.tile` does."""
     @overload
     def to(
         self,
@@ -1646,7 +1658,13 @@ class TensorMethods:
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
         """In-place form of `transpose`."""
     def triangular_solve(
-        self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+        self,
+        A: Tensor,
+        upper: _bool = True,
+        transpose: _bool = False,
+        unitriangular: _bool = False,
+        *,
+        out: Sequence[Tensor] | None = None,
     ) -> return_types.triangular_solve:
         """As `linalg.solve_triangular(A, input)`, as a named tuple (solution, cloned_coefficient)."""
     def tril(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:

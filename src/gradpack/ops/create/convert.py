@@ -237,8 +237,13 @@ def _method_type_as(self: Tensor, other: Tensor) -> Tensor:
 def _method_numpy(self: Tensor, *, force: Any = False) -> Any:
     """The NumPy array that holds the elements; it shares memory with the tensor.
 
+    Args:
+        force: for a tensor that requires grad, or is on another device: `detach()` it and bring it to the CPU. The
+            array may share no memory with the tensor then.
+
     Raises:
-        RuntimeError: if the tensor requires grad (use `detach()` or `force=True`).
+        RuntimeError: without `force`, if the tensor requires grad.
+        TypeError: without `force`, if it is on another device; for complex32, which NumPy does not have.
 
     Example::
 

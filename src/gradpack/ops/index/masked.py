@@ -235,6 +235,9 @@ def _nonzero(input: Array) -> Any:
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     """The indices of the elements that are not zero.
 
+    Args:
+        as_tuple: return a tuple of vectors instead of a tensor.
+
     Returns:
         Of n elements in d dimensions a tensor of shape `(n, d)`; with `as_tuple` a tuple of d vectors, with
         which a tensor can be indexed.
@@ -245,6 +248,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
         >>> torch.nonzero(torch.tensor([[0, 5], [7, 0]]))
         tensor([[0, 1],
                 [1, 0]])
+        >>> torch.nonzero(torch.tensor([[0, 5], [7, 0]]), as_tuple=True)
+        (tensor([0, 1]), tensor([1, 0]))
     """
     if not as_tuple:
         return _nonzero(input) if out is None else _nonzero(input, out=out)
@@ -254,7 +259,22 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
 
 
 def _method_nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero."""
+    """The indices of the elements that are not zero: see `gradpack.nonzero`.
+
+    Args:
+        as_tuple: return a tuple with a vector for each dimension, with which a tensor can be indexed, instead of a
+            tensor with a row for each element.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([[0, 5], [7, 0]])
+        >>> x.nonzero()
+        tensor([[0, 1],
+                [1, 0]])
+        >>> x[x.nonzero(as_tuple=True)]
+        tensor([5, 7])
+    """
     return nonzero(self, as_tuple=as_tuple)
 
 

@@ -195,7 +195,23 @@ _LUInfo = result_type("_lu_with_info", "LU pivots info")
 
 
 def _method_lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """The factors in one matrix and the exchanges of rows: see `gradpack.lu`."""
+    """The factors in one matrix and the exchanges of rows: see `gradpack.lu`.
+
+    Args:
+        pivot: True: exchange rows, which keeps the factors from growing. False is for other devices than the CPU.
+        get_infos: return also, for each matrix, whether U has a zero on the diagonal.
+
+    Raises:
+        RuntimeError: without `pivot`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> LU, pivots = torch.tensor([[0.0, 1.0], [2.0, 3.0]]).lu()
+        >>> LU, pivots
+        (tensor([[2., 3.],
+                [0., 1.]]), tensor([2, 2], dtype=gradpack.int32))
+    """
     return tuple(lu(self, pivot, get_infos))
 
 

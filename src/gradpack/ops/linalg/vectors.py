@@ -127,7 +127,6 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
     return late.sum(late.conj(x) * y, dim)
 
 
-@with_out
 def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
     """Matrices of powers: each row is `x[i] ** 0, x[i] ** 1, ...`.
 

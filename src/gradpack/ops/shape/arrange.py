@@ -40,7 +40,19 @@ def flip(input: Array, dims: Dim) -> Any:
 
 
 def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
-    """Reverse the order along dimensions."""
+    """Reverse the order of the elements along dimensions. A copy, unlike a slice with a negative step in NumPy.
+
+    Args:
+        places: the dimensions: ints, or one sequence of them.
+        dims: the dimensions, by name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1, 2], [3, 4]]).flip(0, 1)
+        tensor([[4, 3],
+                [2, 1]])
+    """
     if not places and dims is None:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
     return flip(self, _ints(places) if dims is None else dims)
@@ -173,7 +185,23 @@ def _fold(g: Any, shape: tuple[int, ...], repeats: Any) -> Any:
 
 
 def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
-    """Repeat along each dimension: `x.repeat(2, 1)`."""
+    """Repeat along each dimension: a copy of the tensor, several times. `expand` repeats without copying.
+
+    Args:
+        times: how often, for each dimension: ints, or one sequence of them. More of them than there are dimensions add
+            dimensions in front.
+        repeats: the same, by name.
+
+    Raises:
+        RuntimeError: for fewer of them than there are dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
     if not times and repeats is None:
         raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
     return repeat(self, _ints(times if repeats is None else (repeats,)))
@@ -193,7 +221,19 @@ def tile(input: Tensor, dims: Any) -> Tensor:
 
 
 def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
-    """Repeat along the last dimensions."""
+    """Repeat along the last dimensions, as `numpy.tile` does.
+
+    Args:
+        times: how often, for each of the last dimensions: ints, or one sequence of them.
+        dims: the same, by name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1], [2]]).tile(3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+    """
     return tile(self, _ints(times if dims is None else (dims,)))
 
 

@@ -244,6 +244,11 @@ def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
 def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any = None) -> Tensor:
     """Return a copy of the view that `unfold` returns.
 
+    Args:
+        dimension: the dimension that the windows lie along.
+        size: the number of elements of a window.
+        step: the distance between the starts of two windows.
+
     Example::
 
         >>> import gradpack as torch

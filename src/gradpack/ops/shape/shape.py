@@ -123,10 +123,28 @@ def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
 
 
 def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    """A view of another shape, or of another dtype of the same bits.
+    """A view of another shape, or of another dtype of the same bits. It shares memory with this tensor.
+
+    Args:
+        shape: the shape: ints, or one sequence of them, of which one may be -1: it follows from the others. Or a dtype.
+        size: the shape, by name.
+        dtype: the dtype that the bits are read as. If its elements are larger or smaller, the last dimension shrinks or
+            grows.
 
     Raises:
-        RuntimeError: if the strides do not allow a view.
+        RuntimeError: if the number of elements differs, or the strides do not allow a view: `reshape` copies then.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.arange(6)
+        >>> y = x.view(2, -1)
+        >>> y[0, 0] = 9
+        >>> x, y
+        (tensor([9, 1, 2, 3, 4, 5]), tensor([[9, 1, 2],
+                [3, 4, 5]]))
+        >>> torch.tensor([1.0]).view(torch.int32)
+        tensor([1065353216], dtype=gradpack.int32)
     """
     if dtype is not None or (shape and isinstance(shape[0], dtype_type)):
         return _reinterpret(self, dtype if dtype is not None else shape[0])
@@ -230,7 +248,27 @@ def expand(input: Array, size: Sizes) -> Any:
 
 
 def _method_expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
-    """Broadcast to a shape without copying; -1 keeps a size."""
+    """A view of this tensor broadcast to a shape: dimensions of size 1 repeat, without copying.
+
+    Elements of the result share memory: `clone` it before writing into it.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them, with as many dimensions as the tensor has or more. -1 keeps the
+            size of a dimension.
+        size: the shape, by name.
+        implicit: of no effect: for programs that say how the call came about.
+
+    Raises:
+        RuntimeError: if a size differs from that of a dimension whose size is not 1, or there are fewer sizes than
+            dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1], [2]]).expand(-1, 3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+    """
     return expand(self, _ints(sizes if size is None else (size,)))
 
 

@@ -157,13 +157,20 @@ def _contiguous(input: Array, memory_format: Setting = None) -> Any:
 def unfold(input: Array, dimension: int, size: int, step: int) -> Any:
     """All windows of `size` along a dimension, `step` apart, as a last dimension. A view.
 
+    Args:
+        dimension: the dimension that the windows lie along.
+        size: the number of elements of a window.
+        step: the distance between the starts of two windows.
+
+    Raises:
+        RuntimeError: if a window is larger than the dimension, `size` negative, or `step` not positive.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.arange(4).unfold(0, 2, 1)
-        tensor([[0, 1],
-                [1, 2],
-                [2, 3]])
+        >>> torch.arange(5).unfold(0, 3, 2)
+        tensor([[0, 1, 2],
+                [2, 3, 4]])
     """
     d = wrap_dim(dimension, len(input.shape))
     length = input.shape[d] if len(input.shape) else 1

@@ -46,7 +46,21 @@ def _inverse(dims: Any) -> tuple[int, ...]:
 
 
 def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
-    """Reorder the dimensions: `x.permute(1, 0)` or `x.permute((1, 0))`."""
+    """A view with the dimensions in another order: `x.permute(1, 0)` or `x.permute((1, 0))`.
+
+    Args:
+        order: for each dimension of the result, which one of this tensor it is: ints, or one sequence of them.
+        dims: the same, by name.
+
+    Raises:
+        RuntimeError: unless each dimension is named once.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(2, 3, 5).permute(2, 0, 1).shape
+        gradpack.Size([5, 2, 3])
+    """
     return permute(self, _ints(order if dims is None else (dims,)))
 
 
