@@ -178,7 +178,7 @@ def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Scalar = 1, alpha
 def adjoint(input: Tensor) -> Tensor:
     """Transpose the last two dimensions, and conjugate."""
 def affine_grid_generator(theta: Tensor, size: _int | Sequence[_int], align_corners: _bool) -> Tensor:
-    """The grid for `grid_sample` that an affine map of coordinates makes."""
+    """The grid for `grid_sample` that affine maps of coordinates make: `nn.functional.affine_grid` without its checks."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of a tensor, row-major."""
 def all(
@@ -432,7 +432,7 @@ def bernoulli(
 ) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows."""
 def bernoulli_(self: Tensor, p: Tensor | _float = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill with zeros and ones."""
+    """Fill with zeros and ones, drawn independently, in place."""
 bfloat16: _dtype
 from .nn._functional.top_level import bilinear as bilinear
 def binary_cross_entropy_with_logits(
@@ -446,7 +446,7 @@ def binary_cross_entropy_with_logits(
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often each whole number occurs in a vector."""
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Binomial numbers: how often something of probability `prob` happens in `count` trials."""
+    """Draw binomial numbers: how often something of probability `prob` happens in `count` trials."""
 def bitwise_and(input: Tensor | _Scalar, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
     """The bits that both have; for bool, `logical_and`."""
 def bitwise_and_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
@@ -608,7 +608,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def conj_physical_(input: Tensor) -> Tensor:
     """In-place form of `conj_physical`: writes the result into this tensor and returns it."""
 def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: Tensor | _Scalar = 0) -> Tensor:
-    """The tensor with a constant around it: `pad` names pairs (before, after) from the last dimension on."""
+    """The tensor with a constant around it."""
 contiguous_format: _memory_format
 def conv1d(
     input: Tensor,
@@ -641,7 +641,7 @@ def conv3d(
 ) -> Tensor:
     """A convolution along three dimensions: `conv1d`, with input (batch, channels, depth, height, width)."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
-    """A convolution along time of input (time, batch, channels) with weight (kernel, channels, out channels)."""
+    """A convolution along time of sequences whose first dimension is time."""
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -744,7 +744,7 @@ def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor
 def cumsum_(self: Tensor, dim: _int | Sequence[_int], *, dtype: _dtype | None = None) -> Tensor:
     """In-place form of `cumsum`."""
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
-    """The integrals up to each sample but the first, by the trapezoid rule: as `trapezoid`."""
+    """The integrals up to each sample but the first, by the trapezoid rule: see `trapezoid`."""
 from .ops.random.generator import default_generator as default_generator
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees as radians."""
@@ -929,7 +929,7 @@ def eye(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """The identity matrix, `n` by `m`."""
+    """A matrix with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`alpha_dropout` of whole channels (dimension 1)."""
 def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
@@ -947,7 +947,7 @@ def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def fix_(input: Tensor) -> Tensor:
     """In-place form of `trunc`: writes the result into this tensor and returns it."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-    """Join a range of dimensions into one."""
+    """Join a range of dimensions into one. A view where the strides allow, else a copy."""
 def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """Reverse the order along dimensions."""
 def fliplr(input: Tensor) -> Tensor:
@@ -1274,7 +1274,7 @@ def instance_norm(
     eps: _float,
     cudnn_enabled: _bool = True,
 ) -> Tensor:
-    """`batch_norm` of each element of the batch by itself."""
+    """Bring each channel of each element of the batch, over space, to mean 0 and variance 1, then scale and shift it."""
 int: _dtype
 int16: _dtype
 int32: _dtype
@@ -1552,7 +1552,7 @@ def lu(
 @overload
 def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Tensor | None = None) -> Any: ...
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """`linalg.lu_solve(LU_data, LU_pivots, input)`."""
+    """`X` with `A @ X = input`, by the factors of `A`: `linalg.lu_solve(LU_data, LU_pivots, input)`."""
 def lu_unpack(
     LU_data: Tensor,
     LU_pivots: Tensor,
@@ -1674,9 +1674,9 @@ def mode(
 ) -> return_types.mode:
     """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices)."""
 def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-    """Move dimensions to other places."""
+    """A view with some dimensions at other places; the others keep their order."""
 def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-    """Move dimensions to other places."""
+    """A view with some dimensions at other places; the others keep their order."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements sorted along the first dimension."""
 def mul(input: Tensor | _Scalar, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
@@ -1782,7 +1782,7 @@ def native_group_norm(
     group: _int,
     eps: _float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`group_norm` of (N, C, *) with `HxW` places, and the mean and 1 / standard deviation of each group."""
+    """`group_norm`, and the mean and 1 / standard deviation of each group: a tuple of three tensors."""
 def native_layer_norm(
     input: Tensor,
     normalized_shape: _int | Sequence[_int],
@@ -1828,7 +1828,7 @@ def norm(
 ) -> Tensor:
     """The norm of all elements as a vector, or of the vectors along dimensions."""
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
-    """The norm over all dimensions but one, which keeps its place; over all for `dim=-1`."""
+    """The norm over all dimensions but one, which keeps its place."""
 def normal(
     mean: Tensor | _float,
     std: Tensor | _float = 1.0,
@@ -1846,7 +1846,7 @@ def normal(
 def normal_(
     self: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with normal numbers."""
+    """Fill with normally distributed numbers, in place."""
 def not_equal(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
     """Where `input != other`."""
 def not_equal_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
@@ -1916,7 +1916,7 @@ def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """Images `upscale_factor` times as high and wide, of that many squared fewer channels (arXiv 1609.05158)."""
 def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
-    """The inverse of `pixel_shuffle`."""
+    """The inverse of `pixel_shuffle`: images of fewer pixels and more channels."""
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates in `input`; the gradient is zero."""
 def poisson_nll_loss(
@@ -1924,7 +1924,7 @@ def poisson_nll_loss(
 ) -> Tensor:
     """The negative log likelihood of counts under Poisson distributions of given rates."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A complex tensor from absolute values and angles."""
+    """A complex tensor from absolute values and angles: `abs * cos(angle) + 1j * abs * sin(angle)`."""
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The n-th derivative of `digamma`. Needs SciPy (the extra `special`)."""
 def polygamma_(self: Tensor, n: _int) -> Tensor:
@@ -1955,7 +1955,7 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False)
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
     """In-place form of `put`: writes only the elements that `index` names."""
 def qr(input: Tensor, some: _bool = True, *, out: Sequence[Tensor] | None = None) -> return_types.qr:
-    """`linalg.qr`; `some=False` for all columns of Q."""
+    """The QR factorization, as a named tuple (Q, R): `linalg.qr` by its old name."""
 def quantile(
     input: Tensor,
     q: Tensor | _float,

@@ -313,7 +313,7 @@ class TensorMethods:
     ) -> Tensor:
         """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows."""
     def bernoulli_(self, p: Tensor | _float = 0.5, *, generator: Generator | None = None) -> Tensor:
-        """Fill with zeros and ones."""
+        """Fill with zeros and ones, drawn independently, in place."""
     def bfloat16(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as bfloat16."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
@@ -355,7 +355,7 @@ class TensorMethods:
     def cauchy_(
         self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None
     ) -> Tensor:
-        """Fill with Cauchy numbers."""
+        """Fill with numbers of a Cauchy distribution, in place."""
     def cdouble(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as complex128."""
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
@@ -588,7 +588,7 @@ class TensorMethods:
     def fix_(self) -> Tensor:
         """In-place form of `trunc`: writes the result into this tensor and returns it."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """Join a range of dimensions into one."""
+        """Join a range of dimensions into one. A view where the strides allow, else a copy."""
     def flip(self, *places: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
         """Reverse the order of the elements along dimensions. A copy, unlike a slice with a negative step in NumPy."""
     def fliplr(self) -> Tensor:
@@ -959,7 +959,7 @@ class TensorMethods:
     @overload
     def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Any: ...
     def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """`linalg.lu_solve(LU_data, LU_pivots, input)`."""
+        """`X` with `A @ X = input`, by the factors of `A`: `linalg.lu_solve(LU_data, LU_pivots, input)`."""
     @property
     def mH(self) -> Tensor:
         """The last two dimensions exchanged, conjugated."""
@@ -1030,9 +1030,9 @@ class TensorMethods:
     def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
         """Return the tensor that `load_state_dict` puts in the place of this one. Detached."""
     def moveaxis(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-        """Move dimensions to other places."""
+        """A view with some dimensions at other places; the others keep their order."""
     def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-        """Move dimensions to other places."""
+        """A view with some dimensions at other places; the others keep their order."""
     def msort(self, *, out: Tensor | None = None) -> Tensor:
         """The elements sorted along the first dimension."""
     def mul(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
@@ -1211,7 +1211,7 @@ class TensorMethods:
     ) -> Tensor:
         """The norm of all elements as a vector, or of the vectors along dimensions: see `gradpack.norm`."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fill with normal numbers."""
+        """Fill with normally distributed numbers, in place."""
     def not_equal(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """Where `input != other`."""
     def not_equal_(self, other: Tensor | _Scalar) -> Tensor:
@@ -1263,7 +1263,7 @@ class TensorMethods:
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of `put`: writes only the elements that `index` names."""
     def qr(self, some: _bool = True, *, out: Sequence[Tensor] | None = None) -> return_types.qr:
-        """`linalg.qr`; `some=False` for all columns of Q."""
+        """The QR factorization, as a named tuple (Q, R): `linalg.qr` by its old name."""
     def quantile(
         self,
         q: Tensor | _float,
@@ -1698,7 +1698,7 @@ class TensorMethods:
     def uniform_(
         self, from_: _float = 0.0, to: _int | _float | None = 1.0, *, generator: Generator | None = None
     ) -> Tensor:
-        """Fill with uniform numbers from the first bound up to the second."""
+        """Fill with uniform numbers from the first bound up to the second, in place."""
     @overload
     def unique(
         self,

@@ -170,7 +170,7 @@ def svd(
 def svdvals(A: Tensor, *, driver: str | None = None, out: Tensor | None = None) -> Tensor:
     """Singular values, in descending order."""
 def tensorinv(input: Tensor, ind: _int = 2, *, out: Tensor | None = None) -> Tensor:
-    """The inverse with respect to `tensordot` over the first `ind` dimensions."""
+    """The inverse with respect to `tensordot` over `ind` dimensions."""
 def tensorsolve(
     input: Tensor, other: Tensor, dims: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
 ) -> Tensor:

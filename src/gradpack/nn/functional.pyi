@@ -175,7 +175,7 @@ def conv3d(
 ) -> Tensor:
     """A convolution along three dimensions: `conv1d`, with input (batch, channels, depth, height, width)."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
-    """A convolution along time of input (time, batch, channels) with weight (kernel, channels, out channels)."""
+    """A convolution along time of sequences whose first dimension is time."""
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -845,7 +845,7 @@ def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """Images `upscale_factor` times as high and wide, of that many squared fewer channels (arXiv 1609.05158)."""
 def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
-    """The inverse of `pixel_shuffle`."""
+    """The inverse of `pixel_shuffle`: images of fewer pixels and more channels."""
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -971,7 +971,7 @@ def triplet_margin_with_distance_loss(
     swap: _bool = False,
     reduction: str = 'mean',
 ) -> Tensor:
-    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance `d` (default: Euclidean)."""
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance `d`."""
 def unfold(
     input: Tensor,
     kernel_size: _int | Sequence[_int],

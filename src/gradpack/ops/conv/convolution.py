@@ -31,7 +31,10 @@ def convolution(
     Args:
         input: shape (batch, channels, *space).
         weight: shape (out channels, channels / groups, *kernel); transposed (channels, out channels / groups, *kernel).
+        bias: shape (out channels), or None.
         stride, padding, dilation, output_padding: one int for all dimensions, or one for each.
+        transposed: do the transposed convolution, which is the gradient of a convolution by its input.
+        groups: the number of groups of channels that do not mix.
 
     Raises:
         RuntimeError: if the shapes do not fit, or the dtypes differ.
@@ -262,7 +265,13 @@ def conv_transpose3d(
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Any:
-    """A convolution along time of input (time, batch, channels) with weight (kernel, channels, out channels).
+    """A convolution along time of sequences whose first dimension is time.
+
+    Args:
+        input: shape (time, batch, channels).
+        weight: shape (kernel, channels, out channels).
+        bias: shape (out channels).
+        pad: the number of zeros before and after the sequence.
 
     Raises:
         RuntimeError: if the shapes do not fit.

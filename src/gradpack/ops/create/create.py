@@ -202,6 +202,9 @@ def _sharing(obj: Any, d: dtype | None) -> Tensor | None:
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array.
 
+    Args:
+        ndarray: the array. Its dtype and strides are those of the tensor.
+
     Raises:
         TypeError: for anything else, and for dtypes that tensors do not have.
 
@@ -264,11 +267,16 @@ def scalar_tensor(
 def is_tensor(obj: Any, /) -> bool:
     """Whether `obj` is a tensor.
 
+    Args:
+        obj: anything.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.is_tensor(1)
         False
+        >>> torch.is_tensor(torch.nn.Parameter(torch.ones(1)))
+        True
     """
     return isinstance(obj, Tensor)
 

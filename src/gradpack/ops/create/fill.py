@@ -206,7 +206,14 @@ def eye(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """The identity matrix, `n` by `m`.
+    """A matrix with ones on the diagonal and zeros elsewhere.
+
+    Args:
+        n: the number of rows.
+        m: the number of columns; None for `n`.
+
+    Raises:
+        RuntimeError: for negative numbers.
 
     Example::
 
@@ -214,6 +221,9 @@ def eye(
         >>> torch.eye(2)
         tensor([[1., 0.],
                 [0., 1.]])
+        >>> torch.eye(2, 3, dtype=torch.int64)
+        tensor([[1, 0, 0],
+                [0, 1, 0]])
     """
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(

@@ -272,11 +272,21 @@ def logspace(
 ) -> Tensor:
     """`base` to the powers of `linspace(start, end, steps)`.
 
+    Args:
+        start, end: the exponents of the first and the last value: numbers, or tensors without dimensions.
+        steps: the number of values.
+        base: the base of the powers.
+
+    Raises:
+        RuntimeError: for a negative number of steps.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.logspace(0, 2, 3)
         tensor([  1.,  10., 100.])
+        >>> torch.logspace(0, 3, 4, base=2)
+        tensor([1., 2., 4., 8.])
     """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")

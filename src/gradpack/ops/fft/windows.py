@@ -337,6 +337,7 @@ def exponential(k: Any, n: Any, *, center: float | None = None, tau: float = 1.0
 
     Args:
         center: where the maximum is; the middle unless given, which a symmetric window does not allow.
+        tau: how far from the maximum the window falls to 1/e.
 
     Raises:
         ValueError: for a `tau` that is not positive, or a `center` of a symmetric window.

@@ -104,9 +104,13 @@ def select(input: Tensor, dim: int, index: Any) -> Tensor:
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """`length` elements of a dimension, from `start` on. A view.
 
+    Args:
+        start: the first element: an int, or a tensor without dimensions; negative ones count from the end.
+        length: the number of elements.
+
     Raises:
         IndexError: if `dim` or `start` is out of range.
-        RuntimeError: if there are fewer elements.
+        RuntimeError: if there are fewer elements, or `length` is negative.
 
     Example::
 

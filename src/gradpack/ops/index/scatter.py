@@ -98,7 +98,11 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
 def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Any:
     """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
 
-    The result has the shape of `index`, which may be smaller than `input`; `sparse_grad` makes the gradient sparse.
+    Args:
+        dim: the dimension that is indexed.
+        index: the indices, of dtype int64, with as many dimensions as `input`; the result has its shape. In dimensions
+            other than `dim` it may be smaller than `input`, not larger.
+        sparse_grad: whether the gradient by `input` is a sparse tensor.
 
     Raises:
         RuntimeError: for an index out of bounds, of another rank or dtype, or larger than `input`.

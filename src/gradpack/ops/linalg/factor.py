@@ -234,7 +234,11 @@ _QR = result_type("qr", "Q R")
 
 @with_out
 def qr(input: Tensor, some: bool = True) -> Any:
-    """`linalg.qr`; `some=False` for all columns of Q.
+    """The QR factorization, as a named tuple (Q, R): `linalg.qr` by its old name.
+
+    Args:
+        input: shape (..., m, n).
+        some: return min(m, n) columns of Q, and as many rows of R; False for all.
 
     Example::
 

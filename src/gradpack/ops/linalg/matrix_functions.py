@@ -219,6 +219,9 @@ def _product(matrices: list[Any], split: dict[tuple[int, int], int], i: int, j: 
 def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
     """The product of matrices, in the order with the fewest multiplications: see `linalg.multi_dot`.
 
+    Args:
+        matrices: the matrices, one or more, in the order of the product.
+
     Example::
 
         >>> import gradpack as torch

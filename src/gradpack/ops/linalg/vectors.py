@@ -166,6 +166,14 @@ def _powers(x: Tensor, n: int) -> Any:
 def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
     """The matrix of powers of a vector, the highest power first.
 
+    Args:
+        x: the vector.
+        N: the number of columns; None for as many as `x` has elements.
+        increasing: the lowest power first.
+
+    Raises:
+        RuntimeError: for other than one dimension, or a negative `N`.
+
     Example::
 
         >>> import gradpack as torch
@@ -173,6 +181,10 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
         tensor([[1, 1],
                 [2, 1],
                 [3, 1]])
+        >>> torch.vander(torch.tensor([1, 2, 3]), increasing=True)
+        tensor([[1, 1, 1],
+                [1, 2, 4],
+                [1, 3, 9]])
     """
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")

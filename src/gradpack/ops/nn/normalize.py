@@ -142,7 +142,10 @@ def layer_norm(
 
     Args:
         input: shape (..., *normalized_shape).
+        normalized_shape: the sizes of the last dimensions, which are normalized together.
         weight, bias: shape `normalized_shape`, or None.
+        eps: what is added to the variance before its root is divided by.
+        cudnn_enable: accepted; there is one implementation.
 
     Raises:
         RuntimeError: if the shapes do not fit.

@@ -50,9 +50,12 @@ def _constant_pad(input: Array, pad: Sizes, value: Any = 0) -> Any:
 
 
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
-    """The tensor with a constant around it: `pad` names pairs (before, after) from the last dimension on.
+    """The tensor with a constant around it.
 
-    Negative numbers take elements away.
+    Args:
+        pad: pairs (before, after) of numbers of elements, for the last dimension first. Negative ones take elements
+            away.
+        value: the constant.
 
     Raises:
         RuntimeError: for an odd number of them, or more pairs than dimensions.
@@ -62,6 +65,9 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
         >>> import gradpack as torch
         >>> torch.constant_pad_nd(torch.ones(2), (1, 2))
         tensor([0., 1., 1., 0., 0.])
+        >>> torch.constant_pad_nd(torch.ones(1, 2), (-1, 0, 0, 1), 5.0)
+        tensor([[1.],
+                [5.]])
     """
     check_tensor("constant_pad_nd", input=input)
     pad = _padding("constant_pad_nd", pad)

@@ -226,6 +226,13 @@ def get_rng_state() -> Tensor:
 def set_rng_state(new_state: Tensor) -> None:
     """Set the state of the default generator.
 
+    Args:
+        new_state: a state that `get_rng_state` returned.
+
+    Raises:
+        TypeError: unless it is a tensor of dtype uint8.
+        RuntimeError: for another number of elements.
+
     Example::
 
         >>> import gradpack as torch

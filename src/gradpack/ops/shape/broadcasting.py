@@ -37,6 +37,13 @@ def _method_broadcast_to(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that several shapes broadcast to.
 
+    Args:
+        shapes: sequences of ints, or ints for shapes of one dimension.
+
+    Raises:
+        RuntimeError: if they do not broadcast.
+        ValueError: for negative sizes.
+
     Example::
 
         >>> import gradpack as torch

@@ -91,6 +91,10 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, 
 def expand_copy(input: Tensor, size: Any, *, implicit: bool = False, out: Any = None) -> Tensor:
     """Return a copy of the view that `expand` returns.
 
+    Args:
+        size: the shape, with as many dimensions as `input` has or more. -1 keeps the size of a dimension.
+        implicit: of no effect: for programs that say how the call came about.
+
     Example::
 
         >>> import gradpack as torch
@@ -103,6 +107,10 @@ def expand_copy(input: Tensor, size: Any, *, implicit: bool = False, out: Any = 
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = None) -> Tensor:
     """Return a copy of the view that `narrow` returns.
+
+    Args:
+        start: the first element; negative ones count from the end.
+        length: the number of elements.
 
     Example::
 

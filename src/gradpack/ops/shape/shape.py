@@ -11,13 +11,13 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import dtype as dtype_type
-from ...base.errors import dim_out_of_range, scalar_type
+from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Setting, Sizes
-from ...declare.batching.batch_tensor import is_batched, of_all_examples
+from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import linear
 from ..reduce.kernels import broadcast, reshaped
-from .memory_formats import laid_out, order_like
+from .memory_formats import laid_out, order_like, reinterpreted
 
 FUNCTIONS = "reshape squeeze unsqueeze flatten ravel unflatten clone detach"
 METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view view_as reshape_as expand_as clone"
@@ -147,7 +147,7 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
         tensor([1065353216], dtype=gradpack.int32)
     """
     if dtype is not None or (shape and isinstance(shape[0], dtype_type)):
-        return _reinterpret(self, dtype if dtype is not None else shape[0])
+        return reinterpreted(self, dtype if dtype is not None else shape[0])
     if size is not None or not _INTS.issuperset(map(type, shape)):
         shape = _ints(shape if size is None else (size,))
     sizes = infer(shape, self._shape)
@@ -164,40 +164,6 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
             f"{list(sizes)}. Use .reshape(...) instead."
         )
     return out
-
-
-def _reinterpret(self: Tensor, d: Any) -> Tensor:
-    """The same bits as another dtype. Not differentiable, even where it is the same dtype, as in torch."""
-    from ...core.tensor import alias
-
-    spec = self._spec.backend.spec_for(d, self._spec.device)
-    if is_batched(self) and (self._shape or d.itemsize == self._spec.dtype.itemsize):
-        return of_all_examples(_reinterpret, self, d)
-    _check_sizes(self, self._spec.dtype, spec.dtype)
-    data = self._data.view(spec.native)
-    out: Tensor = alias(data, spec, tuple(data.shape))
-    out._counter = self._counter
-    return out
-
-
-def _check_sizes(tensor: Tensor, old: Any, new: Any) -> None:
-    """Raise if a view as a dtype of another itemsize does not fit the strides, sizes or offset."""
-    if old.itemsize == new.itemsize:
-        return
-    ratio = new.itemsize // old.itemsize  # 0 if the new elements are smaller
-    to = f"to view {scalar_type(old)} as {scalar_type(new)} (different element sizes)"
-    if not tensor.ndim:
-        raise RuntimeError(f"self.dim() cannot be 0 {to}")
-    strides = tensor.stride()
-    if strides[-1] != 1:
-        raise RuntimeError(f"self.stride(-1) must be 1 {to}, but got {strides[-1]}")
-    if not ratio:
-        return
-    found = {"self.size(-1)": tensor._shape[-1], "self.storage_offset()": tensor.storage_offset()}
-    found |= {f"self.stride({i})": s for i, s in enumerate(strides[:-1])}
-    for what, value in found.items():
-        if value % ratio:
-            raise RuntimeError(f"{what} must be divisible by {ratio} {to}, but got {value}")
 
 
 def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
@@ -318,13 +284,23 @@ def unsqueeze(input: Array, dim: int) -> Any:
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Join a range of dimensions into one.
+    """Join a range of dimensions into one. A view where the strides allow, else a copy.
+
+    Args:
+        start_dim: the first dimension of the range.
+        end_dim: the last one, which is part of it.
+
+    Raises:
+        RuntimeError: if `start_dim` comes after `end_dim`.
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.flatten(torch.zeros(2, 3, 4), 1).shape
         gradpack.Size([2, 12])
+        >>> torch.flatten(torch.tensor([[1, 2], [3, 4]]))
+        tensor([1, 2, 3, 4])
     """
     n = input.ndim
     first, last = wrap_dim(start_dim, n), wrap_dim(end_dim, n)

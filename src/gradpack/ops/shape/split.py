@@ -239,11 +239,23 @@ def tensor_split(
 ) -> Parts:  # fmt: skip
     """Split along a dimension into a number of parts whose sizes differ by at most 1, or at given indices. Views.
 
+    Args:
+        indices_or_sections: the number of parts; or the indices at which they begin, as a sequence. Either as a tensor
+            of int64, too.
+        indices: the indices, by name.
+        sections: the number of parts, by name.
+        tensor_indices_or_sections: either, as a tensor, by name.
+
+    Raises:
+        RuntimeError: for a number of parts that is not positive, or a tensor of another dtype.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.tensor_split(torch.arange(5), 2)
         (tensor([0, 1, 2]), tensor([3, 4]))
+        >>> torch.tensor_split(torch.arange(5), (1, 3))
+        (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
     if not input._shape:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")

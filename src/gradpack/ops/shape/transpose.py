@@ -116,13 +116,23 @@ def _last_two(name: str, input: Tensor) -> Tensor:
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """Move dimensions to other places.
+    """A view with some dimensions at other places; the others keep their order.
+
+    Args:
+        source: the dimensions that move: an int, or several.
+        destination: the place of each in the result: as many.
+
+    Raises:
+        RuntimeError: for different numbers of them, or one that occurs twice.
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.movedim(torch.zeros(2, 3, 4), 0, -1).shape
         gradpack.Size([3, 4, 2])
+        >>> torch.movedim(torch.zeros(2, 3, 4), (0, 1), (1, 2)).shape
+        gradpack.Size([4, 2, 3])
     """
     n = input.ndim
     given = [[dims] if isinstance(dims, int) else list(dims) for dims in (source, destination)]
@@ -190,6 +200,10 @@ moveaxis = movedim
 
 def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
     """`transpose`, by NumPy's name.
+
+    Args:
+        axis0: the first dimension.
+        axis1: the second dimension.
 
     Example::
 
