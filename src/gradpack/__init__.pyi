@@ -822,7 +822,7 @@ def dsplit(
     """Parts along the third dimension. Views."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join along the third dimension."""
-def eig(self: Tensor, eigenvectors: _bool = False) -> NoReturn:
+def eig(self: Tensor, eigenvectors: _bool = False, *, e: Any = None, v: Any = None) -> NoReturn:
     """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
 def einsum(equation: str | Tensor, *operands: Any) -> Tensor:
     """Sum of products written with one letter for each dimension."""

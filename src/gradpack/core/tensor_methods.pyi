@@ -539,7 +539,7 @@ class TensorMethods:
         sections: Tensor | _int | Sequence[_int] | None = None,
     ) -> tuple[Tensor, ...]:
         """Parts along the third dimension. Views."""
-    def eig(self, eigenvectors: _bool = False) -> NoReturn:
+    def eig(self, eigenvectors: _bool = False, *, e: Any = None, v: Any = None) -> NoReturn:
         """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
     def eq(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """Where `input == other`; NaN equals nothing."""

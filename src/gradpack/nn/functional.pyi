@@ -241,7 +241,7 @@ def ctc_loss(
     reduction: str = 'mean',
     zero_infinity: _bool = False,
 ) -> Tensor:
-    """The negative log likelihood of label sequences of unknown alignment. See `gradpack.ctc_loss`."""
+    """The negative log likelihood of label sequences of unknown alignment: connectionist temporal classification."""
 def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
@@ -393,7 +393,7 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """The negative log likelihood of targets under normal distributions."""
 def gelu(input: Tensor, approximate: str = 'none', *, out: Tensor | None = None) -> Tensor:
-    """`input * P(X <= input)` for a standard normal X; `approximate="tanh"` for the usual approximation."""
+    """`input * P(X <= input)` for a standard normal X: the Gaussian error linear unit."""
 def glu(input: Tensor, dim: _int = -1) -> Tensor:
     """Half of `input` gated by the sigmoid of the other half."""
 def grid_sample(
@@ -434,7 +434,7 @@ def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
 def hardtanh(
     input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False
 ) -> Tensor:
-    """`input` limited to an interval."""
+    """`input` limited to the interval from `min_val` to `max_val`."""
 def hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
     """In-place form of `hardtanh`."""
 def hinge_embedding_loss(
@@ -460,7 +460,7 @@ def instance_norm(
     momentum: _float = 0.1,
     eps: _float = 1e-05,
 ) -> Tensor:
-    """`batch_norm` of each element of the batch by itself."""
+    """Bring each channel of each element of the batch, over space, to mean 0 and variance 1, then scale and shift it."""
 def interpolate(
     input: Tensor,
     size: _int | Sequence[_int] | None = None,
@@ -856,7 +856,7 @@ def poisson_nll_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """The negative log likelihood of counts under Poisson distributions of given rates (or their logarithms)."""
+    """The negative log likelihood of counts under Poisson distributions: `exp(input) - target * input`."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1)."""
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
@@ -987,19 +987,19 @@ def upsample(
     mode: str = 'nearest',
     align_corners: _bool | None = None,
 ) -> Tensor:
-    """`interpolate`, by its old name, with a warning."""
+    """`interpolate` by its old name, with a warning that says so."""
 def upsample_bilinear(
     input: Tensor,
     size: _int | Sequence[_int] | None = None,
     scale_factor: _float | Sequence[_float] | None = None,
 ) -> Tensor:
-    """`interpolate(mode="bilinear", align_corners=True)`, by an old name, with a warning."""
+    """`interpolate(mode="bilinear", align_corners=True)` by an old name, with a warning that says so."""
 def upsample_nearest(
     input: Tensor,
     size: _int | Sequence[_int] | None = None,
     scale_factor: _float | Sequence[_float] | None = None,
 ) -> Tensor:
-    """`interpolate(mode="nearest")`, by an old name, with a warning."""
+    """`interpolate(mode="nearest")` by an old name, with a warning that says so."""
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from inspect import signature
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -265,7 +266,7 @@ _REMOVED = {
 
 
 _TAKEN: dict[str, Any] = {
-    "eig": lambda self, eigenvectors=False: None,
+    "eig": lambda self, eigenvectors=False, *, e=None, v=None: None,
     "lstsq": lambda input, A, *, out=None: None,
     "matrix_rank": lambda input, tol=None, symmetric=False, *, out=None: None,
     "solve": lambda input, A, *, out=None: None,
@@ -280,7 +281,10 @@ def _removed(name: str) -> Any:
 
     function.__name__ = name
     function.__doc__ = (
-        f"Refused, as in torch: it was removed. {_REMOVED[name]}\n\nExample::\n\n"
+        f"Refused, as in torch: it was removed. {_REMOVED[name]}\n\n"
+        f"Args:\n    {', '.join(signature(_TAKEN[name]).parameters)}: not looked at.\n\n"
+        "Raises:\n    RuntimeError: always.\n\n"
+        "Example::\n\n"
         "    >>> import gradpack as torch\n"
         f"    >>> torch.{name}(torch.ones(2, 2))\n"
         "    Traceback (most recent call last):\n"

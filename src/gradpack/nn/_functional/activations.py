@@ -46,13 +46,21 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
-    """`input * P(X <= input)` for a standard normal X; `approximate="tanh"` for the usual approximation.
+    """`input * P(X <= input)` for a standard normal X: the Gaussian error linear unit.
+
+    Args:
+        approximate: "none", or "tanh" for `0.5 * input * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input ** 3)))`.
+
+    Raises:
+        RuntimeError: for another way to approximate.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.gelu(torch.tensor([-0.5, 2.0, 7.0]))
         tensor([-0.1543,  1.9545,  7.0000])
+        >>> torch.nn.functional.gelu(torch.tensor([-0.5, 2.0, 7.0]), approximate="tanh")
+        tensor([-0.1543,  1.9546,  7.0000])
     """
     return _gelu(input, approximate=approximate) if out is None else _gelu(input, approximate=approximate, out=out)
 
@@ -94,7 +102,14 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` limited to an interval.
+    """`input` limited to the interval from `min_val` to `max_val`.
+
+    Args:
+        min_val: the smallest value.
+        max_val: the largest value.
+
+    Raises:
+        ValueError: if `min_val` is greater than `max_val`.
 
     Example::
 

@@ -282,13 +282,26 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of counts under Poisson distributions of given rates (or their logarithms).
+    """The negative log likelihood of counts under Poisson distributions: `exp(input) - target * input`.
+
+    Args:
+        input: logarithms of the rates.
+        target: the counts.
+        log_input: False if `input` has the rates themselves: `input - target * log(input + eps)`.
+        full: add Stirling's approximation of `log(target!)` where `target` is greater than 1: `target * log(target) -
+            target + 0.5 * log(2 * pi * target)`.
+        eps: what is added to rates before their logarithm.
+
+    Raises:
+        ValueError: for another `reduction`.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.poisson_nll_loss(torch.zeros(2), torch.ones(2))
         tensor(1.)
+        >>> torch.nn.functional.poisson_nll_loss(torch.tensor([2.0]), torch.tensor([3.0]), log_input=False, full=True)
+        tensor(1.6846)
     """
     reduction = legacy(size_average, reduce, reduction)
     if reduction not in ("none", "mean", "sum"):

@@ -76,15 +76,23 @@ def triplet_margin_loss(
 ) -> Tensor:
     """`max(0, |anchor - positive| - |anchor - negative| + margin)`.
 
+    Args:
+        anchor, positive, negative: the vectors that are compared: shape (..., n).
+        margin: by how much closer the positive one is to be.
+        p: the exponent of the norm of the distances.
+        eps: what is added to differences before the norm: see `pairwise_distance`.
+        swap: take the distance of positive and negative where it is the smaller.
+
     Raises:
         ValueError: unless the margin is positive.
+        RuntimeError: for different numbers of dimensions.
 
     Example::
 
         >>> import gradpack as torch
-        >>> a = torch.zeros(1, 2)
-        >>> torch.nn.functional.triplet_margin_loss(a, a, a)
-        tensor(1.)
+        >>> anchor, near, far = torch.zeros(1, 2), torch.tensor([[0.0, 1.0]]), torch.tensor([[0.0, -1.5]])
+        >>> torch.nn.functional.triplet_margin_loss(anchor, near, far)
+        tensor(0.5000)
     """
     number = number_of(legacy(size_average, reduce, reduction))
     if margin <= 0:
@@ -141,7 +149,22 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """The negative log likelihood of label sequences of unknown alignment. See `gradpack.ctc_loss`.
+    """The negative log likelihood of label sequences of unknown alignment: connectionist temporal classification.
+
+    Each is summed over all its alignments with the input. As in torch, the gradient is that for `log_probs` that come
+    from `log_softmax`.
+
+    Args:
+        log_probs: logarithms of probabilities of the classes, shape (T, N, C), or (T, C) without a batch.
+        targets: labels, shape (N, S), or all of them one after another; no blanks among them.
+        input_lengths: the lengths of the inputs, at most T: shape (N), a tensor or a tuple.
+        target_lengths: the lengths of the targets: shape (N), a tensor or a tuple.
+        blank: the class of the blank.
+        reduction: `"mean"` of losses divided by target lengths, `"sum"` or `"none"`.
+        zero_infinity: losses of inf, of targets that are too long for the inputs, and their gradients become 0.
+
+    Raises:
+        RuntimeError: for lengths that do not fit and a blank that is no class.
 
     Example::
 

@@ -62,10 +62,19 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """`batch_norm` of each element of the batch by itself.
+    """Bring each channel of each element of the batch, over space, to mean 0 and variance 1, then scale and shift it.
+
+    Args:
+        input: shape (batch, channels, *space).
+        running_mean, running_var, weight, bias: shape (channels), or None.
+        use_input_stats: normalise by the statistics of the input, and move the running ones towards their mean over the
+            batch; else normalise by the running ones.
+        momentum: how far the running statistics move.
+        eps: what is added to the variance before its root is divided by.
 
     Raises:
         ValueError: if there is one number for each channel only.
+        RuntimeError: if the shapes do not fit, or there are no running statistics to normalise by.
 
     Example::
 

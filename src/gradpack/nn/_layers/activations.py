@@ -167,6 +167,13 @@ class Softshrink(_Shrink):
 class PReLU(Module):
     """x where x > 0, else weight * x, with a learned weight for all channels or for each (dimension 1).
 
+    Args:
+        num_parameters: 1 for one weight for all channels, or the number of channels.
+        init: the value of the weight at the start.
+
+    Raises:
+        RuntimeError: in a call, if there are neither one weight nor as many as channels.
+
     Example::
 
         >>> import gradpack as torch

@@ -306,14 +306,25 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """The same for any distance.
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance d.
+
+    Args:
+        distance_function: a function, or a module, of two tensors that returns their distances; None for
+            `PairwiseDistance`.
+        margin: by how much closer the positive one is to be.
+        swap: take the distance of positive and negative where it is the smaller.
+
+    Raises:
+        ValueError: for a `margin` that is not positive.
 
     Example::
 
         >>> import gradpack as torch
-        >>> a = torch.zeros(1, 2)
-        >>> torch.nn.TripletMarginWithDistanceLoss(margin=0.5)(a, a, a).item()
-        0.5
+        >>> anchor, near, far = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.5]]), torch.tensor([[-1.0, 0.0]])
+        >>> loss = torch.nn.TripletMarginWithDistanceLoss(
+        ...     distance_function=lambda x, y: 1 - torch.cosine_similarity(x, y), margin=2.0)
+        >>> loss(anchor, near, far)
+        tensor(0.1056)
     """
 
     def __init__(

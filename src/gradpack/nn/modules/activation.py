@@ -98,6 +98,11 @@ class SiLU(_InPlace):
 class Hardtanh(_InPlace):
     """x limited to the interval from `min_val` to `max_val`.
 
+    Args:
+        min_val: the smallest value.
+        max_val: the largest value.
+        min_value, max_value: the older names of both, with a warning.
+
     Raises:
         AssertionError: unless max_val > min_val.
 

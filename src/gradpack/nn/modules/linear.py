@@ -86,10 +86,24 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """x1 @ weight[k] @ x2 + bias[k], for each output k.
+    """`x1 @ weight[k] @ x2 + bias[k]`, for each feature k of the output.
 
-    `weight` is (out_features, in1_features, in2_features), `bias` is (out_features,); both start
-    uniform between -1/sqrt(in1_features) and 1/sqrt(in1_features).
+    Args:
+        in1_features: the number of features of the first input.
+        in2_features: the number of features of the second input.
+        out_features: the number of features of the output.
+        bias: whether to add a learned bias.
+
+    Shape:
+        input1: (..., in1_features).
+        input2: (..., in2_features), with the same dimensions before.
+        output: (..., out_features).
+        weight: (out_features, in1_features, in2_features), uniform between -1/sqrt(in1_features) and
+            1/sqrt(in1_features) at the start, as is the bias.
+        bias: (out_features), or None.
+
+    Raises:
+        ValueError: unless `in1_features` is positive.
 
     Example::
 

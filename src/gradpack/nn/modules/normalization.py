@@ -120,6 +120,21 @@ class RMSNorm(_Affine):
 class GroupNorm(_Affine):
     """Brings each of `num_groups` groups of channels to mean 0 and variance 1, then scales and shifts each channel.
 
+    The statistics are those of each element of the batch, in training and in evaluation:
+    `(x - mean) / sqrt(var + eps) * weight + bias`.
+
+    Args:
+        num_groups: the number of groups.
+        num_channels: the number of channels of the input, which `num_groups` divides.
+        eps: what is added to the variance.
+        affine: whether to scale and shift by a learned weight and bias.
+        bias: whether there is a bias, besides the weight.
+
+    Shape:
+        input: (batch, num_channels, *space), and so is the output.
+        weight: (num_channels): ones at the start.
+        bias: (num_channels): zeros at the start.
+
     Raises:
         ValueError: unless the channels divide evenly.
 

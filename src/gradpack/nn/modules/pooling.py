@@ -231,6 +231,18 @@ class AvgPool2d(_AvgPool):
 class AvgPool3d(_AvgPool):
     """Averages over windows of (batch, channels, depth, height, width): see `AvgPool2d`.
 
+    Args:
+        kernel_size: the size of the windows: an int, or one for each of depth, height and width.
+        stride: the step between windows; None for their size.
+        padding: zeros on both sides, at most half the window.
+        ceil_mode: take a last window that only begins inside.
+        count_include_pad: whether the zeros count.
+        divisor_override: divide each sum by this instead of the size of the window.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with `(size + 2 * padding - kernel_size) // stride + 1` for each of depth, height and width.
+
     Example::
 
         >>> import gradpack as torch

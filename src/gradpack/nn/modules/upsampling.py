@@ -14,6 +14,18 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 class Upsample(Module):
     """Resizes (batch, channels, *space) to `size`, or by `scale_factor`: see `functional.interpolate`.
 
+    Args:
+        size: the new sizes of the dimensions of space, or
+        scale_factor: what to multiply them with.
+        mode: "nearest"; "linear" for one, "bilinear" and "bicubic" for two, "trilinear" for three dimensions of space.
+        align_corners: whether the outermost elements stay where they are: for the modes that interpolate.
+        recompute_scale_factor: compute with the ratio of the sizes, which are whole numbers, rather than with
+            `scale_factor`.
+
+    Shape:
+        input: (batch, channels, *space).
+        output: (batch, channels, *size), or `floor(n * scale_factor)` for each dimension of space.
+
     Example::
 
         >>> import gradpack as torch

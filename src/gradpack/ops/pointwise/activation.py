@@ -272,12 +272,29 @@ def _hardswish_slope(input: Any) -> Any:
 
 
 def softsign(input: Tensor) -> Tensor:
-    """`input / (1 + |input|)`."""
+    """`input / (1 + |input|)`.
+
+    Args:
+        input: the tensor; integers give floating point numbers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.softsign(torch.tensor([-3.0, 0.0, 1.0]))
+        tensor([-0.7500,  0.0000,  0.5000])
+    """
     return input / (late.abs(input) + 1)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """`input - tanh(input)`."""
+    """`input - tanh(input)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.tanhshrink(torch.tensor([-2.0, 0.0, 2.0]))
+        tensor([-1.0360,  0.0000,  1.0360])
+    """
     return input - late.tanh(input)
 
 
@@ -298,7 +315,20 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
-    """`input` moved towards zero by `lambd`, zero within."""
+    """`input` moved towards zero by `lambd`, zero within.
+
+    Args:
+        lambd: by how much; not negative.
+
+    Raises:
+        RuntimeError: for a negative `lambd`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.softshrink(torch.tensor([-2.0, 0.3, 2.0]), 0.5)
+        tensor([-1.5000,  0.0000,  1.5000])
+    """
     if not 0 <= lambd <= 3.4028234663852886e38:
         name, most = scalar_type(input._spec.dtype), finfo(input._spec.dtype).max
         raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {name}, but found {lambd}")
