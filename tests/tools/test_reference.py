@@ -75,6 +75,25 @@ def test_signatures_are_python_and_have_all_parameters():
     assert [p.name for p in signatures.parameters(texts)][:4] == ["params", "lr", "betas", "eps"]
 
 
+def test_overloads_and_methods_have_types_and_defaults():
+    several = signatures.definitions(ENTRIES["max"])
+    assert "    keepdim: bool = False,\n" in several[1] and several[1].endswith(") -> return_types.max")
+    assert several[2] == "max(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor"
+    assert signatures.definitions(ENTRIES["Tensor.view"])[1] == "view(self, *, size: Sequence[int]) -> Tensor"
+    assert signatures.definitions(ENTRIES["rot90"]) == [
+        "rot90(input: Tensor, k: int = 1, dims: int | Sequence[int] = (0, 1)) -> Tensor"
+    ]
+
+
+def test_the_page_of_a_layer():
+    text = pages.page(ENTRIES["nn.GRU"], ENTRIES)
+    assert "| `bias` | `bool` | `True` | whether there are biases. |" in text
+    assert "| `device` |  | `None` | the device of the parameters" in text
+    assert "| `forward(input, hx=None)` | The outputs of the last layer" in text and "extra_repr" not in text
+    assert "kernel_size: int | Sequence[int]," in pages.page(ENTRIES["nn.Conv2d"], ENTRIES)
+    assert "| `forward(input)` | What a call of the module does. |" in pages.page(ENTRIES["nn.ReLU"], ENTRIES)
+
+
 @pytest.mark.parametrize(
     ("text", "part"),
     [

@@ -254,3 +254,11 @@ ARGUMENTS = {
     "scale_tril": "the lower Cholesky factor of the covariance; instead of it.",
     "temperature": "the temperature of the relaxation.",
 }
+
+# The same of layers, where they mean something else.
+OF_MODULES = {
+    "bias": "whether there is a bias that is learned.",
+    "device": "the device of the parameters; None for the default device.",
+    "dtype": "the dtype of the parameters; None for the default dtype.",
+    "dropout": "the probability of zeroing an element, in training.",
+}

@@ -12,6 +12,18 @@ from .._layers.rnn_cells import *
 from .._public import adopt, give_all
 
 
+def _of_rnn(
+    self: Any, input_size: int, hidden_size: int, num_layers: int = 1, nonlinearity: str = "tanh", bias: bool = True,
+    batch_first: bool = False, dropout: float = 0.0, bidirectional: bool = False, device: Any = None, dtype: Any = None,
+) -> None: ...  # fmt: skip
+
+
+def _of_gru(
+    self: Any, input_size: int, hidden_size: int, num_layers: int = 1, bias: bool = True, batch_first: bool = False,
+    dropout: float = 0.0, bidirectional: bool = False, device: Any = None, dtype: Any = None,
+) -> None: ...  # fmt: skip
+
+
 class RNN(RNNBase):
     """A recurrent network: `h = tanh(W_ih @ x + b_ih + W_hh @ h + b_hh)` at each place of a sequence, or `relu` of it.
 
@@ -53,10 +65,7 @@ class RNN(RNNBase):
         (gradpack.Size([5, 4, 3]), gradpack.Size([1, 4, 3]))
     """
 
-    @showing(
-        lambda self, input_size, hidden_size, num_layers=1, nonlinearity="tanh", bias=True, batch_first=False,
-        dropout=0.0, bidirectional=False, device=None, dtype=None: None
-    )  # fmt: skip
+    @showing(_of_rnn)
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
@@ -191,10 +200,7 @@ class GRU(RNNBase):
         (gradpack.Size([4, 5, 3]), gradpack.Size([1, 4, 3]))
     """
 
-    @showing(
-        lambda self, input_size, hidden_size, num_layers=1, bias=True, batch_first=False, dropout=0.0,
-        bidirectional=False, device=None, dtype=None: None
-    )  # fmt: skip
+    @showing(_of_gru)
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
