@@ -243,7 +243,7 @@ def arange(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """`start, start + step, ...` up to but excluding `end`; `arange(n)` starts at 0."""
+    """The numbers `start, start + step, ...` up to but excluding `end`; `arange(n)` starts at 0."""
 def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose cosine is `input`: NaN outside of [-1, 1]."""
 def arccos_(input: Tensor) -> Tensor:
@@ -332,7 +332,7 @@ def as_strided_scatter(
 ) -> Tensor:
     """A copy of `input` with `src` written at the elements that `as_strided` reads."""
 def as_tensor(data: Any, dtype: _dtype | None = None, device: _Device | None = None) -> Tensor:
-    """`data` as a tensor, sharing its memory and history where possible."""
+    """`data` as a tensor: itself, or a tensor that shares its memory, where that is possible; else a copy."""
 def asarray(
     obj: Any,
     *,
@@ -489,7 +489,7 @@ def blackman_window(
 def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """A matrix with the given ones along its diagonal; a vector counts as a row, a number as a 1x1 matrix."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Products of two batches of matrices."""
+    """The products of two batches of matrices, one by one. Nothing is broadcast: see `matmul`."""
 bool: _dtype
 def broadcast_shapes(*shapes: _int | Sequence[_int]) -> Size:
     """The shape that several shapes broadcast to."""
@@ -544,7 +544,7 @@ def cholesky_solve(
 ) -> Tensor:
     """`X` with `A @ X = input`, where `input2` is the Cholesky factor of `A`."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` parts of equal size along a dimension, the last one smaller. Views."""
+    """Split along a dimension into at most `chunks` parts of equal size, of which the last may be smaller. Views."""
 def clamp(
     input: Tensor,
     min: Tensor | _Scalar | None = None,
@@ -619,7 +619,7 @@ def conv1d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along one dimension."""
+    """Slide a kernel along one dimension of signals with channels: a convolution, as networks have it."""
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -629,7 +629,7 @@ def conv2d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along two dimensions: `conv1d`, with input (batch, channels, height, width)."""
+    """Slide a kernel along height and width of signals with channels: a convolution, as networks have it."""
 def conv3d(
     input: Tensor,
     weight: Tensor,
@@ -639,7 +639,7 @@ def conv3d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along three dimensions: `conv1d`, with input (batch, channels, depth, height, width)."""
+    """Slide a kernel along depth, height and width of signals with channels: a convolution, as networks have it."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
     """A convolution along time of sequences whose first dimension is time."""
 def conv_transpose1d(
@@ -652,7 +652,7 @@ def conv_transpose1d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along one dimension: the gradient of `conv1d` by its input."""
+    """The transposed convolution along one dimension: the gradient of a convolution by its input."""
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -663,7 +663,7 @@ def conv_transpose2d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along two dimensions: see `conv_transpose1d`."""
+    """The transposed convolution along height and width: the gradient of a convolution by its input."""
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,
@@ -674,7 +674,7 @@ def conv_transpose3d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along three dimensions: see `conv_transpose1d`."""
+    """The transposed convolution along depth, height and width: the gradient of a convolution by its input."""
 def convolution(
     input: Tensor,
     weight: Tensor,
@@ -806,7 +806,7 @@ def divide(
 def divide_(self: Tensor, other: Tensor, *, rounding_mode: str | None = None) -> Tensor:
     """In-place form of `div`: writes the result into this tensor and returns it."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Sum of the products of two vectors (no conjugate)."""
+    """The sum of the products of two vectors. The first is not conjugated: see `vdot`."""
 double: _dtype
 def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, if `train`."""
@@ -825,7 +825,7 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
 def eig(self: Tensor, eigenvectors: _bool = False, *, e: Any = None, v: Any = None) -> NoReturn:
     """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
 def einsum(equation: str | Tensor, *operands: Any) -> Tensor:
-    """Sum of products written with one letter for each dimension."""
+    """Sums of products of tensors whose dimensions have letters: Einstein's notation."""
 from .nn._functional.top_level import embedding as embedding
 def embedding_bag(
     weight: Tensor,
@@ -1013,7 +1013,7 @@ def full(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """A tensor filled with one value, which determines the default dtype."""
+    """A tensor filled with one value."""
 def full_like(
     input: Tensor,
     fill_value: _Scalar,
@@ -1581,7 +1581,7 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements of `input` where `mask` holds, in one dimension; tensor and mask are broadcast."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Matrix product, batched over leading dimensions; vectors count as one row or column."""
+    """The matrix product of two tensors: also `input @ other`."""
 def matrix_exp(input: Tensor) -> Tensor:
     """The exponential of square matrices: `linalg.matrix_exp`."""
 def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
@@ -1668,7 +1668,7 @@ def min(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ..
 def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller of two elements: as `maximum`."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Product of two matrices, without broadcasting."""
+    """The product of two matrices. Nothing is broadcast: see `matmul`."""
 def mode(
     input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None
 ) -> return_types.mode:
@@ -1842,7 +1842,7 @@ def normal(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Normal numbers with given means and standard deviations (numbers or tensors)."""
+    """Normally distributed numbers with given means and standard deviations."""
 def normal_(
     self: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
@@ -1871,7 +1871,7 @@ def ones(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Ones of a shape."""
+    """A tensor of ones."""
 def ones_like(
     input: Tensor,
     *,
@@ -1908,7 +1908,7 @@ def pca_lowrank(
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norm distances between each two rows of a matrix, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
 def permute(input: Tensor, dims: _int | Sequence[_int]) -> Tensor:
-    """Reorder the dimensions."""
+    """A view with the dimensions in another order."""
 def permute_copy(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """Return a copy of the view that `permute` returns."""
 def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
@@ -1982,7 +1982,7 @@ def rand(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Uniform numbers in [0, 1)."""
+    """Uniformly distributed numbers from 0 up to, but excluding, 1."""
 def rand_like(
     input: Tensor,
     *,
@@ -2008,7 +2008,7 @@ def randint(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Integers from `low` (inclusive; 0 if only one bound is given) to `high` (exclusive)."""
+    """Integers from `low` up to, but excluding, `high`, each equally likely."""
 def randint_like(
     input: Tensor,
     low: _int | Sequence[_int] | None = None,
@@ -2035,7 +2035,7 @@ def randn(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Standard normal numbers."""
+    """Normally distributed numbers of mean 0 and variance 1."""
 def randn_like(
     input: Tensor,
     *,
@@ -2059,7 +2059,7 @@ def randperm(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """A random order of the integers below `n`."""
+    """The integers from 0 to `n - 1` in random order."""
 def range(
     start: Tensor | _Scalar,
     end: Tensor | _Scalar | None = None,
@@ -2102,7 +2102,7 @@ def repeat_interleave(
 ) -> Tensor:
     """Repeat each element, `repeats` times or as often as it says for each."""
 def reshape(input: Tensor, shape: _int | Sequence[_int]) -> Tensor:
-    """The same elements in another shape; one size may be -1. A view where the strides allow."""
+    """The same elements in another shape, in the same order. A view where the strides allow, else a copy."""
 def resize_as_(
     input: Tensor, the_template: Tensor, *, memory_format: _memory_format | None = None
 ) -> Tensor:
@@ -2414,7 +2414,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def square_(input: Tensor) -> Tensor:
     """In-place form of `square`: writes the result into this tensor and returns it."""
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
-    """Drop dimensions of size 1: all, or those in `dim`."""
+    """A view without dimensions of size 1."""
 def squeeze_copy(
     input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -2436,7 +2436,7 @@ def std(
     correction: _int | _float | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The standard deviation: the root of `var`, with the same arguments. Its gradient is 0 where it is 0."""
+    """The standard deviation: the root of `var`. Its gradient is 0 where it is 0."""
 def std_mean(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
@@ -2493,7 +2493,7 @@ def svd_lowrank(
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """`transpose`, by NumPy's name."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """Exchange two dimensions."""
+    """A view with two dimensions exchanged."""
 from .compat.symbols import sym_float as sym_float
 from .compat.symbols import sym_int as sym_int
 from .compat.symbols import sym_ite as sym_ite
@@ -2549,7 +2549,7 @@ def tensordot(
     dims: _int | Sequence[Sequence[_int]] | Sequence[_int] | Tensor = 2,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Sums of products over several dimensions of both."""
+    """Sums of products over several dimensions of both tensors. The others are those of the result, first those of `a`."""
 def threshold(input: Tensor, threshold: _Scalar, value: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`input` above the threshold, `value` elsewhere; NaN stays."""
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
@@ -2571,7 +2571,7 @@ def topk(
 def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sum of the main diagonal of a matrix. Integers give int64."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """Exchange two dimensions."""
+    """A view with two dimensions exchanged."""
 def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """Return a copy of the view that `transpose` returns."""
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
@@ -2731,7 +2731,7 @@ def unsafe_split_with_sizes(
 ) -> tuple[Tensor, ...]:
     """`split_with_sizes` whose parts may be modified in-place: autograd does not record them as views."""
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
-    """Insert a dimension of size 1."""
+    """A view with one more dimension, of size 1."""
 def unsqueeze_copy(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """Return a copy of the view that `unsqueeze` returns."""
 from .base.settings import use_deterministic_algorithms as use_deterministic_algorithms
@@ -2808,7 +2808,7 @@ def zeros(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Zeros of a shape."""
+    """A tensor of zeros."""
 def zeros_like(
     input: Tensor,
     *,

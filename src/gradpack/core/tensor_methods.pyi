@@ -343,7 +343,7 @@ class TensorMethods:
     def bitwise_xor_(self, other: Tensor | _Scalar) -> Tensor:
         """In-place form of `bitwise_xor`: writes the result into this tensor and returns it."""
     def bmm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Products of two batches of matrices."""
+        """The products of two batches of matrices, one by one. Nothing is broadcast: see `matmul`."""
     def bool(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as bool."""
     def broadcast_to(
@@ -375,7 +375,7 @@ class TensorMethods:
     def cholesky_solve(self, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """`X` with `A @ X = input`, where `input2` is the Cholesky factor of `A`."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """At most `chunks` parts of equal size along a dimension, the last one smaller. Views."""
+        """Split along a dimension into at most `chunks` parts of equal size, of which the last may be smaller. Views."""
     def clamp(
         self,
         min: Tensor | _Scalar | None = None,
@@ -528,7 +528,7 @@ class TensorMethods:
     def divide_(self, other: Tensor, *, rounding_mode: str | None = None) -> Tensor:
         """In-place form of `div`: writes the result into this tensor and returns it."""
     def dot(self, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Sum of the products of two vectors (no conjugate)."""
+        """The sum of the products of two vectors. The first is not conjugated: see `vdot`."""
     def double(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as float64."""
     def dsplit(
@@ -981,7 +981,7 @@ class TensorMethods:
     def masked_select(self, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The elements of `input` where `mask` holds, in one dimension; tensor and mask are broadcast."""
     def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Matrix product, batched over leading dimensions; vectors count as one row or column."""
+        """The matrix product of two tensors: also `input @ other`."""
     def matrix_exp(self) -> Tensor:
         """The exponential of square matrices: `linalg.matrix_exp`."""
     def matrix_power(self, n: _int, *, out: Tensor | None = None) -> Tensor:
@@ -1022,7 +1022,7 @@ class TensorMethods:
     def minimum(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The smaller of two elements: as `maximum`."""
     def mm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Product of two matrices, without broadcasting."""
+        """The product of two matrices. Nothing is broadcast: see `matmul`."""
     def mode(
         self, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None
     ) -> return_types.mode:
@@ -1500,7 +1500,7 @@ class TensorMethods:
     def square_(self) -> Tensor:
         """In-place form of `square`: writes the result into this tensor and returns it."""
     def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """Drop dimensions of size 1: all, or those in `dim`."""
+        """A view without dimensions of size 1."""
     def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """In-place form of `squeeze`."""
     def sspaddmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Scalar = 1, alpha: _Scalar = 1) -> Tensor:
@@ -1514,7 +1514,7 @@ class TensorMethods:
         correction: _int | _float | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """The standard deviation: the root of `var`, with the same arguments. Its gradient is 0 where it is 0."""
+        """The standard deviation: the root of `var`. Its gradient is 0 where it is 0."""
     def stft(
         self,
         n_fft: _int,
@@ -1561,7 +1561,7 @@ class TensorMethods:
     def swapaxes_(self, axis0: _int, axis1: _int) -> Tensor:
         """In-place form of `swapaxes`."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
-        """Exchange two dimensions."""
+        """A view with two dimensions exchanged."""
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
         """In-place form of `transpose`."""
     def symeig(
@@ -1654,7 +1654,7 @@ class TensorMethods:
     def trace(self, *, out: Tensor | None = None) -> Tensor:
         """The sum of the main diagonal of a matrix. Integers give int64."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
-        """Exchange two dimensions."""
+        """A view with two dimensions exchanged."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
         """In-place form of `transpose`."""
     def triangular_solve(
@@ -1774,7 +1774,7 @@ class TensorMethods:
     ) -> tuple[Tensor, ...]:
         """`split_with_sizes` whose parts may be modified in-place: autograd does not record them as views."""
     def unsqueeze(self, dim: _int) -> Tensor:
-        """Insert a dimension of size 1."""
+        """A view with one more dimension, of size 1."""
     def unsqueeze_(self, dim: _int) -> Tensor:
         """In-place form of `unsqueeze`."""
     def untyped_storage(self) -> UntypedStorage:

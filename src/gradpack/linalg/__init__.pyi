@@ -89,7 +89,7 @@ def lu_solve(
 ) -> Tensor:
     """`X` with `A @ X = B`, by the factors of `A` that `lu_factor` gives."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Matrix product, batched over leading dimensions; vectors count as one row or column."""
+    """The matrix product of two tensors: also `input @ other`."""
 def matrix_exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The exponential of square matrices: `sum(A^k / k!)`."""
 def matrix_norm(

@@ -114,7 +114,7 @@ def batch_norm(
     momentum: _float = 0.1,
     eps: _float = 1e-05,
 ) -> Tensor:
-    """Bring each channel of (batch, channels, *space) to mean 0 and variance 1, then scale and shift it."""
+    """Bring each channel, over batch and space, to mean 0 and variance 1, then scale and shift it."""
 def bilinear(
     input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -127,7 +127,7 @@ def binary_cross_entropy(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """The cross entropy between probabilities of the first of two classes."""
+    """The cross entropy of two classes: `-weight * (target * log(input) + (1 - target) * log(1 - input))`."""
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -137,7 +137,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = 'mean',
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """The cross entropy of two classes whose log-odds are `input`."""
+    """The cross entropy of two classes by log-odds: that of `sigmoid(input)`, without overflow."""
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`."""
 def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
@@ -153,7 +153,7 @@ def conv1d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along one dimension."""
+    """Slide a kernel along one dimension of signals with channels: a convolution, as networks have it."""
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -163,7 +163,7 @@ def conv2d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along two dimensions: `conv1d`, with input (batch, channels, height, width)."""
+    """Slide a kernel along height and width of signals with channels: a convolution, as networks have it."""
 def conv3d(
     input: Tensor,
     weight: Tensor,
@@ -173,7 +173,7 @@ def conv3d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along three dimensions: `conv1d`, with input (batch, channels, depth, height, width)."""
+    """Slide a kernel along depth, height and width of signals with channels: a convolution, as networks have it."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
     """A convolution along time of sequences whose first dimension is time."""
 def conv_transpose1d(
@@ -186,7 +186,7 @@ def conv_transpose1d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along one dimension: the gradient of `conv1d` by its input."""
+    """The transposed convolution along one dimension: the gradient of a convolution by its input."""
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -197,7 +197,7 @@ def conv_transpose2d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along two dimensions: see `conv_transpose1d`."""
+    """The transposed convolution along height and width: the gradient of a convolution by its input."""
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,
@@ -208,7 +208,7 @@ def conv_transpose3d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along three dimensions: see `conv_transpose1d`."""
+    """The transposed convolution along depth, height and width: the gradient of a convolution by its input."""
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -231,7 +231,7 @@ def cross_entropy(
     reduction: str = 'mean',
     label_smoothing: _float = 0.0,
 ) -> Tensor:
-    """The cross entropy between logits and classes, or class probabilities."""
+    """The cross entropy between scores and classes, or probabilities of classes."""
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -245,11 +245,11 @@ def ctc_loss(
 def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training."""
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training."""
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training."""
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def elu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """`input` above zero, `alpha * (exp(input) - 1)` below."""
 def elu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
@@ -263,7 +263,7 @@ def embedding(
     scale_grad_by_freq: _bool = False,
     sparse: _bool = False,
 ) -> Tensor:
-    """Rows of `weight` at the indices in `input`. See `torch.embedding`."""
+    """Rows of `weight` at the indices in `input`: vectors of words, for example."""
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -479,7 +479,7 @@ def kl_div(
     reduction: str = 'mean',
     log_target: _bool = False,
 ) -> Tensor:
-    """The divergence of log-probabilities `input` from `target` (logarithms too if `log_target`)."""
+    """The Kullback-Leibler divergence of `target` from `input`: `target * (log(target) - input)`, for each element."""
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -488,7 +488,7 @@ def l1_loss(
     reduction: str = 'mean',
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The absolute difference, averaged, summed, or for each element."""
+    """The absolute difference `|input - target|`."""
 def layer_norm(
     input: Tensor,
     normalized_shape: _int | Sequence[_int],
@@ -526,7 +526,7 @@ def local_response_norm(
 def log_softmax(
     input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None
 ) -> Tensor:
-    """The logarithm of softmax, without overflow."""
+    """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost."""
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`log(sigmoid(input))`, without overflow."""
 def lp_pool1d(
@@ -753,7 +753,7 @@ def mse_loss(
     reduction: str = 'mean',
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The squared difference, averaged (`"mean"`), summed (`"sum"`), or for each element (`"none"`)."""
+    """The squared difference `(input - target) ** 2`."""
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -821,7 +821,7 @@ def nll_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """The negative log likelihood of classes."""
+    """The negative log likelihood of classes: `-weight[target] * input[target]`."""
 def normalize(
     input: Tensor,
     p: _float = 2.0,
@@ -829,9 +829,9 @@ def normalize(
     eps: _float = 1e-12,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Divide by the norm along a dimension."""
+    """Divide by the norm along a dimension: `input / max(norm(input), eps)`."""
 def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
-    """A one in the place of each class index."""
+    """Vectors of zeros, with a one at the place of each class."""
 def pad(
     input: Tensor, pad: Sequence[_int], mode: str = 'constant', value: _float | None = None
 ) -> Tensor:
@@ -860,7 +860,7 @@ def poisson_nll_loss(
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1)."""
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
-    """`max(input, 0)`."""
+    """`max(input, 0)`: the rectified linear unit."""
 def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
     """`min(max(input, 0), 6)`."""
 def relu_(input: Tensor) -> Tensor:
@@ -927,7 +927,7 @@ def soft_margin_loss(
 def softmax(
     input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None
 ) -> Tensor:
-    """Exponentials divided by their sum along a dimension."""
+    """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1."""
 def softmin(
     input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None
 ) -> Tensor:

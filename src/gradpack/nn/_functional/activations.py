@@ -22,7 +22,7 @@ def _write_back(input: Tensor, function: Any, *args: Any, **kwargs: Any) -> Tens
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`max(input, 0)`.
+    """`max(input, 0)`: the rectified linear unit.
 
     Example::
 
@@ -91,6 +91,9 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """`input`, and `negative_slope * input` below zero.
+
+    Args:
+        negative_slope: the factor of negative elements.
 
     Example::
 
@@ -161,6 +164,9 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`input` above zero, `alpha * (exp(input) - 1)` below.
 
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements.
+
     Example::
 
         >>> import gradpack as torch
@@ -206,13 +212,23 @@ def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """Exponentials divided by their sum along a dimension.
+    """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1.
+
+    Args:
+        dim: the dimension along which the exponentials are summed. None chooses one by the number of dimensions, with a
+            warning.
+        dtype: convert `input` to this dtype before.
+
+    Raises:
+        NotImplementedError: for integers, bool and complex numbers, without a `dtype`.
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.functional.softmax(torch.zeros(2), dim=0)
-        tensor([0.5000, 0.5000])
+        >>> torch.nn.functional.softmax(torch.tensor([[0.0, 0.0], [0.0, 1.0]]), dim=1)
+        tensor([[0.5000, 0.5000],
+                [0.2689, 0.7311]])
     """
     dim = _class_dim("softmax", input.ndim, _stacklevel) if dim is None else dim
     return over.softmax(input, dim, dtype=dtype)
@@ -232,7 +248,16 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """The logarithm of softmax, without overflow.
+    """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost.
+
+    Args:
+        dim: the dimension along which the exponentials are summed. None chooses one by the number of dimensions, with a
+            warning.
+        dtype: convert `input` to this dtype before.
+
+    Raises:
+        NotImplementedError: for integers, bool and complex numbers, without a `dtype`.
+        IndexError: for a dimension out of range.
 
     Example::
 

@@ -36,16 +36,26 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The squared difference, averaged (`"mean"`), summed (`"sum"`), or for each element (`"none"`).
+    """The squared difference `(input - target) ** 2`.
 
     Args:
-        weight: how much each element counts, the shape of `input`.
+        input: the values.
+        target: what they should be: of the same shape, or one that broadcasts, with a warning.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        weight: how much each element counts: the shape of `input`; None for ones.
+
+    Raises:
+        RuntimeError: for shapes that do not broadcast.
+        ValueError: for another `reduction`.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(2.)
+        >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]), reduction="none")
+        tensor([0., 4.])
     """
     same_size(input, target)
     reduction = legacy(size_average, reduce, reduction)
@@ -62,10 +72,14 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The absolute difference, averaged, summed, or for each element.
+    """The absolute difference `|input - target|`.
 
     Args:
-        weight: how much each element counts, the shape of `input`.
+        input: the values.
+        target: what they should be: of the same shape, or one that broadcasts, with a warning.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        weight: how much each element counts: the shape of `input`; None for ones.
 
     Example::
 
@@ -90,11 +104,19 @@ def smooth_l1_loss(
 ) -> Tensor:
     """`d * d / (2 * beta)` for a distance `d` below `beta`, `d - beta / 2` above.
 
+    Args:
+        target: what `input` should be: of the same shape, or one that broadcasts, with a warning.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        beta: the distance at which the loss turns from quadratic to linear; not negative.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.smooth_l1_loss(torch.tensor([3.0]), torch.tensor([0.0]))
         tensor(2.5000)
+        >>> torch.nn.functional.smooth_l1_loss(torch.tensor([0.5, 3.0]), torch.zeros(2), reduction="none")
+        tensor([0.1250, 2.5000])
     """
     same_size(input, target)
     reduction = legacy(size_average, reduce, reduction)
@@ -111,11 +133,19 @@ def huber_loss(
 ) -> Tensor:
     """Half the squared distance where it is at most `delta`, `delta * (distance - delta / 2)` above.
 
+    Args:
+        target: what `input` should be: of the same shape, or one that broadcasts, with a warning.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        delta: the distance at which the loss turns from quadratic to linear; positive.
+        weight: how much each element counts: the shape of `input`; None for ones.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.huber_loss(torch.tensor([3.0]), torch.tensor([0.0]), delta=2.0)
         tensor(4.)
+        >>> torch.nn.functional.huber_loss(torch.tensor([0.5, 3.0]), torch.zeros(2), reduction="none")
+        tensor([0.1250, 2.5000])
     """
     same_size(input, target)
     if weight is None:
@@ -176,6 +206,13 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`input` where `target` is 1, `max(0, margin - input)` where it is -1.
+
+    Args:
+        input: distances.
+        target: 1 for what belongs together and -1 for what does not: of a shape that broadcasts.
+        margin: the distance from which on there is no loss for what does not belong together.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
 
     Example::
 

@@ -36,6 +36,10 @@ def tensor(
 
     Python floats give the default dtype, ints int64, bools bool.
 
+    Args:
+        data: the elements: a number, nested lists or tuples, an array of NumPy's, or a tensor.
+        dtype: by default that of the elements: the default dtype for floats, int64 for ints.
+
     Raises:
         ValueError: for nested lists of unequal lengths.
         TypeError: for elements that are not numbers.
@@ -92,7 +96,12 @@ def tensor(
 
 @partial(profiled, name="lift_fresh")
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
-    """`data` as a tensor, sharing its memory and history where possible.
+    """`data` as a tensor: itself, or a tensor that shares its memory, where that is possible; else a copy.
+
+    Args:
+        data: a tensor, an array of NumPy's, a number, or nested lists.
+        dtype: the dtype; None for that of `data`. Another one makes a copy.
+        device: the device; None for that of a tensor, and else the default device.
 
     Example::
 
@@ -100,6 +109,11 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
         >>> x = torch.ones(2, requires_grad=True)
         >>> torch.as_tensor(x) is x
         True
+        >>> import numpy as np
+        >>> array = np.zeros(2)
+        >>> torch.as_tensor(array)[0] = 5
+        >>> array
+        array([5., 0.])
     """
     dtype = as_dtype("as_tensor", dtype)
     if isinstance(data, np.ndarray) or (backend_of(type(data)) is not None and not isinstance(data, np.generic)):

@@ -69,7 +69,12 @@ def _of_size(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable[[C
 
 @_of_size(np.zeros)
 def zeros(shape: Any, native: Any) -> Any:
-    """Zeros of a shape.
+    """A tensor of zeros.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them.
+        size: the shape, by name.
+        dtype: by default the default dtype, float32 unless it was set.
 
     Example::
 
@@ -77,19 +82,29 @@ def zeros(shape: Any, native: Any) -> Any:
         >>> torch.zeros(2, 2)
         tensor([[0., 0.],
                 [0., 0.]])
+        >>> torch.zeros((2, 0), dtype=torch.int64).shape
+        gradpack.Size([2, 0])
     """
     return np.zeros(shape, native)
 
 
 @_of_size(np.empty, 1)
 def ones(shape: Any, native: Any) -> Any:
-    """Ones of a shape.
+    """A tensor of ones.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them.
+        size: the shape, by name.
+        dtype: by default the default dtype, float32 unless it was set.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.ones(3)
         tensor([1., 1., 1.])
+        >>> torch.ones(2, 1, dtype=torch.bool)
+        tensor([[True],
+                [True]])
     """
     return np.ones(shape, native)
 
@@ -171,7 +186,12 @@ def full(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor filled with one value, which determines the default dtype.
+    """A tensor filled with one value.
+
+    Args:
+        size: the shape.
+        fill_value: the value of all elements: a number.
+        dtype: by default that of the value: bool, int64, the default dtype for floats, or complex.
 
     Example::
 

@@ -55,6 +55,10 @@ def _vector(
 def index_select(input: Array, dim: int, index: Array) -> Any:
     """The slices of `input` along `dim` at a vector of indices, as a copy.
 
+    Args:
+        dim: the dimension that is indexed.
+        index: a vector of indices, of dtype int64 or int32; the result has its size along `dim`.
+
     Raises:
         RuntimeError: for an index that is negative or too large; along the first dimension it is an IndexError.
         IndexError: for a `dim` out of range, or an `index` that is no vector.

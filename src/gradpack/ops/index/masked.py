@@ -111,6 +111,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any, *, out: Any = None) -> 
     """`input` with one value where `mask` holds; tensor and mask are broadcast.
 
     Args:
+        mask: a tensor of bools, of a shape that broadcasts.
         value: a number, or a 0-dim tensor, which then gets the sum of the gradients there.
 
     Raises:

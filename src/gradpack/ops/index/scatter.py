@@ -276,8 +276,12 @@ def scatter(
     last element is kept.
 
     Args:
-        reduce: "add" the element to the one in `input`, or "multiply" them. (With a tensor as `src`, torch
-            recommends `scatter_reduce`; here both have a gradient.)
+        dim: the dimension that is indexed.
+        index: the indices, of dtype int64, with as many dimensions as `input`.
+        src: the elements to write: a tensor of the dtype of `input`, at least as large as `index`; or a number.
+        value: a number to write, by name, instead of `src`.
+        reduce: "add" the element to the one in `input`, or "multiply" them. (With a tensor as `src`, torch recommends
+            `scatter_reduce`; here both have a gradient.)
 
     Raises:
         RuntimeError: for an index out of bounds, shapes that do not fit, or another dtype of `src`.

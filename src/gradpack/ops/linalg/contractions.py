@@ -77,12 +77,24 @@ def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 
 @as_given
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
-    """Sums of products over several dimensions of both.
+    """Sums of products over several dimensions of both tensors. The others are those of the result, first those of `a`.
+
+    Args:
+        a: the first tensor.
+        b: the second tensor, of the same dtype.
+        dims: how many dimensions to sum over: the last ones of `a` and the first ones of `b`; or a pair of lists: those
+            of `a` and those of `b`.
+        out: a tensor that the result is written into.
+
+    Raises:
+        RuntimeError: if the sizes or numbers of dimensions do not fit, or the dtypes differ.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
+        gradpack.Size([2, 5])
+        >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(4, 3, 5), dims=([1, 2], [1, 0])).shape
         gradpack.Size([2, 5])
     """
     return _tensordot(a, b, dims, out)

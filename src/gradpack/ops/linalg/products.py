@@ -75,16 +75,28 @@ def _overload(node: Any) -> str:
     },
 )
 def matmul(input: Array, other: Array) -> Any:
-    """Matrix product, batched over leading dimensions; vectors count as one row or column.
+    """The matrix product of two tensors: also `input @ other`.
+
+    - Two vectors: their dot product, without dimensions.
+    - A matrix and a vector: a vector. A vector on the left counts as a row, one on the right as a column.
+    - Two matrices: a matrix.
+    - More dimensions: the last two are those of matrices, and the dimensions before broadcast.
+
+    Args:
+        input: the first factor: (..., n, k), or (k).
+        other: the second factor: (..., k, m), or (k); of the same dtype.
 
     Raises:
-        RuntimeError: if the shapes have no product, or the dtypes differ.
+        RuntimeError: if the shapes have no product, the dtypes differ, or one has no dimensions.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.matmul(torch.eye(2), torch.tensor([3.0, 4.0]))
-        tensor([3., 4.])
+        >>> A = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> torch.matmul(A, torch.tensor([1.0, 10.0]))
+        tensor([21., 43.])
+        >>> torch.matmul(torch.ones(5, 1, 2, 3), torch.ones(4, 3, 2)).shape  # batches of (5, 1) and (4,)
+        gradpack.Size([5, 4, 2, 2])
     """
     return product(input, other)
 
@@ -132,13 +144,21 @@ _product = partial(bilinear, broadcasts=False, dtypes="ifc", refuses="unsigned c
     ),
 )
 def mm(input: Array, mat2: Array) -> Any:
-    """Product of two matrices, without broadcasting.
+    """The product of two matrices. Nothing is broadcast: see `matmul`.
+
+    Args:
+        input: the first matrix: (n, k).
+        mat2: the second matrix: (k, m), of the same dtype.
+
+    Raises:
+        RuntimeError: for other than two dimensions, sizes that do not fit, or different dtypes.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.mm(torch.ones(1, 2), torch.ones(2, 1))
-        tensor([[2.]])
+        >>> torch.mm(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0], [10.0]]))
+        tensor([[21.],
+                [43.]])
     """
     _check_dims("mm", ("input", input, 2), ("mat2", mat2, 2))
     _shapes_for_product("mm", input.shape, mat2.shape)
@@ -153,7 +173,14 @@ def mm(input: Array, mat2: Array) -> Any:
     autocast="lower",
 )
 def bmm(input: Array, mat2: Array) -> Any:
-    """Products of two batches of matrices.
+    """The products of two batches of matrices, one by one. Nothing is broadcast: see `matmul`.
+
+    Args:
+        input: the first batch: (b, n, k).
+        mat2: the second batch: (b, k, m), of the same dtype.
+
+    Raises:
+        RuntimeError: for other than three dimensions, sizes that do not fit, or different dtypes.
 
     Example::
 
@@ -195,7 +222,14 @@ def mv(input: Array, vec: Array) -> Any:
     same_dtype="dot : expected both vectors to have same dtype, but found {} and {}",
 )
 def dot(input: Array, tensor: Array) -> Any:
-    """Sum of the products of two vectors (no conjugate).
+    """The sum of the products of two vectors. The first is not conjugated: see `vdot`.
+
+    Args:
+        input: the first vector.
+        tensor: the second vector, of the same size and dtype.
+
+    Raises:
+        RuntimeError: for other than one dimension, different sizes, or different dtypes.
 
     Example::
 

@@ -76,6 +76,10 @@ def _silu_slope(input: Any) -> Any:
 def softplus(input: Array, beta: Any = 1, threshold: Any = 20) -> Any:
     """`log(1 + exp(beta * input)) / beta`, and `input` itself above the threshold.
 
+    Args:
+        beta: how sharply the function bends: it approaches `relu` for large numbers.
+        threshold: above this value of `beta * input` the result is `input`.
+
     Example::
 
         >>> import gradpack as torch

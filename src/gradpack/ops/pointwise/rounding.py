@@ -288,6 +288,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
 
     With a condition alone: the indices of its true elements, one tensor for each dimension.
 
+    Args:
+        condition: a tensor of bools.
+        input: what to take where it is True: a tensor, or a number.
+        other: what to take elsewhere: a tensor, or a number.
+
     Raises:
         RuntimeError: for a condition that is not of bool, or shapes that do not broadcast.
         TypeError: if only one of `input` and `other` is given.

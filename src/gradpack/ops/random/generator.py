@@ -175,6 +175,12 @@ def _host_source(generator: Generator | None) -> Any:
 def manual_seed(seed: SupportsInt) -> Generator:
     """Seed the default generator, and return it.
 
+    Args:
+        seed: an int from -2**63 to 2**64 - 1.
+
+    Returns:
+        The default generator.
+
     Example::
 
         >>> import gradpack as torch

@@ -170,6 +170,7 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) 
     """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1.
 
     Args:
+        dim: the dimension along which the exponentials are summed; negative ones count from the last.
         dtype: convert `input` to this dtype before.
 
     Raises:
@@ -189,6 +190,7 @@ def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = No
     """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost.
 
     Args:
+        dim: the dimension along which the exponentials are summed; negative ones count from the last.
         dtype: convert `input` to this dtype before.
 
     Raises:

@@ -102,7 +102,10 @@ def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
 
 @linear(input=lambda g, input_shape: reshape(g, input_shape), view="maybe", data_movement=True, node="ViewBackward0")
 def reshape(input: Array, shape: Sizes) -> Any:
-    """The same elements in another shape; one size may be -1. A view where the strides allow.
+    """The same elements in another shape, in the same order. A view where the strides allow, else a copy.
+
+    Args:
+        shape: the shape; one size may be -1: it follows from the others.
 
     Raises:
         RuntimeError: if the number of elements differs.
@@ -256,13 +259,21 @@ def _overload_of_squeeze(node: Any) -> str:
     saved_as={"SqueezeBackward0": "self_sym_sizes=input.shape", "": "dim self_sym_sizes=input.shape"},
 )
 def squeeze(input: Array, dim: Dim = None) -> Any:
-    """Drop dimensions of size 1: all, or those in `dim`.
+    """A view without dimensions of size 1.
+
+    Args:
+        dim: the dimension, or dimensions, to drop if they have size 1; None for all.
+
+    Raises:
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.squeeze(torch.zeros(1, 2, 1)).shape
         gradpack.Size([2])
+        >>> torch.squeeze(torch.zeros(1, 2, 1), 0).shape
+        gradpack.Size([2, 1])
     """
     n = len(input.shape)
     dims = tuple(builtins.range(n)) if dim is None else wrap_dims((dim,) if hasattr(dim, "__index__") else dim, n)
@@ -271,13 +282,22 @@ def squeeze(input: Array, dim: Dim = None) -> Any:
 
 @view_op(input=lambda g, input_shape, dim: reshape(g, input_shape), axis=True, saved_as="dim")
 def unsqueeze(input: Array, dim: int) -> Any:
-    """Insert a dimension of size 1.
+    """A view with one more dimension, of size 1.
+
+    Args:
+        dim: where it is in the result: 0 for the first, -1 for the last.
+
+    Raises:
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.unsqueeze(torch.zeros(3), 0).shape
         gradpack.Size([1, 3])
+        >>> torch.unsqueeze(torch.tensor([1, 2]), -1)
+        tensor([[1],
+                [2]])
     """
     place = wrap_dim(dim, len(input.shape) + 1)
     return reshaped(input, (*input.shape[:place], 1, *input.shape[place:]))

@@ -20,7 +20,14 @@ METHODS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
 
 @view_op(input=lambda g, dims: permute(g, _inverse(dims)))
 def permute(input: Array, dims: Dim) -> Any:
-    """Reorder the dimensions.
+    """A view with the dimensions in another order.
+
+    Args:
+        dims: for each dimension of the result, which one of `input` it is.
+
+    Raises:
+        RuntimeError: unless each dimension is named once.
+        IndexError: for a dimension out of range.
 
     Example::
 
@@ -66,13 +73,21 @@ def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
 
 @view_op(input=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 def transpose(input: Array, dim0: int, dim1: int) -> Any:
-    """Exchange two dimensions.
+    """A view with two dimensions exchanged.
+
+    Args:
+        dim0, dim1: the dimensions; negative ones count from the last.
+
+    Raises:
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.transpose(torch.zeros(2, 3), 0, 1).shape
-        gradpack.Size([3, 2])
+        >>> torch.transpose(torch.tensor([[1, 2, 3], [4, 5, 6]]), 0, 1)
+        tensor([[1, 4],
+                [2, 5],
+                [3, 6]])
     """
     n = len(input.shape)
     a, b = wrap_dim(dim0, n), wrap_dim(dim1, n)
