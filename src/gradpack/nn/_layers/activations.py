@@ -208,7 +208,11 @@ class _AlongDim(Module):
 
 
 class Softmax(_AlongDim):
-    """exp(x) / sum(exp(x)) along `dim`.
+    """`exp(x) / sum(exp(x))` along a dimension: positive numbers that sum to 1.
+
+    Args:
+        dim: the dimension along which the exponentials are summed. None chooses one by the number of dimensions, with a
+            warning.
 
     Example::
 

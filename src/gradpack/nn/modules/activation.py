@@ -28,7 +28,7 @@ class _InPlace(Module):
 
 
 class ReLU(_InPlace):
-    """max(x, 0), element by element.
+    """`max(x, 0)`, element by element: the rectified linear unit.
 
     Example::
 

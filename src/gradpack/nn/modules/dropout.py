@@ -21,7 +21,15 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """In training, sets each element to zero with probability `p`, and divides the others by 1 - p.
+    """In training, sets each element to zero with probability `p`, and divides the others by `1 - p`. In evaluation,
+    does nothing.
+
+    Args:
+        p: the probability of a zero.
+        inplace: whether to write into the input.
+
+    Shape:
+        input: any, and so is the output.
 
     Raises:
         ValueError: unless p is between 0 and 1.
@@ -29,9 +37,11 @@ class Dropout(_DropoutNd):
     Example::
 
         >>> import gradpack as torch
-        >>> layer = torch.nn.Dropout(0.5)
-        >>> layer.eval()(torch.ones(3)).tolist()
-        [1.0, 1.0, 1.0]
+        >>> layer = torch.nn.Dropout(0.75)
+        >>> layer(torch.ones(1000)).unique()
+        tensor([0., 4.])
+        >>> layer.eval()(torch.ones(3))
+        tensor([1., 1., 1.])
     """
 
     def forward(self, input: Tensor) -> Tensor:

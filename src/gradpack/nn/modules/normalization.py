@@ -40,19 +40,29 @@ class _Affine(Module):
 
 
 class LayerNorm(_Affine):
-    """(x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
+    """Brings the last dimensions to mean 0 and variance 1, then scales and shifts.
+
+    `(x - mean) / sqrt(var + eps) * weight + bias`. Mean and variance are those of each element of the batch, in
+    training and in evaluation.
 
     Args:
-        normalized_shape: the sizes of the dimensions to normalise over.
-        eps: keeps the division away from zero.
-        elementwise_affine: multiply with a learned `weight`, which starts as ones?
-        bias: add a learned `bias`, which starts as zeros? (only with `elementwise_affine`)
+        normalized_shape: the sizes of the dimensions to normalise over: an int for the last one.
+        eps: what is added to the variance.
+        elementwise_affine: whether to multiply by a learned weight.
+        bias: whether there is a bias that is learned, besides the weight.
+
+    Shape:
+        input: (..., *normalized_shape), and so is the output.
+        weight: normalized_shape: ones at the start.
+        bias: normalized_shape: zeros at the start.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.LayerNorm(3)(torch.tensor([[1.0, 1.0, 1.0]])).tolist()
-        [[0.0, 0.0, 0.0]]
+        >>> layer = torch.nn.LayerNorm(3)
+        >>> layer(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 6.0]]))
+        tensor([[-1.2247,  0.0000,  1.2247],
+                [-0.7071, -0.7071,  1.4142]], grad_fn=<NativeLayerNormBackward0>)
     """
 
     def __init__(

@@ -28,7 +28,7 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """A table of vectors, looked up by index.
+    """A table of vectors, looked up by index: of words, for example.
 
     Args:
         num_embeddings: how many vectors.
@@ -39,7 +39,13 @@ class Embedding(_Table):
         scale_grad_by_freq: divide the gradient of a vector by how often it was looked up.
         sparse: the gradient of the table is a sparse tensor, with entries for the rows that were looked up.
 
-    `weight` is (num_embeddings, embedding_dim) and starts from the standard normal distribution.
+    Shape:
+        input: the indices, of dtype int64 or int32, of any shape.
+        output: (*input.shape, embedding_dim).
+        weight: (num_embeddings, embedding_dim), of the standard normal distribution at the start.
+
+    Raises:
+        IndexError: in a call, for an index that is no row.
 
     Example::
 
