@@ -536,7 +536,7 @@ def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
 channels_last: _memory_format
 channels_last_3d: _memory_format
 def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
-    """The Cholesky factor: `linalg.cholesky`."""
+    """The Cholesky factor of positive definite matrices: `linalg.cholesky`."""
 def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The inverse of `A`, where `input` is the Cholesky factor of it."""
 def cholesky_solve(
@@ -883,7 +883,7 @@ def empty_strided(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """An uninitialised tensor with given strides, in elements."""
+    """A tensor of no particular values with given strides."""
 def eq(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
     """Where `input == other`; NaN equals nothing."""
 def eq_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
@@ -1585,7 +1585,7 @@ def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor
 def matrix_exp(input: Tensor) -> Tensor:
     """The exponential of square matrices: `linalg.matrix_exp`."""
 def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
-    """`linalg.matrix_power`."""
+    """A whole power of square matrices: `linalg.matrix_power`."""
 def matrix_rank(
     input: Tensor,
     tol: Tensor | _float | None = None,
@@ -1771,7 +1771,7 @@ def native_batch_norm(
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The first channel of each of `groups` groups, then the second of each, and so on."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> tuple[Tensor, Tensor]:
-    """`dropout`, and which elements it keeps."""
+    """`dropout`, and which elements it keeps: a tuple of two tensors."""
 def native_group_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -2100,7 +2100,7 @@ def repeat_interleave(
     *,
     output_size: _int | None = None,
 ) -> Tensor:
-    """Repeat each element, `repeats` times or as often as it says for each."""
+    """Repeat each element, one copy after the other: `repeats` times, or as often as it says for each."""
 def reshape(input: Tensor, shape: _int | Sequence[_int]) -> Tensor:
     """The same elements in another shape, in the same order. A view where the strides allow, else a copy."""
 def resize_as_(
@@ -2171,7 +2171,7 @@ def roll(
 ) -> Tensor:
     """Shift elements along dimensions; elements shifted beyond the end re-enter at the beginning."""
 def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ...) -> Tensor:
-    """Rotate by 90 degrees `k` times, from the first of `dims` towards the second."""
+    """Rotate by 90 degrees in a plane, from the first of `dims` towards the second."""
 def round(input: Tensor, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest whole number, the even one of two that are equally near."""
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
@@ -2212,7 +2212,7 @@ def scalar_tensor(
     pin_memory: _bool = False,
     requires_grad: _bool = False,
 ) -> Tensor:
-    """A 0-dim tensor of the default dtype unless another is given."""
+    """A tensor without dimensions, of the default dtype unless another is given."""
 def scatter(
     input: Tensor,
     dim: _int,

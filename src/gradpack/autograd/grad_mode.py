@@ -159,6 +159,9 @@ class Switch(ModeManager):
 class set_grad_enabled(Switch):  # noqa: N801 - torch's name
     """Set grad mode on or off: at once as a function, or for a block or decorated function.
 
+    Args:
+        mode: True for gradients, False for none.
+
     Raises:
         TypeError: if `mode` is no bool.
 

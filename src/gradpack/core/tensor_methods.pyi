@@ -369,7 +369,7 @@ class TensorMethods:
     def char(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as int8."""
     def cholesky(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
-        """The Cholesky factor: `linalg.cholesky`."""
+        """The Cholesky factor of positive definite matrices: `linalg.cholesky`."""
     def cholesky_inverse(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """The inverse of `A`, where `input` is the Cholesky factor of it."""
     def cholesky_solve(self, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
@@ -421,7 +421,7 @@ class TensorMethods:
     def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor itself if it is row-major without gaps (or in another memory format), else a copy that is."""
     def copy_(self, other: Tensor, non_blocking: _bool = False) -> Tensor:
-        """Write the elements of `other` into this tensor, broadcasting and converting."""
+        """Write the elements of another tensor into this one, in place, and return it."""
     def copysign(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """The absolute value of `input` with the sign of `other`, which -0.0 has too."""
     def copysign_(self, other: Tensor | _Scalar) -> Tensor:
@@ -578,7 +578,7 @@ class TensorMethods:
     def expm1_(self) -> Tensor:
         """In-place form of `expm1`: writes the result into this tensor and returns it."""
     def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fill with exponential numbers of rate `lambd`."""
+        """Fill with exponentially distributed numbers, in place: their density is `lambd * exp(-lambd * x)`."""
     def fill_(self, value: Tensor | _Scalar) -> Tensor:
         """Write one value into every element: a number, or a tensor without dimensions."""
     def fill_diagonal_(self, fill_value: _Scalar, wrap: _bool = False) -> Tensor:
@@ -636,7 +636,7 @@ class TensorMethods:
     def ge_(self, other: Tensor | _Scalar) -> Tensor:
         """In-place form of `ge`: writes the result into this tensor and returns it."""
     def geometric_(self, p: Tensor | _float, *, generator: Generator | None = None) -> Tensor:
-        """Fill with geometric numbers."""
+        """Fill with numbers of a geometric distribution, in place: how many trials it takes until one succeeds."""
     def geqrf(self, *, out: Sequence[Tensor] | None = None) -> return_types.geqrf:
         """The QR factorization as `orgqr` and `ormqr` take it, as a named tuple (a, tau). It has no gradient."""
     def ger(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -905,7 +905,7 @@ class TensorMethods:
     def log_normal_(
         self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None
     ) -> Tensor:
-        """Fill with the exponentials of normal numbers."""
+        """Fill with the exponentials of normally distributed numbers, in place."""
     def log_softmax(
         self, dim: _int | None = None, dtype: _dtype | None = None, *, out: Tensor | None = None
     ) -> Tensor:
@@ -985,7 +985,7 @@ class TensorMethods:
     def matrix_exp(self) -> Tensor:
         """The exponential of square matrices: `linalg.matrix_exp`."""
     def matrix_power(self, n: _int, *, out: Tensor | None = None) -> Tensor:
-        """`linalg.matrix_power`."""
+        """A whole power of square matrices: `linalg.matrix_power`."""
     @overload
     def max(self, *, out: Tensor | None = ...) -> Tensor: ...
     @overload
@@ -1146,7 +1146,7 @@ class TensorMethods:
         pin_memory: _bool = False,
         requires_grad: _bool = False,
     ) -> Tensor:
-        """A new uninitialised tensor of the same dtype, with given strides."""
+        """A new tensor of the same dtype, of no particular values, with given strides."""
     def new_full(
         self,
         size: _int | Sequence[_int],
@@ -1323,7 +1323,7 @@ class TensorMethods:
         *,
         output_size: _int | None = None,
     ) -> Tensor:
-        """Repeat each element, `repeats` times or as often as it says for each."""
+        """Repeat each element, one copy after the other: `repeats` times, or as often as it says for each."""
     def reshape(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
         """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
     def reshape_as(self, other: Tensor) -> Tensor:
@@ -1356,7 +1356,7 @@ class TensorMethods:
     ) -> Tensor:
         """Shift elements along dimensions; elements shifted beyond the end re-enter at the beginning."""
     def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = ...) -> Tensor:
-        """Rotate by 90 degrees `k` times, from the first of `dims` towards the second."""
+        """Rotate by 90 degrees in a plane, from the first of `dims` towards the second."""
     def round(self, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
         """The nearest whole number, the even one of two that are equally near."""
     def round_(self, *, decimals: _int = 0) -> Tensor:

@@ -522,7 +522,7 @@ def linear_cross_entropy(
 def local_response_norm(
     input: Tensor, size: _int, alpha: _float = 0.0001, beta: _float = 0.75, k: _float = 1.0
 ) -> Tensor:
-    """Divide by (k + alpha * the average square over `size` neighbouring channels) ** beta."""
+    """Divide by `(k + alpha * a) ** beta`, where a is the average square over `size` neighbouring channels."""
 def log_softmax(
     input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None
 ) -> Tensor:

@@ -152,6 +152,10 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """`input` above the threshold, `value` elsewhere.
 
+    Args:
+        threshold: the threshold.
+        value: what replaces all that is not above it.
+
     Example::
 
         >>> import gradpack as torch
@@ -178,6 +182,9 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`.
+
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements; not 0.
 
     Example::
 

@@ -196,6 +196,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         logits: unnormalised log-probabilities along `dim`.
         tau: the temperature: the lower, the nearer to a corner.
         hard: give back the corner itself; gradients are those of the point.
+        eps: of no effect: deprecated.
+        dim: the dimension of the classes.
 
     Example::
 

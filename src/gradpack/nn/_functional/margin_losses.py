@@ -112,6 +112,13 @@ def multi_margin_loss(
 ) -> Tensor:
     """The mean over the other classes of `max(0, margin - right + other) ** p`.
 
+    Args:
+        input: scores of C classes: shape (N, C), or (C).
+        target: the classes: shape (N), or ().
+        p: the exponent: 1 or 2.
+        margin: by how much the score of the right class is to be above the others.
+        weight: how much each class counts, shape (C); None for ones.
+
     Example::
 
         >>> import gradpack as torch

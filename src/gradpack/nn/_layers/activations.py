@@ -41,7 +41,11 @@ class Sigmoid(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold.
+    """`log(1 + exp(beta * x)) / beta`, and x itself where `beta * x` is above the threshold.
+
+    Args:
+        beta: how sharply the function bends: it approaches `ReLU` for large numbers.
+        threshold: above this value of `beta * x` the result is x.
 
     Example::
 

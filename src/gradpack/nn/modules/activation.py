@@ -62,7 +62,10 @@ class LeakyReLU(_InPlace):
 
 
 class ELU(_InPlace):
-    """x where x > 0, else alpha * (exp(x) - 1).
+    """`x` where x is positive, else `alpha * (exp(x) - 1)`.
+
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements.
 
     Example::
 
@@ -153,7 +156,10 @@ class ReLU6(Hardtanh):
 
 
 class CELU(_InPlace):
-    """x where x > 0, else alpha * (exp(x / alpha) - 1).
+    """`x` where x is positive, else `alpha * (exp(x / alpha) - 1)`.
+
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements; not 0.
 
     Example::
 
@@ -173,7 +179,11 @@ class CELU(_InPlace):
 
 
 class Threshold(_InPlace):
-    """x where x > threshold, else `value`.
+    """`x` where x is above the threshold, else `value`.
+
+    Args:
+        threshold: the threshold.
+        value: what replaces all that is not above it.
 
     Example::
 
@@ -260,9 +270,13 @@ class Hardsigmoid(_InPlace):
 
 
 class RReLU(_InPlace):
-    """x where x > 0, else x times a random number between `lower` and `upper`; their mean when evaluating.
+    """`x` where x is positive, else x times a random number between `lower` and `upper`; times their mean when
+    evaluating.
 
     Source: Xu et al., 2015.
+
+    Args:
+        lower, upper: the bounds of the slopes of negative elements.
 
     Example::
 

@@ -10,8 +10,12 @@ from .. import _layers
 from .. import functional as F
 from .._layers.conv_base import _ConvNd
 from .._layers.conv_transpose import *
-from .._layers.conv_transpose import ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
-from .._layers.conv_transpose import _ConvTransposeNd as _ConvTransposeNd  # torch's name
+from .._layers.conv_transpose import (
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+    _ConvTransposeNd,  # noqa: F401 - torch's name, by which programs import it
+)
 from .._public import adopt, give_all
 from .lazy import _LazyLayer, _named
 from .utils import _Sizes

@@ -12,6 +12,11 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 class PairwiseDistance(Module):
     """The p-norm of `x1 - x2 + eps` along the last dimension.
 
+    Args:
+        p: the exponent of the norm.
+        eps: what is added to each difference, which keeps the gradient of equal vectors finite.
+        keepdim: whether the result keeps the last dimension, with size 1.
+
     Example::
 
         >>> import gradpack as torch

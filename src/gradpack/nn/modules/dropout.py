@@ -51,6 +51,9 @@ class Dropout(_DropoutNd):
 class Dropout1d(_DropoutNd):
     """In training, sets whole channels of (N, C, L) or (C, L) to zero with probability `p`.
 
+    Args:
+        p: the probability of dropping a channel.
+
     Example::
 
         >>> import gradpack as torch
@@ -64,6 +67,9 @@ class Dropout1d(_DropoutNd):
 
 class Dropout2d(_DropoutNd):
     """In training, sets whole channels of (N, C, H, W) to zero with probability `p`.
+
+    Args:
+        p: the probability of dropping a channel.
 
     Example::
 
@@ -79,6 +85,9 @@ class Dropout2d(_DropoutNd):
 class Dropout3d(_DropoutNd):
     """In training, sets whole channels of (N, C, D, H, W) to zero with probability `p`.
 
+    Args:
+        p: the probability of dropping a channel.
+
     Example::
 
         >>> import gradpack as torch
@@ -92,6 +101,9 @@ class Dropout3d(_DropoutNd):
 
 class FeatureAlphaDropout(_DropoutNd):
     """`AlphaDropout` of whole channels.
+
+    Args:
+        p: the probability of dropping a channel.
 
     Example::
 
@@ -108,6 +120,9 @@ class AlphaDropout(_DropoutNd):
     """Dropout that keeps the mean and variance of `SELU` activations.
 
     Source: Klambauer et al., 2017.
+
+    Args:
+        p: the probability of dropping an element, which becomes the least value that `SELU` approaches.
 
     Example::
 

@@ -198,7 +198,13 @@ class _ResponseNorm(Module):
 
 
 class LocalResponseNorm(_ResponseNorm):
-    """Divides by (k + alpha * the average square over `size` neighbouring channels) ** beta.
+    """Divides by `(k + alpha * a) ** beta`, where a is the average square over `size` neighbouring channels.
+
+    Args:
+        size: the number of neighbouring channels.
+        alpha: the factor of their average square.
+        beta: the exponent.
+        k: what is added.
 
     Example::
 
@@ -215,6 +221,12 @@ class CrossMapLRN2d(_ResponseNorm):
     """Divides by (k + alpha / size * the sum of squares over the channels around) ** beta: an older form.
 
     Around a channel are those that are at most (size - 1) // 2 away.
+
+    Args:
+        size: the number of neighbouring channels.
+        alpha: the factor of their sum of squares, divided by `size`.
+        beta: the exponent.
+        k: what is added.
 
     Raises:
         ValueError: unless the input is (batch, channels, height, width).

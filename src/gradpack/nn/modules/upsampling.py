@@ -64,6 +64,10 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """`Upsample(mode="nearest")` of images.
 
+    Args:
+        size: the new height and width: an int, or a pair; or
+        scale_factor: what to multiply them with.
+
     Example::
 
         >>> import gradpack as torch
@@ -77,6 +81,10 @@ class UpsamplingNearest2d(Upsample):
 
 class UpsamplingBilinear2d(Upsample):
     """`Upsample(mode="bilinear", align_corners=True)` of images.
+
+    Args:
+        size: the new height and width: an int, or a pair; or
+        scale_factor: what to multiply them with.
 
     Example::
 

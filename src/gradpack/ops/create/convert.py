@@ -230,7 +230,11 @@ _TYPE_NAMES = {
 
 
 def _method_type_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor in the dtype of `other`."""
+    """This tensor in the dtype of `other`.
+
+    Args:
+        other: the tensor whose dtype is taken.
+    """
     return _method_to(self, other._spec.dtype)
 
 

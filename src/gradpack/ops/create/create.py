@@ -263,7 +263,10 @@ def scalar_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A 0-dim tensor of the default dtype unless another is given.
+    """A tensor without dimensions, of the default dtype unless another is given.
+
+    Args:
+        s: the number.
 
     Example::
 

@@ -154,7 +154,11 @@ def empty_strided(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """An uninitialised tensor with given strides, in elements.
+    """A tensor of no particular values with given strides.
+
+    Args:
+        size: the shape.
+        stride: by dimension, how many elements of the memory lie between neighbours.
 
     Example::
 

@@ -224,7 +224,12 @@ def _method_new_empty_strided(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Tensor:
-    """A new uninitialised tensor of the same dtype, with given strides."""
+    """A new tensor of the same dtype, of no particular values, with given strides.
+
+    Args:
+        size: the shape.
+        stride: by dimension, how many elements of the memory lie between neighbours.
+    """
     if is_batched(self):
         step = reach(tuple(size), tuple(stride))
 

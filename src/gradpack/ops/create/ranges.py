@@ -111,6 +111,11 @@ def range(
 ) -> Tensor:
     """Like `arange`, with `end` included. Deprecated; warns once.
 
+    Args:
+        start: the first number.
+        end: the bound, which is part of the range.
+        step: the difference of neighbours.
+
     Raises:
         RuntimeError: for a step of zero, a step in the wrong direction, and bounds that are not finite.
 

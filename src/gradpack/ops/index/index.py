@@ -83,6 +83,10 @@ def zeros_as(input: Array, shape: Any = ()) -> Any:
 def select(input: Tensor, dim: int, index: Any) -> Tensor:
     """The part of `input` at one index of a dimension, without that dimension. A view.
 
+    Args:
+        dim: the dimension; negative ones count from the last.
+        index: an int; negative ones count from the end.
+
     Raises:
         IndexError: if `dim` or `index` is out of range.
 

@@ -306,6 +306,11 @@ _scattered = partial(linear, promote=("input",), data_movement=True)
 def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
     """`input` with `src` where `select(input, dim, index)` reads.
 
+    Args:
+        src: the new elements, of the shape of that part.
+        dim: the dimension; negative ones count from the last.
+        index: an int; negative ones count from the end.
+
     Raises:
         IndexError: if `dim` or `index` is out of range.
         RuntimeError: if the shape of `src` is not that of the part.
@@ -333,6 +338,11 @@ def slice_scatter(
     input: Array, src: Array, dim: int = 0, start: Number = None, end: Number = None, step: int = 1
 ) -> Any:
     """`input` with `src` at `start:end:step` of a dimension.
+
+    Args:
+        src: the new elements, of the shape of that part.
+        start, end: the first index, and the one that is no longer part of it; None for the ends.
+        step: the distance between two indices; positive.
 
     Raises:
         IndexError: if `dim` is out of range.

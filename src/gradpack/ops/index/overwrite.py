@@ -42,7 +42,12 @@ def _is_free(tensor: Tensor) -> bool:
 
 
 def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor:
-    """Write the elements of `other` into this tensor, broadcasting and converting."""
+    """Write the elements of another tensor into this one, in place, and return it.
+
+    Args:
+        other: the tensor, of a shape that broadcasts to that of this one; its dtype is converted. Gradients go through
+            to it.
+    """
     if (
         type(other) is Tensor
         and other._spec is self._spec

@@ -22,6 +22,9 @@ METHODS = "vdot inner outer ger"
 def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Sum of the products of two vectors, the first conjugated.
 
+    Args:
+        other: the second vector, of the same size and dtype.
+
     Example::
 
         >>> import gradpack as torch
@@ -42,6 +45,10 @@ def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
 def outer(input: Array, vec2: Array) -> Any:
     """All products of elements of two vectors.
 
+    Args:
+        input: the first vector, for the rows of the result.
+        vec2: the second vector, for its columns.
+
     Example::
 
         >>> import gradpack as torch
@@ -58,6 +65,9 @@ ger = outer
 
 def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     """Sums of products over the last dimension of both.
+
+    Args:
+        other: the second tensor, with the same size in the last dimension; or one without dimensions.
 
     Example::
 

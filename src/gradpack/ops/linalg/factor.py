@@ -148,7 +148,10 @@ def linalg_cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool
 
 @with_out
 def cholesky(input: Tensor, upper: bool = False) -> Any:
-    """The Cholesky factor: `linalg.cholesky`.
+    """The Cholesky factor of positive definite matrices: `linalg.cholesky`.
+
+    Args:
+        upper: return the upper factor, with `A = U^H @ U`, instead of the lower one, with `A = L @ L^H`.
 
     Example::
 

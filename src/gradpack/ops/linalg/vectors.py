@@ -90,6 +90,10 @@ def public_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
 def cross(input: Tensor, other: Tensor, dim: Any = None) -> Any:
     """The cross product along `dim`, by default the first dimension of size 3.
 
+    Args:
+        other: the second tensor, of a shape that broadcasts.
+        dim: the dimension of the vectors, of size 3; None for the first one of that size.
+
     Example::
 
         >>> import gradpack as torch
@@ -108,6 +112,10 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Any:
 @with_out
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
     """The dot products of vectors along a dimension, those of `x` conjugated.
+
+    Args:
+        x, y: the vectors, of shapes that broadcast, and of the same dtype.
+        dim: the dimension of the vectors.
 
     Example::
 

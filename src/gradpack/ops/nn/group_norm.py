@@ -225,7 +225,14 @@ def native_layer_norm(
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """Divide by (k + alpha * the average square over `size` neighbouring channels) ** beta.
+    """Divide by `(k + alpha * a) ** beta`, where a is the average square over `size` neighbouring channels.
+
+    Args:
+        input: shape (batch, channels, *space).
+        size: the number of neighbouring channels.
+        alpha: the factor of their average square.
+        beta: the exponent.
+        k: what is added.
 
     Raises:
         ValueError: for an input of fewer than three dimensions.

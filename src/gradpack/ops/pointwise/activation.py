@@ -160,6 +160,9 @@ def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
 def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`.
 
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements; not 0.
+
     Example::
 
         >>> import gradpack as torch
@@ -305,6 +308,10 @@ def tanhshrink(input: Tensor) -> Tensor:
 @_thresholded(input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g), compares=True)
 def threshold(input: Array, threshold: Number, value: Array) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
+
+    Args:
+        threshold: the threshold.
+        value: what replaces all that is not above it.
 
     Example::
 

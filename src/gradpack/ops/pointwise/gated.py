@@ -49,6 +49,9 @@ def rectified(input: Any, weight: Any) -> Any:
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
     """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1).
 
+    Args:
+        weight: the slopes of negative elements: one, or one for each channel.
+
     Example::
 
         >>> import gradpack as torch
@@ -160,6 +163,10 @@ def rrelu(
     """`input` above zero; below it times a random number of `[lower, upper)` in training, else times their mean.
 
     Source: Xu et al., 2015.
+
+    Args:
+        lower, upper: the bounds of the slopes of negative elements.
+        training: whether slopes are random; without, they are the mean of the bounds.
 
     Example::
 

@@ -245,6 +245,9 @@ def signbit(input: Array) -> Any:
 def heaviside(input: Array, values: Array) -> Any:
     """0 below 0, 1 above, and `values` at 0; as in torch it has no derivative.
 
+    Args:
+        values: the values at 0, of the dtype of `input` and a shape that broadcasts.
+
     Raises:
         RuntimeError: for operands of different dtypes, and in backward.
 

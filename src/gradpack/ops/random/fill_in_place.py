@@ -216,7 +216,19 @@ def _method_bernoulli_(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
 
 @_filled
 def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, to: Any = None, **kw: Any) -> Any:
-    """Fill with integers: of the whole range of the dtype, below a bound, or between two; None: up to 2**63 - 1."""
+    """Fill with integers: of the whole range of the dtype, below a bound, or between two; None: up to 2**63 - 1.
+
+    Args:
+        from_: the smallest integer; its name is `from`, which Python does not allow in a signature. Alone, it is the
+            bound `to`.
+        to: the bound, which does not occur; None for the largest integer of the dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty(1000, dtype=torch.int64).random_(3, 6).unique()
+        tensor([3, 4, 5])
+    """
     bounded = "from" in kw or to is not None or b is not _ABSENT
     a = kw.pop("from", a)
     b = to if to is not None else None if b is _ABSENT else b
@@ -232,7 +244,11 @@ def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, 
 
 @_filled
 def _method_exponential_(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:
-    """Fill with exponential numbers of rate `lambd`."""
+    """Fill with exponentially distributed numbers, in place: their density is `lambd * exp(-lambd * x)`.
+
+    Args:
+        lambd: the rate: 1 / the mean.
+    """
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     return source(generator).exponential(1 / lambd, t._shape)
@@ -240,7 +256,11 @@ def _method_exponential_(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:
 
 @_filled
 def _method_geometric_(t: Tensor, generator: Any, p: float) -> Any:
-    """Fill with geometric numbers."""
+    """Fill with numbers of a geometric distribution, in place: how many trials it takes until one succeeds.
+
+    Args:
+        p: the probability of success: more than 0 and less than 1.
+    """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     return source(generator).geometric(p, t._shape)
@@ -273,7 +293,12 @@ def _method_cauchy_(t: Tensor, generator: Any, median: float = 0.0, sigma: float
 
 @_filled
 def _method_log_normal_(t: Tensor, generator: Any, mean: float = 1.0, std: float = 2.0) -> Any:
-    """Fill with the exponentials of normal numbers."""
+    """Fill with the exponentials of normally distributed numbers, in place.
+
+    Args:
+        mean: the mean of the logarithms.
+        std: the standard deviation of the logarithms.
+    """
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     return source(generator).lognormal(mean, std, t._shape)

@@ -145,6 +145,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
 def pdist(input: Tensor, p: float = 2.0) -> Any:
     """The p-norm distances between each two rows of a matrix, in the order (0, 1), (0, 2), ..., (1, 2), ...
 
+    Args:
+        input: the points: shape (n, features). The result has `n * (n - 1) / 2` elements.
+        p: the exponent of the norm.
+
     Example::
 
         >>> import gradpack as torch
@@ -192,6 +196,10 @@ def _norm_gradient(g: Any, input: Any, other: Any, out: Any, p: float) -> Any:
 )
 def dist(input: Array, other: Array, p: float = 2) -> Any:
     """The p-norm of `input - other`, broadcast, over all elements.
+
+    Args:
+        other: the second tensor, of a shape that broadcasts.
+        p: the exponent of the norm; 0 counts the differences, `inf` takes the largest.
 
     Example::
 

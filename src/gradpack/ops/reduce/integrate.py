@@ -238,6 +238,7 @@ def diff(
     """Each element minus the one before it, along a dimension, `n` times over. For bool, whether they differ.
 
     Args:
+        n: how many times over.
         dim: -1 by default.
         prepend: joined in front of `input` along `dim` first; of the same shape in all other dimensions.
         append: likewise, behind it.

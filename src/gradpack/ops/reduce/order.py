@@ -177,6 +177,10 @@ def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
 def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, counted from 1, as a named tuple (values, indices).
 
+    Args:
+        k: which one in order, from 1 for the smallest.
+        dim: the dimension; negative ones count from the last.
+
     Raises:
         RuntimeError: if there is no k-th; for bool and complex numbers (NotImplementedError).
         IndexError: for a dimension out of range.

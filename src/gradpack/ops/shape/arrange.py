@@ -124,7 +124,11 @@ def _negated(shifts: Any) -> Any:
 
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """Rotate by 90 degrees `k` times, from the first of `dims` towards the second.
+    """Rotate by 90 degrees in a plane, from the first of `dims` towards the second.
+
+    Args:
+        k: how many times; negative ones rotate the other way.
+        dims: the two dimensions of the plane.
 
     Example::
 
@@ -242,13 +246,23 @@ def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Repeat each element, `repeats` times or as often as it says for each.
+    """Repeat each element, one copy after the other: `repeats` times, or as often as it says for each.
+
+    Args:
+        repeats: how often: an int, or a vector of ints with one for each element along `dim`. With nothing else given,
+            a vector of counts becomes the indices that it repeats.
+        dim: the dimension; None for the flattened tensor.
+        output_size: the size of the result along `dim`, if it is known: accepted, and checked.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.repeat_interleave(torch.tensor([1, 2]), 2)
         tensor([1, 1, 2, 2])
+        >>> torch.repeat_interleave(torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 2]), dim=0)
+        tensor([[1, 2],
+                [3, 4],
+                [3, 4]])
     """
     from ..index.index_dim import index_select
 

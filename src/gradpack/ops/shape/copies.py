@@ -67,6 +67,11 @@ def as_strided_copy(
 ) -> Tensor:
     """Return a copy of the view that `as_strided` returns.
 
+    Args:
+        size: the shape.
+        stride: by dimension, how many elements of the storage lie between neighbours.
+        storage_offset: the position of the first element in the storage; None for that which `input` has.
+
     Example::
 
         >>> import gradpack as torch
@@ -144,6 +149,10 @@ def permute_copy(input: Tensor, dims: Any, *, out: Any = None) -> Tensor:
 def select_copy(input: Tensor, dim: int, index: int, *, out: Any = None) -> Tensor:
     """Return a copy of the view that `select` returns.
 
+    Args:
+        dim: the dimension; negative ones count from the last.
+        index: an int; negative ones count from the end.
+
     Example::
 
         >>> import gradpack as torch
@@ -157,6 +166,12 @@ def slice_copy(
     input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1, *, out: Any = None
 ) -> Tensor:
     """`input[start:end:step]` along a dimension, as a copy.
+
+    Args:
+        dim: the dimension; negative ones count from the last.
+        start, end: the first index, and the one that is no longer part of it; None for the ends. Negative ones count
+            from the end.
+        step: the distance between two indices; positive.
 
     Raises:
         RuntimeError: for a step that is not positive.

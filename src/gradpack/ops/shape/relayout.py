@@ -183,6 +183,10 @@ def _method_set_(
     """Take over the storage, sizes and strides of another tensor; without one, become empty.
 
     `x.set_(tensor)`, `x.set_(tensor_or_storage, storage_offset, size, stride)`, `x.set_()`.
+
+    Args:
+        source: a tensor or a storage; None for nothing.
+        storage_offset, size, stride: how to read the storage.
     """
     if not isinstance(source, Tensor | UntypedStorage) and hasattr(source, "untyped"):
         source = source.untyped()

@@ -20,7 +20,7 @@ from ..reduce.kernels import broadcast, reshaped
 from .memory_formats import laid_out, order_like, reinterpreted
 
 FUNCTIONS = "reshape squeeze unsqueeze flatten ravel unflatten clone detach"
-METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view view_as reshape_as expand_as clone"
+METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view clone"
 
 
 # The kind of operations that give a view of their input.
@@ -169,16 +169,6 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
     return out
 
 
-def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
-    """View this tensor in the shape of `other`."""
-    return _method_view(self, *other._shape)
-
-
-def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """Reshape this tensor to the shape of `other`."""
-    return reshape(self, other._shape)
-
-
 @view_op(input=lambda g, input_shape: late.sum_to_size(g, input_shape))
 def expand(input: Array, size: Sizes) -> Any:
     """Broadcast to a shape without copying; -1 keeps a size.
@@ -239,11 +229,6 @@ def _method_expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool =
                 [2, 2, 2]])
     """
     return expand(self, _ints(sizes if size is None else (size,)))
-
-
-def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """Expand this tensor to the shape of `other`."""
-    return expand(self, other._shape)
 
 
 def _overload_of_squeeze(node: Any) -> str:

@@ -15,14 +15,19 @@ from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import batched, is_batched
 from ...declare.decorators import linear
 from .memory_formats import is_laid_out, laid_out
-from .shape import view_op, wrap_dim
+from .shape import _method_view, expand, reshape, view_op, wrap_dim
 
 FUNCTIONS = "as_strided"
-METHODS = "as_strided contiguous unfold"
+METHODS = "as_strided contiguous unfold view_as reshape_as expand_as"
 
 
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A view with sizes, strides and offset given in elements of the storage.
+
+    Args:
+        size: the shape.
+        stride: by dimension, how many elements of the storage lie between neighbours.
+        storage_offset: the position of the first element in the storage; None for that which `input` has.
 
     Raises:
         RuntimeError: if that leaves the storage.
@@ -151,6 +156,33 @@ def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 def _contiguous(input: Array, memory_format: Setting = None) -> Any:
     """A row-major copy, or one in another memory format."""
     return np.array(input, order="C") if memory_format is None else laid_out(input, memory_format)
+
+
+def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
+    """View this tensor in the shape of `other`.
+
+    Args:
+        other: the tensor whose shape is taken.
+    """
+    return _method_view(self, *other._shape)
+
+
+def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """Reshape this tensor to the shape of `other`.
+
+    Args:
+        other: the tensor whose shape is taken.
+    """
+    return reshape(self, other._shape)
+
+
+def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Expand this tensor to the shape of `other`.
+
+    Args:
+        other: the tensor whose shape is taken.
+    """
+    return expand(self, other._shape)
 
 
 @view_op(input=lambda g, input_shape, dimension, size, step: _unfold_backward(g, input_shape, dimension, size, step))
