@@ -78,6 +78,37 @@ def test_to_sparse_by_the_number_of_dense_dimensions(torch, small):
         dense.to_sparse(1, dense_dim=1)
 
 
+@pytest.mark.parametrize(
+    "call",
+    "rand(2) randn(2) randperm(3) arange(3) linspace(0,1,3) eye(2) empty_strided((2,),(1,)) ones_like(x) rand_like(x) "
+    "full_like(x,1.0) tril_indices(2,2) x.new_ones(2) x.new_full((2,),1.0)".split(),
+)
+def test_makers_of_dense_tensors_refuse_the_layout(torch, call):
+    names = {"x": torch.ones(2)} | {n: getattr(torch, n) for n in call.split("(")[:1] if "." not in n}
+    with pytest.raises(NotImplementedError):
+        eval(f"{call[:-1]}, layout=layout)", names | {"layout": torch.sparse_coo})
+    made = eval(f"{call[:-1]}, layout=layout)", names | {"layout": torch.strided})
+    assert made.layout is torch.strided
+
+
+def test_empty_sparse_tensors(torch, small):
+    x, how = torch.ones(2, 3), {"layout": torch.sparse_coo}
+    for made in (
+        torch.zeros(2, 3, **how),
+        torch.empty((2, 3), **how),
+        torch.zeros_like(x, **how),
+        x.new_zeros(2, 3, **how),
+        x.new_empty((2, 3), **how),
+        small.new_zeros(2, 3),
+        torch.zeros_like(small),
+    ):
+        assert made.is_sparse and made.shape == (2, 3) and made._nnz() == 0 and made.dtype is torch.float32
+    for name in ("full", "hann_window"):
+        with pytest.raises(RuntimeError, match="not implemented for sparse"):
+            getattr(torch, name)(*((2,), 1.0) if name == "full" else (3,), **how)
+    assert torch.zeros_like(small, layout=torch.strided).layout is torch.strided
+
+
 def test_resize(torch, small):
     assert small.sparse_resize_((4, 5), 2, 0).shape == (4, 5) and small._nnz() == 3
     for size, counts, message in (
