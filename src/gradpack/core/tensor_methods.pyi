@@ -297,7 +297,7 @@ class TensorMethods:
         create_graph: _bool = False,
         inputs: Sequence[Any] | None = None,
     ) -> None:
-        """Add the gradients of this tensor to the `.grad` of the leaves it was computed from."""
+        """Add the gradients of this tensor to the `.grad` of the leaves it was computed from: see `autograd.backward`."""
     def baddbmm(
         self, batch1: Tensor, batch2: Tensor, *, beta: _Scalar = 1, alpha: _Scalar = 1, out: Tensor | None = None
     ) -> Tensor:
@@ -485,7 +485,7 @@ class TensorMethods:
     def det(self) -> Tensor:
         """The determinant: `linalg.det`."""
     def detach_(self) -> Tensor:
-        """Take this tensor out of the graph, in place."""
+        """Take this tensor out of the graph, in place, and return it."""
     def diag(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """The diagonal of a matrix, as a copy; or the matrix with a vector on its diagonal."""
     def diag_embed(
@@ -580,7 +580,7 @@ class TensorMethods:
     def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
         """Fill with exponentially distributed numbers, in place: their density is `lambd * exp(-lambd * x)`."""
     def fill_(self, value: Tensor | _Scalar) -> Tensor:
-        """Write one value into every element: a number, or a tensor without dimensions."""
+        """Write one value into every element, in place, and return the tensor."""
     def fill_diagonal_(self, fill_value: _Scalar, wrap: _bool = False) -> Tensor:
         """Write a number on the main diagonal, in place."""
     def fix(self, *, out: Tensor | None = None) -> Tensor:
@@ -1178,7 +1178,7 @@ class TensorMethods:
         device: _Device | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
-        """A new tensor of the same dtype."""
+        """A new tensor with a copy of `data`, of the dtype and on the device of this one."""
     def new_zeros(
         self,
         *sizes: _int | Sequence[_int],
@@ -1325,7 +1325,7 @@ class TensorMethods:
     ) -> Tensor:
         """Repeat each element, one copy after the other: `repeats` times, or as often as it says for each."""
     def reshape(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
-        """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
+        """The same elements in another shape. A view where the strides allow, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """Reshape this tensor to the shape of `other`."""
     def resize(self, *sizes: _int | Sequence[_int]) -> Tensor:
@@ -1488,7 +1488,7 @@ class TensorMethods:
     ) -> Tensor:
         """Give a sparse tensor another shape and take all entries away, in place."""
     def split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """Parts along a dimension: of one size, or of given sizes."""
+        """Parts along a dimension: of one size, or of given sizes. Views: see `gradpack.split`."""
     def split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """Split along a dimension into parts of given sizes. Views, which must not be modified in-place under grad mode."""
     def sqrt(self, *, out: Tensor | None = None) -> Tensor:
@@ -1823,4 +1823,4 @@ class TensorMethods:
     ) -> Tensor:
         """The tensor on a device of kind 'xpu', where there is one."""
     def zero_(self) -> Tensor:
-        """Write zeros into every element."""
+        """Write zeros into every element, in place, and return the tensor."""

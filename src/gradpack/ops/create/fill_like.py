@@ -182,7 +182,17 @@ def full_like(
 def _method_new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
-    """A new tensor of the same dtype."""
+    """A new tensor with a copy of `data`, of the dtype and on the device of this one.
+
+    Args:
+        data: a number, nested lists, an array or a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(1, dtype=torch.float64).new_tensor([1, 2])
+        tensor([1., 2.], dtype=gradpack.float64)
+    """
     device = self._spec.device if device is None else device
     return late.tensor(data, dtype=dtype or self._spec.dtype, device=device, requires_grad=requires_grad)
 
@@ -263,7 +273,18 @@ def _method_new_full(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Tensor:
-    """A new tensor of the same dtype, filled with one value."""
+    """A new tensor of the same dtype, filled with one value.
+
+    Args:
+        size: the shape.
+        fill_value: the value of all elements: a number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]).new_full((3,), 7)
+        tensor([7, 7, 7])
+    """
     if is_batched(self):
         return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
     return late.full(

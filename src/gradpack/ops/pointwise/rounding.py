@@ -341,7 +341,19 @@ where.op = _where.op  # type: ignore[attr-defined]  # in formulas on arrays it i
 
 
 def _method_where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """This tensor where `condition` holds, `other` elsewhere."""
+    """This tensor where `condition` holds, `other` elsewhere.
+
+    Args:
+        condition: a tensor of bools.
+        other: a tensor, or a number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([-1.0, 2.0])
+        >>> x.where(x > 0, 0.0)
+        tensor([0., 2.])
+    """
     return where(condition, self, other)
 
 

@@ -121,7 +121,19 @@ def reshape(input: Array, shape: Sizes) -> Any:
 
 
 def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
+    """The same elements in another shape. A view where the strides allow, else a copy.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them, of which one may be -1.
+        shape: the shape, by name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(4).reshape(2, -1)
+        tensor([[0, 1],
+                [2, 3]])
+    """
     return reshape(self, _ints(sizes if shape is None else (shape,)))
 
 

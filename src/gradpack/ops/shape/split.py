@@ -197,7 +197,18 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Parts:
 
 
 def _method_split(self: Tensor, split_size: Any, dim: int = 0) -> Parts:
-    """Parts along a dimension: of one size, or of given sizes."""
+    """Parts along a dimension: of one size, or of given sizes. Views: see `gradpack.split`.
+
+    Args:
+        split_size: the size of each part (the last may be smaller), or a list of sizes.
+        dim: the dimension; negative ones count from the last.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(5).split(2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
     return split(self, split_size, dim)
 
 

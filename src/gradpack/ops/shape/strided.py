@@ -142,8 +142,18 @@ def _part_spread(input: Array, at: Setting) -> Any:
 def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if it is row-major without gaps (or in another memory format), else a copy that is.
 
+    Args:
+        memory_format: the order of the dimensions in memory: `torch.contiguous_format` unless given.
+
     Raises:
         RuntimeError: for a format of another number of dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.zeros(2, 3).T
+        >>> x.stride(), x.contiguous().stride()
+        ((1, 3), (2, 1))
     """
     if memory_format is None:
         return self if self._data.flags.c_contiguous else _contiguous(self)
@@ -163,6 +173,13 @@ def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
 
     Args:
         other: the tensor whose shape is taken.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(4).view_as(torch.zeros(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
     """
     return _method_view(self, *other._shape)
 
@@ -181,6 +198,13 @@ def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
 
     Args:
         other: the tensor whose shape is taken.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]).expand_as(torch.zeros(2, 2))
+        tensor([[1, 2],
+                [1, 2]])
     """
     return expand(self, other._shape)
 

@@ -187,7 +187,14 @@ def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None
     """This tensor with all of its zeros; a dense one as it is.
 
     Args:
+        dtype: None, for a sparse tensor.
         masked_grad: whether gradients arrive only where there are entries (the default), or everywhere.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sparse_coo_tensor([[0, 1]], [3.0, 4.0], (3,)).to_dense()
+        tensor([3., 4., 0.])
     """
     if self._spec.layout is strided:
         return self if dtype is None else self.to(dtype)
@@ -238,6 +245,12 @@ def values(self: Tensor) -> Tensor:
 
     Raises:
         RuntimeError: for a tensor that is not coalesced, or not sparse.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([0.0, 5.0]).to_sparse().values()
+        tensor([5.])
     """
     _refuse_strided("values", self, "sparse tensor layout")
     _refuse_uncoalesced("values", self)
