@@ -2119,7 +2119,7 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: _float | None = None,
 ) -> Tensor:
-    """Divide by the root of the mean square over the last dimensions (arXiv 1910.07467)."""
+    """Divide by the root of the mean square over the last dimensions: `input / sqrt(mean(input ** 2) + eps) * weight`."""
 def rnn_relu(
     input: Tensor,
     hx: Tensor | Sequence[Tensor],

@@ -32,7 +32,7 @@ def adaptive_max_pool1d(
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over even parts, and their indices."""
+    """The maxima over the parts that divide the last dimension evenly, and their indices."""
 @overload
 def adaptive_max_pool2d(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: Literal[False] = False
@@ -48,7 +48,7 @@ def adaptive_max_pool2d(
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over even parts, and their indices."""
+    """The maxima over the parts that divide the last two dimensions evenly, and their indices."""
 @overload
 def adaptive_max_pool3d(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: Literal[False] = False
@@ -64,7 +64,7 @@ def adaptive_max_pool3d(
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over even parts, and their indices."""
+    """The maxima over the parts that divide the last three dimensions evenly, and their indices."""
 def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: _bool | None = None) -> Tensor:
     """The grid for `grid_sample` that affine maps (batch, 2, 3), or (batch, 3, 4), of coordinates make."""
 def alpha_dropout(
@@ -336,7 +336,7 @@ def fractional_max_pool2d_with_indices(
     return_indices: _bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The same, and the indices of the maxima."""
+    """The maxima over windows at random places along the last two dimensions, and their indices."""
 @overload
 def fractional_max_pool3d(
     input: Tensor,
@@ -382,7 +382,7 @@ def fractional_max_pool3d_with_indices(
     return_indices: _bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The same, and the indices of the maxima."""
+    """The maxima over windows at random places along the last three dimensions, and their indices."""
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -395,7 +395,7 @@ def gaussian_nll_loss(
 def gelu(input: Tensor, approximate: str = 'none', *, out: Tensor | None = None) -> Tensor:
     """`input * P(X <= input)` for a standard normal X: the Gaussian error linear unit."""
 def glu(input: Tensor, dim: _int = -1) -> Tensor:
-    """Half of `input` gated by the sigmoid of the other half."""
+    """The first half of `input` along a dimension, times the sigmoid of the second: the gated linear unit."""
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -470,7 +470,7 @@ def interpolate(
     recompute_scale_factor: _bool | None = None,
     antialias: _bool = False,
 ) -> Tensor:
-    """Resize (batch, channels, *space)."""
+    """Resize the dimensions of space of (batch, channels, *space)."""
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -536,7 +536,7 @@ def lp_pool1d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The `norm_type`-th root of the sum of `norm_type`-th powers over windows in the last 1 dimension(s)."""
+    """The root of the sum of powers over windows along the last dimension: `sum(x ** p) ** (1 / p)`."""
 def lp_pool2d(
     input: Tensor,
     norm_type: _int | _float,
@@ -544,7 +544,7 @@ def lp_pool2d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The `norm_type`-th root of the sum of `norm_type`-th powers over windows in the last 2 dimension(s)."""
+    """The root of the sum of powers over windows along the last two dimensions: `sum(x ** p) ** (1 / p)`."""
 def lp_pool3d(
     input: Tensor,
     norm_type: _int | _float,
@@ -552,7 +552,7 @@ def lp_pool3d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The `norm_type`-th root of the sum of `norm_type`-th powers over windows in the last 3 dimension(s)."""
+    """The root of the sum of powers over windows along the last three dimensions: `sum(x ** p) ** (1 / p)`."""
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -613,7 +613,7 @@ def max_pool1d_with_indices(
     ceil_mode: _bool = False,
     return_indices: _bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over windows, and where they are in the flattened dimensions."""
+    """The maxima over windows along the last dimension, and where they are in the flattened dimensions."""
 @overload
 def max_pool2d(
     input: Tensor,
@@ -664,7 +664,7 @@ def max_pool2d_with_indices(
     ceil_mode: _bool = False,
     return_indices: _bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over windows, and where they are in the flattened dimensions."""
+    """The maxima over windows along the last two dimensions, and where they are in the flattened dimensions."""
 @overload
 def max_pool3d(
     input: Tensor,
@@ -715,7 +715,7 @@ def max_pool3d_with_indices(
     ceil_mode: _bool = False,
     return_indices: _bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over windows, and where they are in the flattened dimensions."""
+    """The maxima over windows along the last three dimensions, and where they are in the flattened dimensions."""
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -871,7 +871,7 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: _float | None = None,
 ) -> Tensor:
-    """Divide by the root of the mean square over the last dimensions (arXiv 1910.07467)."""
+    """Divide by the root of the mean square over the last dimensions: `input / sqrt(mean(input ** 2) + eps) * weight`."""
 def rrelu(
     input: Tensor,
     lower: _float = 0.125,

@@ -18,7 +18,12 @@ from ._gains import _calculate_correct_fan, _calculate_fan_in_and_fan_out, calcu
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw from the uniform distribution between `a` and `b`.
+    """Fill with numbers drawn from the uniform distribution between `a` and `b`.
+
+    Args:
+        tensor: what to fill.
+        a: the lower bound.
+        b: the upper bound.
 
     Example::
 
@@ -32,7 +37,12 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw from the normal distribution.
+    """Fill with numbers drawn from a normal distribution.
+
+    Args:
+        tensor: what to fill.
+        mean: the mean.
+        std: the standard deviation.
 
     Example::
 
@@ -295,7 +305,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Uniform with variance gain^2 / fan, where the gain is that of the nonlinearity.
+    """Fill with uniform numbers of variance `gain ** 2 / fan`, where the gain is that of the nonlinearity.
 
     Args:
         tensor: what to fill.

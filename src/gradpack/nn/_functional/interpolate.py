@@ -59,14 +59,15 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Any:
-    """Resize (batch, channels, *space).
+    """Resize the dimensions of space of (batch, channels, *space).
 
     Args:
-        size: the new sizes of the spatial dimensions, or
+        input: shape (batch, channels, *space), of one to three dimensions of space.
+        size: the new sizes of the dimensions of space, or
         scale_factor: what to multiply them with.
-        mode: "nearest", "nearest-exact", "area"; "linear" for one, "bilinear" and "bicubic" for two,
-            "trilinear" for three spatial dimensions; "lanczos" with antialias.
-        align_corners: do the outermost elements stay where they are?
+        mode: "nearest", "nearest-exact", "area"; "linear" for one, "bilinear" and "bicubic" for two, "trilinear" for
+            three dimensions of space; "lanczos" with antialias.
+        align_corners: whether the outermost elements stay where they are: for the modes that interpolate.
         recompute_scale_factor: compute with the ratio of the sizes rather than with `scale_factor`.
         antialias: in shrinking, average over all elements in between (bilinear and bicubic).
 

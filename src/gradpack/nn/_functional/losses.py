@@ -229,6 +229,10 @@ def soft_margin_loss(
 ) -> Tensor:
     """`log(1 + exp(-target * input))`, for targets 1 and -1.
 
+    Args:
+        target: 1 or -1 for each element.
+        size_average, reduce: older forms of `reduction`.
+
     Example::
 
         >>> import gradpack as torch
@@ -248,6 +252,12 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over classes of the cross entropy of each being there or not.
+
+    Args:
+        input: scores of C classes: shape (N, C), or (C).
+        target: 1 for classes that are there, 0 for others: of the same shape.
+        weight: how much each class counts, shape (C); None for ones.
+        size_average, reduce: older forms of `reduction`.
 
     Example::
 

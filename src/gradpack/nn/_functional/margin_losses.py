@@ -22,6 +22,12 @@ def margin_ranking_loss(
 ) -> Tensor:
     """`max(0, -target * (input1 - input2) + margin)`: target 1 wants `input1` larger, -1 `input2`.
 
+    Args:
+        input1, input2: the values that are compared.
+        target: 1 where the first is to be larger, -1 where the second is.
+        margin: by how much.
+        size_average, reduce: older forms of `reduction`.
+
     Raises:
         RuntimeError: for different numbers of dimensions.
 
@@ -50,6 +56,12 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """`1 - cos` for pairs with target 1, `max(0, cos - margin)` for those with -1.
+
+    Args:
+        input1, input2: the vectors: shape (N, n), or (n).
+        target: 1 for pairs that belong together, -1 for others: shape (N), or ().
+        margin: the cosine up to which there is no loss for the others: from -1 to 1.
+        size_average, reduce: older forms of `reduction`.
 
     Example::
 
@@ -137,6 +149,11 @@ def multilabel_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """The mean of `max(0, 1 - right + wrong)` over all pairs of a right class and a wrong one.
+
+    Args:
+        input: scores of C classes: shape (N, C), or (C).
+        target: of the same shape: the right classes, up to the first -1.
+        size_average, reduce: older forms of `reduction`.
 
     Example::
 

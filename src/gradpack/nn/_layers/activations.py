@@ -13,7 +13,7 @@ from ..parameter import Parameter
 
 
 class Tanh(Module):
-    """The hyperbolic tangent.
+    """`tanh(x)`: the hyperbolic tangent.
 
     Example::
 
@@ -27,7 +27,7 @@ class Tanh(Module):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x)).
+    """`1 / (1 + exp(-x))`: the logistic function.
 
     Example::
 
@@ -230,7 +230,7 @@ class Softmax(_AlongDim):
 
 
 class LogSoftmax(_AlongDim):
-    """The logarithm of softmax along `dim`.
+    """`log(softmax(x))` along a dimension, computed so that nothing overflows or is lost.
 
     Example::
 
@@ -277,9 +277,12 @@ class Softmax2d(Module):
 
 
 class GLU(_AlongDim):
-    """The first half of x along `dim`, times the sigmoid of the second.
+    """The first half of x along a dimension, times the sigmoid of the second: the gated linear unit.
 
     Source: Dauphin et al., 2016.
+
+    Args:
+        dim: the dimension that is halved.
 
     Example::
 

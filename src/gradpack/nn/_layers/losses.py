@@ -34,11 +34,14 @@ class _WeightedLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """The divergence of log-probabilities from a target distribution.
+    """The Kullback-Leibler divergence of a target distribution from log-probabilities: `target * (log(target) -
+    input)`.
 
     Args:
-        reduction: `"batchmean"` is what the mathematics wants.
-        log_target: the target holds logarithms as well?
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"batchmean"` divides the sum by the first dimension, as the mathematics wants it; `"mean"` by the
+            number of elements; `"sum"`, or `"none"`.
+        log_target: whether the target holds logarithms as well.
 
     Example::
 
@@ -152,7 +155,10 @@ class _MarginLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_MarginLoss):
-    """The input where the target is 1, max(0, margin - input) where it is -1.
+    """The input where the target is 1, `max(0, margin - input)` where it is -1.
+
+    Args:
+        margin: the distance from which on there is no loss for what does not belong together.
 
     Example::
 
@@ -171,7 +177,10 @@ class HingeEmbeddingLoss(_MarginLoss):
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """1 - cos for pairs with target 1, max(0, cos - margin) for those with -1.
+    """`1 - cos` for pairs with target 1, `max(0, cos - margin)` for those with -1.
+
+    Args:
+        margin: the cosine up to which there is no loss for what does not belong together: from -1 to 1.
 
     Example::
 
@@ -186,7 +195,10 @@ class CosineEmbeddingLoss(_MarginLoss):
 
 
 class MarginRankingLoss(_MarginLoss):
-    """max(0, -target * (input1 - input2) + margin): target 1 wants the first larger, -1 the second.
+    """`max(0, -target * (input1 - input2) + margin)`: target 1 wants the first larger, -1 the second.
+
+    Args:
+        margin: by how much.
 
     Example::
 
@@ -228,10 +240,11 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """The mean over the other classes of max(0, margin - right + other) to the power of `p`.
+    """The mean over the other classes of `max(0, margin - right + other) ** p`.
 
     Args:
-        p: 1 or 2.
+        p: the exponent: 1 or 2.
+        margin: by how much the score of the right class is to be above the others.
         weight: how much each class counts.
 
     Example::
@@ -268,10 +281,12 @@ def _check_margin(name: str, margin: float) -> None:
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, |anchor - positive| - |anchor - negative| + margin).
+    """`max(0, |anchor - positive| - |anchor - negative| + margin)`.
 
     Args:
-        p, eps: of `PairwiseDistance`.
+        margin: by how much closer the positive one is to be.
+        p: the exponent of the norm of the distances.
+        eps: what is added to differences before the norm.
         swap: take the distance of positive and negative where it is the smaller.
 
     Example::

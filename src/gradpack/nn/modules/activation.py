@@ -42,7 +42,10 @@ class ReLU(_InPlace):
 
 
 class LeakyReLU(_InPlace):
-    """x where x > 0, else negative_slope * x.
+    """`x` where x is positive, else `negative_slope * x`.
+
+    Args:
+        negative_slope: the factor of negative elements.
 
     Example::
 
@@ -85,7 +88,7 @@ class ELU(_InPlace):
 
 
 class SiLU(_InPlace):
-    """x * sigmoid(x), also known as swish.
+    """`x * sigmoid(x)`, also known as swish.
 
     Example::
 
@@ -236,7 +239,7 @@ class Mish(_InPlace):
 
 
 class Hardswish(_InPlace):
-    """x * ReLU6(x + 3) / 6.
+    """`x * relu6(x + 3) / 6`.
 
     Example::
 

@@ -35,7 +35,11 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along `dim`.
+    """The cosine of the angle between vectors along a dimension: `x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`.
+
+    Args:
+        dim: the dimension of the vectors.
+        eps: the least length to divide by.
 
     Example::
 

@@ -303,7 +303,7 @@ class HuberLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input)), for targets 1 and -1.
+    """`log(1 + exp(-target * input))`, for targets 1 and -1.
 
     Example::
 

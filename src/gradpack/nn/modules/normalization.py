@@ -92,12 +92,12 @@ class LayerNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """x / sqrt(mean(x squared) + eps) * weight, over the last dimensions.
+    """`x / sqrt(mean(x ** 2) + eps) * weight`, over the last dimensions.
 
     Args:
-        normalized_shape: the sizes of the dimensions to normalise over.
-        eps: keeps the division away from zero; None takes that of the input's dtype.
-        elementwise_affine: multiply with a learned `weight`, which starts as ones?
+        normalized_shape: the sizes of the dimensions to normalise over: an int for the last one.
+        eps: what is added to the mean; None takes the precision of the input's dtype.
+        elementwise_affine: whether to multiply by a learned weight, ones at the start.
 
     Example::
 

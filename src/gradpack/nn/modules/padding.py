@@ -77,7 +77,9 @@ class ConstantPad1d(_SizedConstantPad):
     """Pads the last dimension with a constant.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
+        value: the constant.
 
     Example::
 
@@ -92,6 +94,11 @@ class ConstantPad1d(_SizedConstantPad):
 class ConstantPad2d(_SizedConstantPad):
     """Pads the last two dimensions with a constant.
 
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+        value: the constant.
+
     Example::
 
         >>> import gradpack as torch
@@ -104,6 +111,11 @@ class ConstantPad2d(_SizedConstantPad):
 
 class ConstantPad3d(_SizedConstantPad):
     """Pads the last three dimensions with a constant.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
+        value: the constant.
 
     Example::
 
@@ -119,7 +131,8 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Pads the last dimension with zeros.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
 
     Example::
 
@@ -132,6 +145,10 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Pads the last two dimensions with zeros.
 
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+
     Example::
 
         >>> import gradpack as torch
@@ -142,6 +159,10 @@ class ZeroPad2d(_ZeroPad, ConstantPad2d):
 
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Pads the last three dimensions with zeros.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
 
     Example::
 
@@ -155,7 +176,8 @@ class ReflectionPad1d(_ReflectionPadNd):
     """Pads the last dimension with a reflection, without the outermost element.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
 
     Example::
 
@@ -170,6 +192,10 @@ class ReflectionPad1d(_ReflectionPadNd):
 class ReflectionPad2d(_ReflectionPadNd):
     """Pads the last two dimensions with a reflection, without the outermost element.
 
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+
     Example::
 
         >>> import gradpack as torch
@@ -182,6 +208,10 @@ class ReflectionPad2d(_ReflectionPadNd):
 
 class ReflectionPad3d(_ReflectionPadNd):
     """Pads the last three dimensions with a reflection, without the outermost element.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
 
     Example::
 
@@ -197,7 +227,8 @@ class ReplicationPad1d(_ReplicationPadNd):
     """Pads the last dimension with the outermost element.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
 
     Example::
 
@@ -212,6 +243,10 @@ class ReplicationPad1d(_ReplicationPadNd):
 class ReplicationPad2d(_ReplicationPadNd):
     """Pads the last two dimensions with the outermost element.
 
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+
     Example::
 
         >>> import gradpack as torch
@@ -224,6 +259,10 @@ class ReplicationPad2d(_ReplicationPadNd):
 
 class ReplicationPad3d(_ReplicationPadNd):
     """Pads the last three dimensions with the outermost element.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
 
     Example::
 
@@ -239,7 +278,8 @@ class CircularPad1d(_CircularPadNd):
     """Pads the last dimension with what lies at the other end.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
 
     Example::
 
@@ -254,6 +294,10 @@ class CircularPad1d(_CircularPadNd):
 class CircularPad2d(_CircularPadNd):
     """Pads the last two dimensions with what lies at the other end.
 
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+
     Example::
 
         >>> import gradpack as torch
@@ -266,6 +310,10 @@ class CircularPad2d(_CircularPadNd):
 
 class CircularPad3d(_CircularPadNd):
     """Pads the last three dimensions with what lies at the other end.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
 
     Example::
 

@@ -47,6 +47,7 @@ class TransformerEncoder(Module):
 
     Args:
         encoder_layer: copied `num_layers` times.
+        num_layers: how many layers.
         norm: a module after the last.
         enable_nested_tensor, mask_check: accepted; there are no nested tensors here.
 

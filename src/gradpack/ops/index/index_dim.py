@@ -99,6 +99,12 @@ def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: Any
 
     Repeated indices accumulate. The gradient of an embedding is one `index_add`.
 
+    Args:
+        dim: the dimension.
+        index: a vector of indices, of dtype int64 or int32.
+        source: the slices: as many along `dim` as there are indices.
+        alpha: their factor.
+
     Raises:
         RuntimeError: for an index out of bounds, shapes that do not fit, or another dtype of `source`.
 
@@ -148,6 +154,11 @@ def _scaled(input: Array, alpha: Any = 1) -> Any:
 )
 def index_copy(input: Array, dim: int, index: Array, source: Array) -> Any:
     """`input` with its slices at `index` along `dim` replaced by those of `source`.
+
+    Args:
+        dim: the dimension.
+        index: a vector of indices, of dtype int64.
+        source: the slices: as many along `dim` as there are indices.
 
     Raises:
         IndexError: for an index out of bounds, or another number of slices.

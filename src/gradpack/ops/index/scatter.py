@@ -342,6 +342,11 @@ def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
     """`input` with the elements of `src` added at `index` along `dim`.
 
+    Args:
+        dim: the dimension that is indexed.
+        index: the indices, of dtype int64, with as many dimensions as `input`.
+        src: the elements to add: of the dtype of `input`, and at least as large as `index`.
+
     Example::
 
         >>> import gradpack as torch

@@ -137,6 +137,11 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Any:
 def linalg_cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """As `cholesky`, without an error for other matrices, as a named tuple (L, info).
 
+    Args:
+        input: of shape (..., n, n).
+        upper: give the upper factor instead.
+        check_errors: raise for matrices that are not positive definite all the same.
+
     Example::
 
         >>> import gradpack as torch

@@ -137,6 +137,10 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
 def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """The factors of `A` in one matrix, and the exchanges of rows, as a named tuple (LU, pivots).
 
+    Args:
+        A: of shape (..., m, n).
+        pivot: True: there is no other way on the CPU.
+
     Raises:
         RuntimeError: for a singular matrix.
 
@@ -159,6 +163,11 @@ _ZERO_PIVOT = (
 @with_out
 def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """As `lu_factor`, without an error for singular matrices, as a named tuple (LU, pivots, info).
+
+    Args:
+        A: of shape (..., m, n).
+        pivot: True: there is no other way on the CPU.
+        check_errors: raise for singular matrices all the same.
 
     Example::
 

@@ -174,6 +174,12 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
 def linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """As `solve`, without an error for singular matrices, as a named tuple (result, info).
 
+    Args:
+        A: square matrices, of shape (..., n, n).
+        B: the right sides: see `solve`.
+        left: False for `X @ A = B`.
+        check_errors: raise for singular matrices all the same.
+
     Example::
 
         >>> import gradpack as torch

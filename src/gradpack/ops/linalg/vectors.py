@@ -209,6 +209,10 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """The diagonals of matrices, as a view.
 
+    Args:
+        offset: which one: 0 for the main diagonal, positive ones above it, negative ones below.
+        dim1, dim2: the dimensions of rows and columns.
+
     Example::
 
         >>> import gradpack as torch

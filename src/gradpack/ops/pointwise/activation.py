@@ -359,6 +359,9 @@ def _softshrink(input: Array, lambd: float = 0.5) -> Any:
 def hardshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, zero elsewhere.
 
+    Args:
+        lambd: the threshold.
+
     Example::
 
         >>> import gradpack as torch

@@ -101,7 +101,10 @@ def gated_backward(input: Any, g: Any, dim: int) -> Any:
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """Half of `input` gated by the sigmoid of the other half.
+    """The first half of `input` along a dimension, times the sigmoid of the second: the gated linear unit.
+
+    Args:
+        dim: the dimension that is halved.
 
     Raises:
         RuntimeError: for a dimension of odd size.

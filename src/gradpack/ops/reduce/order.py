@@ -83,6 +83,11 @@ def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool 
 def argsort(input: Array, dim: int = -1, descending: bool = False, *, stable: Any = False) -> Any:
     """The indices that sort along a dimension.
 
+    Args:
+        dim: the dimension; negative ones count from the last.
+        descending: from the largest to the smallest.
+        stable: accepted: equal elements always keep their order.
+
     Example::
 
         >>> import gradpack as torch

@@ -231,6 +231,10 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> A
 def logsumexp(input: Array, dim: Dim, keepdim: bool = False) -> Any:
     """`log(sum(exp(input)))` over one or several dimensions, without overflow.
 
+    Args:
+        dim: an int or a tuple of ints.
+        keepdim: keep the dimensions reduced, with size 1.
+
     Raises:
         IndexError: for a dimension out of range.
 

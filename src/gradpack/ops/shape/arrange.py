@@ -29,6 +29,9 @@ METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
 def flip(input: Array, dims: Dim) -> Any:
     """Reverse the order along dimensions.
 
+    Args:
+        dims: the dimensions: an int, or several.
+
     Example::
 
         >>> import gradpack as torch
@@ -94,6 +97,10 @@ def flipud(input: Tensor) -> Tensor:
 )
 def roll(input: Array, shifts: Sizes, dims: Dim = None) -> Any:
     """Shift elements along dimensions; elements shifted beyond the end re-enter at the beginning.
+
+    Args:
+        shifts: by how many places, to the right: an int, or one for each of `dims`.
+        dims: the dimensions; None for the flattened tensor.
 
     Example::
 
@@ -213,6 +220,9 @@ def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
 
 def tile(input: Tensor, dims: Any) -> Tensor:
     """Repeat along the last dimensions, as `numpy.tile` does.
+
+    Args:
+        dims: how often, for each of the last dimensions.
 
     Example::
 
