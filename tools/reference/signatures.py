@@ -23,7 +23,7 @@ _SHORTENED = {
     "_tensor_or_tensors": "Tensor | Iterable[Tensor]",
     "_FactorOfEpoch": "Callable[[int], float]",
 }
-_SHORT = bool | int | float | str | tuple | None
+_SHORT = (bool, int, float, str, tuple, type(None))
 # By module: the group of overloads, or the module, as the stub files name them.
 _OWN = {
     "": "functions",
@@ -90,7 +90,8 @@ def _default(real: inspect.Parameter | None, arg: ast.arg, shown: ast.expr | Non
     if real is None or shown is None or ast.unparse(shown) != "..." or not isinstance(real.default, _SHORT):
         return shown
     only_bool = arg.annotation is not None and ast.unparse(arg.annotation) in ("bool", "_bool")
-    return ast.Constant(bool(real.default) if only_bool else real.default)
+    value = bool(real.default) if only_bool else real.default
+    return ast.parse(repr(value), mode="eval").body
 
 
 def _inspected(entry: Entry) -> str:
@@ -123,7 +124,7 @@ def call_of(function: Any) -> str:
     for p in _taken(function).values():
         if p.name == "self" or p.name[0] == "_":
             continue
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
         parts.append(f"{stars}{p.name}" + ("" if p.default is p.empty else f"={_Shown(p.default)!r}"))
     return f"({', '.join(parts)})"
 
