@@ -102,14 +102,24 @@ def test_the_page_of_a_layer():
         ("`a - (b - c)`", "<mo>−</mo><mrow><mo>(</mo>"),
         ("`x ** (n + 1)`", "<msup><mrow><mi>x</mi></mrow><mrow><mrow><mi>n</mi></mrow><mo>+</mo>"),
         ("`sqrt(x + 1)`", "<msqrt>"),
-        ("see `input`, then `exp(-t * t)`", "<msup><mi>e</mi>"),
+        ("of `input`: `exp(-t * t)`, for each", "<msup><mi>e</mi>"),
     ],
 )
 def test_formulas(text, part):
     assert part in formulas.formula(text)
 
 
-@pytest.mark.parametrize("text", ["`input`", "no code: a + b", "`a +`", "`f(x, key=1) + 1`"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "`input`",
+        "no code: a + b",
+        "`a +`",
+        "`f(x, key=1) + 1`",
+        "Divides by `1 - p`.",
+        "`a * x` below zero, else `b * x`.",
+    ],
+)
 def test_what_is_no_formula(text):
     assert formulas.formula(text) == ""
 
@@ -128,7 +138,7 @@ def test_formulas_are_closed():
 
     reader, count = Reader(), 0
     for entry in OWN:
-        drawn = formulas.formula("\n".join(docstrings.read(entry.value).text))
+        drawn = formulas.formula("\n\n".join(docstrings.read(entry.value).text))
         count += bool(drawn)
         reader.feed(drawn)
     assert not reader.open and count > 90

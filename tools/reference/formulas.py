@@ -25,9 +25,20 @@ _WEIGHT: dict[type, int] = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.MatMult: 2,
 _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 
+# What stands around code that says all of what a function does, rather than a part of it, or one case of several.
+_BEFORE = re.compile(r"(^|\n\n|: |\b(with|difference|network|density is) )$")
+_AFTER = re.compile(
+    r"(?![^.]*\b(where|else|elsewhere|below|above|pairs|up to)\b)"
+    r"([.,:;\n]|$| (along|over|batched|of|element|for|with|in|at)\b)"
+)
+
+
 def formula(text: str) -> str:
     """Return the first formula in a text as MathML; empty if there is none, or none that can be drawn."""
-    for code in _CODE.findall(text):
+    for found in _CODE.finditer(text):
+        code = found[1]
+        if not _BEFORE.search(text[: found.start()]) or not _AFTER.match(text[found.end() :]):
+            continue
         try:
             tree = ast.parse(code).body
         except SyntaxError:

@@ -43,7 +43,7 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     if texts:
         parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
     parts += [_block(text) for text in docs.text]
-    drawn = formula("\n".join(docs.text))
+    drawn = formula("\n\n".join(docs.text))
     if drawn:
         parts.append(f'<div class="formula">{drawn}</div>')
     parts += _arguments(entry, texts)

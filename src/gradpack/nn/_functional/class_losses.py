@@ -58,8 +58,8 @@ def cross_entropy(
 ) -> Tensor:
     """The cross entropy between scores and classes, or probabilities of classes.
 
-    For a class it is `-log(softmax(input))[target]`; for probabilities, the sum of `-target * log(softmax(input))`. It
-    is computed from the scores themselves: no `softmax` before.
+    For a class it is `-log(softmax(input))[target]`; for probabilities: `-sum(target * log(softmax(input)))`. It is
+    computed from the scores themselves: no `softmax` before.
 
     Args:
         input: unnormalised scores of C classes: shape (N, C), (C), or (N, C, *places).

@@ -17,7 +17,7 @@ from ..parameter import Parameter
 class MultiheadAttention(Module):
     """Attention of several heads, each on its part of the features, between linear layers.
 
-    For each head, `softmax(q @ k.T / sqrt(E / num_heads)) @ v`, of what linear layers make of query, key and value; the
+    For each head: `softmax(q @ k.T / sqrt(E / num_heads)) @ v`, of what linear layers make of query, key and value; the
     results of the heads, one beside the other, go through one more.
 
     Source: Vaswani et al., 2017.

@@ -125,7 +125,8 @@ class NLLLoss2d(NLLLoss):
 class CrossEntropyLoss(_WeightedLoss):
     """The cross entropy between scores and classes, or probabilities of classes.
 
-    For a class it is `-log(softmax(input))[target]`. The scores go in as they are: there is no `Softmax` before.
+    For a class it is `-log(softmax(input))[target]`; for probabilities: `-sum(target * log(softmax(input)))`. The
+    scores go in as they are: there is no `Softmax` before.
 
     Args:
         weight: a weight for each class, shape (C); None for ones.
