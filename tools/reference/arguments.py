@@ -255,9 +255,17 @@ ARGUMENTS = {
 }
 
 # The same of layers, where they mean something else.
-OF_MODULES = {
+OF_LAYERS = {
     "bias": "whether there is a bias that is learned.",
     "device": "the device of the parameters; None for the default device.",
     "dtype": "the dtype of the parameters; None for the default dtype.",
     "dropout": "the probability of zeroing an element, in training.",
+}
+
+# The same of functions of a module, where they have a meaning of their own.
+OF_MODULE = {
+    "special": {"n": "the order.", "x": "where to evaluate the function."},
+    "fft": {"n": "the number of points: the input is cut, or filled with zeros, to it; None for its size."},
+    "masked": {"mask": "the elements that take part, as bools: of a shape that broadcasts; None for all."},
+    "nn.init": {"tensor": "the tensor to fill.", "a": "the lower bound.", "b": "the upper bound."},
 }

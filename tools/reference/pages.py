@@ -12,7 +12,7 @@ from gradpack import distributions, nn, optim
 from gradpack.declare.op import REGISTRY
 
 from . import docstrings, signatures
-from .arguments import ARGUMENTS, OF_MODULES
+from .arguments import ARGUMENTS, OF_LAYERS, OF_MODULE
 from .formulas import formula
 from .names import MODULES, Entry, entries, index_page
 
@@ -73,9 +73,9 @@ def described(entry: Entry) -> list[tuple[str, str]]:
 
 
 def _usual(entry: Entry, name: str) -> str:
-    if isinstance(entry.value, type) and issubclass(entry.value, nn.Module) and name in OF_MODULES:
-        return OF_MODULES[name]
-    return ARGUMENTS.get(name, "")
+    if isinstance(entry.value, type) and issubclass(entry.value, nn.Module) and name in OF_LAYERS:
+        return OF_LAYERS[name]
+    return OF_MODULE.get(entry.module, {}).get(name) or ARGUMENTS.get(name, "")
 
 
 def _said(docs: docstrings.Docs) -> dict[str, str]:
