@@ -269,3 +269,9 @@ OF_MODULE = {
     "masked": {"mask": "the elements that take part, as bools: of a shape that broadcasts; None for all."},
     "nn.init": {"tensor": "the tensor to fill.", "a": "the lower bound.", "b": "the upper bound."},
 }
+
+# Layers that are applied element by element, whose docstrings do not repeat what that means for shapes.
+ELEMENTWISE = frozenset(
+    "CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU RReLU ReLU ReLU6 SELU "
+    "SiLU Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink Threshold".split()
+)

@@ -12,7 +12,7 @@ from gradpack import distributions, nn, optim
 from gradpack.declare.op import REGISTRY
 
 from . import docstrings, signatures
-from .arguments import ARGUMENTS, OF_LAYERS, OF_MODULE
+from .arguments import ARGUMENTS, ELEMENTWISE, OF_LAYERS, OF_MODULE
 from .formulas import formula
 from .names import MODULES, Entry, entries, index_page
 
@@ -47,6 +47,8 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     if drawn:
         parts.append(f'<div class="formula">{drawn}</div>')
     parts += _arguments(entry, texts)
+    if entry.module == "nn" and entry.name in ELEMENTWISE:
+        docs.sections["Shape"] = ["input: any.", "output: that of the input."]
     for section, title in (("Attributes", "Attributes"), ("Shape", "Shapes")):
         parts += _table(title, ("Name", "Meaning"), [(f"`{n}`", _cell(t)) for n, t in docs.items(section)])
     for section in ("Returns", "Yields"):

@@ -284,6 +284,10 @@ class GLU(_AlongDim):
     Args:
         dim: the dimension that is halved.
 
+    Shape:
+        input: (*, 2 * n, *), with 2 * n at `dim`.
+        output: (*, n, *).
+
     Example::
 
         >>> import gradpack as torch

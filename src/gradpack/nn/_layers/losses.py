@@ -102,6 +102,10 @@ class GaussianNLLLoss(_Loss):
         full: add the constant log(2 * pi) / 2.
         eps: the least variance.
 
+    Shape:
+        input, target: (N, *), of the same shape, or shapes that broadcast.
+        var: that of the input, or without its last dimension; or a number.
+
     Example::
 
         >>> import gradpack as torch
@@ -123,7 +127,13 @@ class CTCLoss(_Loss):
 
     Args:
         blank: the class of the blank.
+        reduction: `"mean"` of losses divided by target lengths, `"sum"` or `"none"`.
         zero_infinity: losses of inf, and their gradients, become 0.
+
+    Shape:
+        log_probs: (T, N, C), or (T, C): see `nn.functional.ctc_loss`.
+        targets: (N, S), or all labels one after another.
+        input_lengths, target_lengths: (N), or ().
 
     Example::
 
@@ -181,6 +191,10 @@ class CosineEmbeddingLoss(_MarginLoss):
 
     Args:
         margin: the cosine up to which there is no loss for what does not belong together: from -1 to 1.
+
+    Shape:
+        input1, input2: (N, n), or (n).
+        target: (N), or ().
 
     Example::
 
@@ -288,6 +302,9 @@ class TripletMarginLoss(_Loss):
         p: the exponent of the norm of the distances.
         eps: what is added to differences before the norm.
         swap: take the distance of positive and negative where it is the smaller.
+
+    Shape:
+        anchor, positive, negative: (N, n), or (n).
 
     Example::
 

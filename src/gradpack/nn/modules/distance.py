@@ -17,6 +17,10 @@ class PairwiseDistance(Module):
         eps: what is added to each difference, which keeps the gradient of equal vectors finite.
         keepdim: whether the result keeps the last dimension, with size 1.
 
+    Shape:
+        x1, x2: (..., n); they broadcast.
+        output: (...).
+
     Example::
 
         >>> import gradpack as torch
@@ -40,6 +44,10 @@ class CosineSimilarity(Module):
     Args:
         dim: the dimension of the vectors.
         eps: the least length to divide by.
+
+    Shape:
+        x1, x2: (..., n, ...), with n at `dim`; they broadcast.
+        output: the same without `dim`.
 
     Example::
 

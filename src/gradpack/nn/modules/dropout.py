@@ -54,6 +54,9 @@ class Dropout1d(_DropoutNd):
     Args:
         p: the probability of dropping a channel.
 
+    Shape:
+        input: (N, C, L) or (C, L), and so is the output.
+
     Example::
 
         >>> import gradpack as torch
@@ -71,6 +74,9 @@ class Dropout2d(_DropoutNd):
     Args:
         p: the probability of dropping a channel.
 
+    Shape:
+        input: (N, C, H, W), and so is the output.
+
     Example::
 
         >>> import gradpack as torch
@@ -87,6 +93,9 @@ class Dropout3d(_DropoutNd):
 
     Args:
         p: the probability of dropping a channel.
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W), and so is the output.
 
     Example::
 

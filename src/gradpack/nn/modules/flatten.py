@@ -17,6 +17,10 @@ class Flatten(Module):
         start_dim: the first of them.
         end_dim: the last of them.
 
+    Shape:
+        input: (*, sizes from start_dim to end_dim, *).
+        output: (*, their product, *).
+
     Example::
 
         >>> import gradpack as torch

@@ -99,6 +99,10 @@ class RMSNorm(_Affine):
         eps: what is added to the mean; None takes the precision of the input's dtype.
         elementwise_affine: whether to multiply by a learned weight, ones at the start.
 
+    Shape:
+        input: (..., *normalized_shape), and so is the output.
+        weight: normalized_shape: ones at the start.
+
     Example::
 
         >>> import gradpack as torch

@@ -81,11 +81,15 @@ class ConstantPad1d(_SizedConstantPad):
             away.
         value: the constant.
 
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ConstantPad1d(1, 0.5)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.ConstantPad1d((2, 1), 0.5)(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[0.5000, 0.5000, 1.0000, 2.0000, 3.0000, 0.5000]])
     """
 
     ndim = 1
@@ -98,6 +102,10 @@ class ConstantPad2d(_SizedConstantPad):
         padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
             elements away.
         value: the constant.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
 
     Example::
 
@@ -117,6 +125,10 @@ class ConstantPad3d(_SizedConstantPad):
             numbers take elements away.
         value: the constant.
 
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
+
     Example::
 
         >>> import gradpack as torch
@@ -134,11 +146,15 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
         padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
             away.
 
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ZeroPad1d(1)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.ZeroPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[0., 0., 1., 2., 3., 0.]])
     """
 
 
@@ -149,11 +165,16 @@ class ZeroPad2d(_ZeroPad, ConstantPad2d):
         padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
             elements away.
 
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ZeroPad2d(1)(torch.ones(1, 1, 3, 3)).shape
-        gradpack.Size([1, 1, 5, 5])
+        >>> torch.nn.ZeroPad2d((1, 0, 0, 1))(torch.ones(1, 1, 2))
+        tensor([[[0., 1., 1.],
+                 [0., 0., 0.]]])
     """
 
 
@@ -163,6 +184,10 @@ class ZeroPad3d(_ZeroPad, ConstantPad3d):
     Args:
         padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
             numbers take elements away.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
 
     Example::
 
@@ -179,11 +204,15 @@ class ReflectionPad1d(_ReflectionPadNd):
         padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
             away.
 
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ReflectionPad1d(1)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.ReflectionPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[3., 2., 1., 2., 3., 2.]])
     """
 
     ndim = 1
@@ -196,11 +225,18 @@ class ReflectionPad2d(_ReflectionPadNd):
         padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
             elements away.
 
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 1, 3, 3)).shape
-        gradpack.Size([1, 1, 5, 5])
+        >>> torch.nn.ReflectionPad2d(1)(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+        tensor([[[4., 3., 4., 3.],
+                 [2., 1., 2., 1.],
+                 [4., 3., 4., 3.],
+                 [2., 1., 2., 1.]]])
     """
 
     ndim = 2
@@ -212,6 +248,10 @@ class ReflectionPad3d(_ReflectionPadNd):
     Args:
         padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
             numbers take elements away.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
 
     Example::
 
@@ -230,11 +270,15 @@ class ReplicationPad1d(_ReplicationPadNd):
         padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
             away.
 
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ReplicationPad1d(1)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.ReplicationPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[1., 1., 1., 2., 3., 3.]])
     """
 
     ndim = 1
@@ -246,6 +290,10 @@ class ReplicationPad2d(_ReplicationPadNd):
     Args:
         padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
             elements away.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
 
     Example::
 
@@ -264,6 +312,10 @@ class ReplicationPad3d(_ReplicationPadNd):
         padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
             numbers take elements away.
 
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
+
     Example::
 
         >>> import gradpack as torch
@@ -281,11 +333,15 @@ class CircularPad1d(_CircularPadNd):
         padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
             away.
 
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.CircularPad1d(1)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.CircularPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[2., 3., 1., 2., 3., 1.]])
     """
 
     ndim = 1
@@ -297,6 +353,10 @@ class CircularPad2d(_CircularPadNd):
     Args:
         padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
             elements away.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
 
     Example::
 
@@ -314,6 +374,10 @@ class CircularPad3d(_CircularPadNd):
     Args:
         padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
             numbers take elements away.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
 
     Example::
 

@@ -51,6 +51,9 @@ class TransformerEncoder(Module):
         norm: a module after the last.
         enable_nested_tensor, mask_check: accepted; there are no nested tensors here.
 
+    Shape:
+        src: as for `TransformerEncoderLayer`; the output is the same.
+
     Example::
 
         >>> import gradpack as torch
@@ -99,6 +102,9 @@ class TransformerDecoder(Module):
         decoder_layer: copied `num_layers` times.
         num_layers: how many layers.
         norm: a module after the last.
+
+    Shape:
+        tgt, memory: as for `TransformerDecoderLayer`; the output is like `tgt`.
 
     Example::
 

@@ -68,6 +68,10 @@ class UpsamplingNearest2d(Upsample):
         size: the new height and width: an int, or a pair; or
         scale_factor: what to multiply them with.
 
+    Shape:
+        input: (batch, channels, height, width).
+        output: (batch, channels, *size).
+
     Example::
 
         >>> import gradpack as torch
@@ -85,6 +89,10 @@ class UpsamplingBilinear2d(Upsample):
     Args:
         size: the new height and width: an int, or a pair; or
         scale_factor: what to multiply them with.
+
+    Shape:
+        input: (batch, channels, height, width).
+        output: (batch, channels, *size).
 
     Example::
 
