@@ -1144,7 +1144,7 @@ def hann_window(
 ) -> Tensor:
     """The Hann window: `sin(pi * k / n) ** 2`."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """`input` where its absolute value exceeds `lambd`, zero elsewhere."""
+    """`input` where its absolute value exceeds `lambd`, else `0`."""
 def hash_tensor(
     input: Tensor,
     dim: _int | Sequence[_int] = ...,
@@ -1936,7 +1936,7 @@ def pow(input: Tensor | _Scalar, exponent: Tensor | _Scalar, *, out: Tensor | No
 def pow_(input: Tensor, exponent: Tensor | _Scalar) -> Tensor:
     """In-place form of `pow`: writes the result into this tensor and returns it."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1)."""
+    """`input` where it is positive, else `weight * input`, with one weight, or one for each channel (dimension 1)."""
 preserve_format: _memory_format
 def prod(
     input: Tensor,

@@ -103,6 +103,7 @@ def test_the_page_of_a_layer():
         ("`x ** (n + 1)`", "<msup><mrow><mi>x</mi></mrow><mrow><mrow><mi>n</mi></mrow><mo>+</mo>"),
         ("`sqrt(x + 1)`", "<msqrt>"),
         ("of `input`: `exp(-t * t)`, for each", "<msup><mi>e</mi>"),
+        ("`x` where `x` > 0, else `a * x`.", "<mtext>where x &gt; 0</mtext></mtd></mtr><mtr><mtd><mrow><mrow><mi>a"),
     ],
 )
 def test_formulas(text, part):

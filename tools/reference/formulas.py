@@ -33,8 +33,15 @@ _AFTER = re.compile(
 )
 
 
+# Two cases, as in "`x` where it is positive, else `slope * x`": the first formula, when it holds, and the other one.
+_CASES = re.compile(r"(?:^|\n\n)`([^`\n]+)` where ([^.]+?), else `([^`\n]+)`")
+
+
 def formula(text: str) -> str:
     """Return the first formula in a text as MathML; empty if there is none, or none that can be drawn."""
+    cases = _CASES.search(text)
+    if cases:
+        return _two_cases(*cases.groups())
     for found in _CODE.finditer(text):
         code = found[1]
         if not _BEFORE.search(text[: found.start()]) or not _AFTER.match(text[found.end() :]):
@@ -52,6 +59,18 @@ def formula(text: str) -> str:
         except NotImplementedError:
             continue
     return ""
+
+
+def _two_cases(first: str, when: str, second: str) -> str:
+    """Return a brace with two lines; empty if one of them is no expression."""
+    try:
+        drawn = [_row(ast.parse(code, mode="eval").body) for code in (first, second)]
+    except (SyntaxError, NotImplementedError):
+        return ""
+    said = escape(re.sub(r"\s+", " ", when.replace("`", "")))
+    lines = zip(drawn, (f"where {said}", "elsewhere"), strict=True)
+    rows = "".join(f"<mtr><mtd>{row}</mtd><mtd><mtext>{text}</mtext></mtd></mtr>" for row, text in lines)
+    return f'<math display="block"><mrow><mo>{{</mo><mtable columnalign="left left">{rows}</mtable></mrow></math>'
 
 
 def _statement(node: ast.stmt) -> str:

@@ -661,7 +661,7 @@ class TensorMethods:
     def half(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as float16."""
     def hardshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-        """`input` where its absolute value exceeds `lambd`, zero elsewhere."""
+        """`input` where its absolute value exceeds `lambd`, else `0`."""
     def hash_tensor(
         self,
         dim: _int | Sequence[_int] = ...,
@@ -1248,7 +1248,7 @@ class TensorMethods:
     def pow_(self, exponent: Tensor | _Scalar) -> Tensor:
         """In-place form of `pow`: writes the result into this tensor and returns it."""
     def prelu(self, weight: Tensor) -> Tensor:
-        """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1)."""
+        """`input` where it is positive, else `weight * input`, with one weight, or one for each channel (dimension 1)."""
     def prod(
         self,
         dim: _int | Sequence[_int] | None = None,

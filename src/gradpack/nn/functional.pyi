@@ -218,7 +218,7 @@ def cosine_embedding_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """`1 - cos` for pairs with target 1, `max(0, cos - margin)` for those with -1."""
+    """`1 - cos` where `target` is 1, else `max(0, cos - margin)`: -1 is the other target."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between vectors along a dimension: `x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`."""
 def cross_entropy(
@@ -251,7 +251,7 @@ def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _
 def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def elu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
-    """`input` above zero, `alpha * (exp(input) - 1)` below."""
+    """`input` where it is positive, else `alpha * (exp(input) - 1)`."""
 def elu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """In-place form of `elu`."""
 def embedding(
@@ -426,7 +426,7 @@ def gumbel_softmax(
 ) -> Tensor:
     """A random point of the simplex near its corners, drawn so that gradients go through (arXiv 1611.01144)."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """`input` where its absolute value exceeds `lambd`, zero elsewhere."""
+    """`input` where its absolute value exceeds `lambd`, else `0`."""
 def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
     """`relu6(input + 3) / 6`."""
 def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
@@ -445,11 +445,11 @@ def hinge_embedding_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """`input` where `target` is 1, `max(0, margin - input)` where it is -1."""
+    """`input` where `target` is 1, else `max(0, margin - input)`: -1 is the other target."""
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = 'mean', delta: _float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """Half the squared distance where it is at most `delta`, `delta * (distance - delta / 2)` above."""
+    """`d * d / 2` where `d` is at most `delta`, else `delta * (d - delta / 2)`, for the distance `d = abs(input - target)`."""
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -499,7 +499,7 @@ def layer_norm(
 ) -> Tensor:
     """Bring the last dimensions to mean 0 and variance 1, then scale and shift."""
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
-    """`input`, and `negative_slope * input` below zero."""
+    """`input` where it is positive, else `negative_slope * input`."""
 def leaky_relu_(input: Tensor, negative_slope: _float = 0.01) -> Tensor:
     """In-place form of `leaky_relu`."""
 def linear(
@@ -858,7 +858,7 @@ def poisson_nll_loss(
 ) -> Tensor:
     """The negative log likelihood of counts under Poisson distributions: `exp(input) - target * input`."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1)."""
+    """`input` where it is positive, else `weight * input`, with one weight, or one for each channel (dimension 1)."""
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
     """`max(input, 0)`: the rectified linear unit."""
 def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
@@ -915,7 +915,7 @@ def smooth_l1_loss(
     reduction: str = 'mean',
     beta: _float = 1.0,
 ) -> Tensor:
-    """`d * d / (2 * beta)` for a distance `d` below `beta`, `d - beta / 2` above."""
+    """`d * d / (2 * beta)` where `d` is less than `beta`, else `d - beta / 2`, for the distance `d = abs(input - target)`."""
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -945,7 +945,7 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def tanhshrink(input: Tensor) -> Tensor:
     """`input - tanh(input)`."""
 def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
-    """`input` above the threshold, `value` elsewhere."""
+    """`input` where it is above the threshold, else `value`."""
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
     """In-place form of `threshold`."""
 def triplet_margin_loss(

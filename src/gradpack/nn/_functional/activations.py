@@ -90,7 +90,7 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """`input`, and `negative_slope * input` below zero.
+    """`input` where it is positive, else `negative_slope * input`.
 
     Args:
         negative_slope: the factor of negative elements.
@@ -150,7 +150,7 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """`input` above the threshold, `value` elsewhere.
+    """`input` where it is above the threshold, else `value`.
 
     Args:
         threshold: the threshold.
@@ -166,7 +166,7 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` above zero, `alpha * (exp(input) - 1)` below.
+    """`input` where it is positive, else `alpha * (exp(input) - 1)`.
 
     Args:
         alpha: the result approaches `-alpha` for large negative elements.

@@ -102,7 +102,8 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """`d * d / (2 * beta)` for a distance `d` below `beta`, `d - beta / 2` above.
+    """`d * d / (2 * beta)` where `d` is less than `beta`, else `d - beta / 2`, for the distance `d = abs(input -
+    target)`.
 
     Args:
         target: what `input` should be: of the same shape, or one that broadcasts, with a warning.
@@ -131,7 +132,8 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """Half the squared distance where it is at most `delta`, `delta * (distance - delta / 2)` above.
+    """`d * d / 2` where `d` is at most `delta`, else `delta * (d - delta / 2)`, for the distance `d = abs(input -
+    target)`.
 
     Args:
         target: what `input` should be: of the same shape, or one that broadcasts, with a warning.
@@ -205,7 +207,7 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """`input` where `target` is 1, `max(0, margin - input)` where it is -1.
+    """`input` where `target` is 1, else `max(0, margin - input)`: -1 is the other target.
 
     Args:
         input: distances.

@@ -55,7 +55,7 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """`1 - cos` for pairs with target 1, `max(0, cos - margin)` for those with -1.
+    """`1 - cos` where `target` is 1, else `max(0, cos - margin)`: -1 is the other target.
 
     Args:
         input1, input2: the vectors: shape (N, n), or (n).

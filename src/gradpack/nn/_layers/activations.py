@@ -169,7 +169,8 @@ class Softshrink(_Shrink):
 
 
 class PReLU(Module):
-    """x where x > 0, else weight * x, with a learned weight for all channels or for each (dimension 1).
+    """`x` where it is positive, else `weight * x`, with one learned weight for all channels, or one for each (dimension
+    1).
 
     Args:
         num_parameters: 1 for one weight for all channels, or the number of channels.

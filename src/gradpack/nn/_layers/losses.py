@@ -165,7 +165,7 @@ class _MarginLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_MarginLoss):
-    """The input where the target is 1, `max(0, margin - input)` where it is -1.
+    """`input` where the target is 1, else `max(0, margin - input)`: -1 is the other target.
 
     Args:
         margin: the distance from which on there is no loss for what does not belong together.
@@ -187,7 +187,7 @@ class HingeEmbeddingLoss(_MarginLoss):
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """`1 - cos` for pairs with target 1, `max(0, cos - margin)` for those with -1.
+    """`1 - cos` where the target is 1, else `max(0, cos - margin)`: -1 is the other target.
 
     Args:
         margin: the cosine up to which there is no loss for what does not belong together: from -1 to 1.

@@ -42,7 +42,7 @@ class ReLU(_InPlace):
 
 
 class LeakyReLU(_InPlace):
-    """`x` where x is positive, else `negative_slope * x`.
+    """`x` where it is positive, else `negative_slope * x`.
 
     Args:
         negative_slope: the factor of negative elements.
@@ -65,7 +65,7 @@ class LeakyReLU(_InPlace):
 
 
 class ELU(_InPlace):
-    """`x` where x is positive, else `alpha * (exp(x) - 1)`.
+    """`x` where it is positive, else `alpha * (exp(x) - 1)`.
 
     Args:
         alpha: the result approaches `-alpha` for large negative elements.
@@ -159,7 +159,7 @@ class ReLU6(Hardtanh):
 
 
 class CELU(_InPlace):
-    """`x` where x is positive, else `alpha * (exp(x / alpha) - 1)`.
+    """`x` where it is positive, else `alpha * (exp(x / alpha) - 1)`.
 
     Args:
         alpha: the result approaches `-alpha` for large negative elements; not 0.
@@ -182,7 +182,7 @@ class CELU(_InPlace):
 
 
 class Threshold(_InPlace):
-    """`x` where x is above the threshold, else `value`.
+    """`x` where it is above the threshold, else `value`.
 
     Args:
         threshold: the threshold.

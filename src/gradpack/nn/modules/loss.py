@@ -244,8 +244,8 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """`d * d / (2 * beta)` for a distance d below `beta`, `d - beta / 2` above: squares near zero, absolute values
-    beyond.
+    """`d * d / (2 * beta)` where `d` is less than `beta`, else `d - beta / 2`, for the distance `d = abs(input -
+    target)`.
 
     Args:
         size_average, reduce: older forms of `reduction`.
@@ -275,7 +275,8 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """`d * d / 2` for a distance d up to `delta`, `delta * (d - delta / 2)` above.
+    """`d * d / 2` where `d` is at most `delta`, else `delta * (d - delta / 2)`, for the distance `d = abs(input -
+    target)`.
 
     Args:
         reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.

@@ -357,7 +357,7 @@ def _softshrink(input: Array, lambd: float = 0.5) -> Any:
 
 @_stepwise(input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), rounds=True)
 def hardshrink(input: Array, lambd: float = 0.5) -> Any:
-    """`input` where its absolute value exceeds `lambd`, zero elsewhere.
+    """`input` where its absolute value exceeds `lambd`, else `0`.
 
     Args:
         lambd: the threshold.

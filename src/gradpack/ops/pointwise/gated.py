@@ -47,7 +47,7 @@ def rectified(input: Any, weight: Any) -> Any:
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1).
+    """`input` where it is positive, else `weight * input`, with one weight, or one for each channel (dimension 1).
 
     Args:
         weight: the slopes of negative elements: one, or one for each channel.
