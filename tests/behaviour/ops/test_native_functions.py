@@ -53,3 +53,19 @@ def test_probabilities_of_bernoulli_broadcast(torch):
         x.bernoulli_(torch.ones(3, 2))
     with pytest.raises(NotImplementedError, match="not implemented for 'Long'"):
         x.bernoulli_(torch.ones(2, 3, dtype=torch.int64))
+
+
+def test_a_loss_of_zero_has_no_sign(torch):
+    scores, F = torch.tensor([[200.0, 0.0]]), torch.nn.functional
+    for weight in (None, torch.ones(2)):
+        assert repr(F.cross_entropy(scores, torch.tensor([0]), weight)) == "tensor(0.)"
+        assert repr(F.nll_loss(torch.zeros(3, 2), torch.tensor([0, 1, 1]), weight)) == "tensor(0.)"
+        assert repr(F.nll_loss(torch.zeros(3, 2), torch.tensor([0, 1, 1]), weight, reduction="sum")) == "tensor(0.)"
+
+
+def test_the_size_of_repeated_elements_is_checked(torch):
+    x = torch.tensor([1, 2])
+    assert torch.repeat_interleave(x, x, output_size=3).tolist() == [1, 2, 2]
+    for repeats in (2, x):
+        with pytest.raises(RuntimeError, match="size"):
+            torch.repeat_interleave(x, repeats, output_size=5)

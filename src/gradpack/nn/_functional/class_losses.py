@@ -74,8 +74,8 @@ def cross_entropy(
 
     Raises:
         IndexError: for a target that is no class.
-        ValueError: if the shapes do not fit, or for another `reduction`.
-        RuntimeError: for a target of another dtype, or a `label_smoothing` out of range.
+        ValueError: for different numbers of examples, or another `reduction`.
+        RuntimeError: for a target of another shape or dtype, or a `label_smoothing` out of range.
 
     Example::
 

@@ -141,7 +141,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     """Dropout that keeps mean and variance of self-normalising activations.
 
     Args:
-        p: the probability of dropping an element, which becomes the least value that `selu` approaches.
+        p: the probability of dropping an element.
         training: whether to drop anything: without, the input is returned as it is.
 
     Example::

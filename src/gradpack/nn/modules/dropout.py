@@ -131,7 +131,7 @@ class AlphaDropout(_DropoutNd):
     Source: Klambauer et al., 2017.
 
     Args:
-        p: the probability of dropping an element, which becomes the least value that `SELU` approaches.
+        p: the probability of dropping an element.
 
     Example::
 

@@ -205,7 +205,7 @@ def istft(
         window: the weights that `stft` had, of shape (win_length); all ones unless given, with a warning.
         center: whether the signal was padded by half of `n_fft` at both ends, which is taken away again.
         normalized: whether the spectra were divided by the root of `n_fft`.
-        onesided: whether the spectra are halves of those of a real signal; by default, if there are `n_fft // 2 + 1`
+        onesided: whether the spectra are halves of those of a real signal; by default, unless there are `n_fft`
             frequencies.
         length: the length of the signal; by default that which the frames cover.
         return_complex: return a complex signal, from spectra that are not onesided.

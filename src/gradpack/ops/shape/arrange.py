@@ -262,7 +262,7 @@ def repeat_interleave(
         repeats: how often: an int, or a vector of ints with one for each element along `dim`. With nothing else given,
             a vector of counts becomes the indices that it repeats.
         dim: the dimension; None for the flattened tensor.
-        output_size: the size of the result along `dim`, if it is known: accepted, and checked.
+        output_size: the size of the result along `dim`, if it is known: it is checked.
 
     Example::
 
@@ -309,7 +309,10 @@ def repeat_interleave(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {array.shape[0]} and "
             f"input.size({d}) = {size}"
         )
-    return index_select(input, d, beside(as_int64(np.repeat(np.arange(size), as_intp(array))), input))
+    places = as_int64(np.repeat(np.arange(size), as_intp(array)))
+    if output_size is not None and output_size != places.shape[0]:
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {places.shape[0]} but got {output_size}")
+    return index_select(input, d, beside(places, input))
 
 
 @linear(input=lambda g: g, node="CloneBackward0", data_movement=True)
