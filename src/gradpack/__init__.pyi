@@ -178,7 +178,7 @@ def addr_(input: Tensor, vec1: Tensor, vec2: Tensor, *, beta: _Scalar = 1, alpha
 def adjoint(input: Tensor) -> Tensor:
     """Transpose the last two dimensions, and conjugate."""
 def affine_grid_generator(theta: Tensor, size: _int | Sequence[_int], align_corners: _bool) -> Tensor:
-    """The grid for `grid_sample` that an affine map of coordinates makes."""
+    """The grid for `grid_sample` that affine maps of coordinates make: `nn.functional.affine_grid` without its checks."""
 def alias_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of a tensor, row-major."""
 def all(
@@ -243,7 +243,7 @@ def arange(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """`start, start + step, ...` up to but excluding `end`; `arange(n)` starts at 0."""
+    """The numbers `start, start + step, ...` up to but excluding `end`; `arange(n)` starts at 0."""
 def arccos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose cosine is `input`: NaN outside of [-1, 1]."""
 def arccos_(input: Tensor) -> Tensor:
@@ -313,7 +313,7 @@ def as_strided_(
     stride: _int | Sequence[_int],
     storage_offset: _int | None = None,
 ) -> Tensor:
-    """`input.as_strided_(...)` as a function."""
+    """Give `input` another size, stride and offset in its storage, in place: `input.as_strided_(...)` as a function."""
 def as_strided_copy(
     input: Tensor,
     size: _int | Sequence[_int],
@@ -332,7 +332,7 @@ def as_strided_scatter(
 ) -> Tensor:
     """A copy of `input` with `src` written at the elements that `as_strided` reads."""
 def as_tensor(data: Any, dtype: _dtype | None = None, device: _Device | None = None) -> Tensor:
-    """`data` as a tensor, sharing its memory and history where possible."""
+    """`data` as a tensor: itself, or a tensor that shares its memory, where that is possible; else a copy."""
 def asarray(
     obj: Any,
     *,
@@ -432,7 +432,7 @@ def bernoulli(
 ) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows."""
 def bernoulli_(self: Tensor, p: Tensor | _float = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fill with zeros and ones."""
+    """Fill with zeros and ones, drawn independently, in place."""
 bfloat16: _dtype
 from .nn._functional.top_level import bilinear as bilinear
 def binary_cross_entropy_with_logits(
@@ -446,7 +446,7 @@ def binary_cross_entropy_with_logits(
 def bincount(input: Tensor, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
     """How often each whole number occurs in a vector."""
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Binomial numbers: how often something of probability `prob` happens in `count` trials."""
+    """Draw binomial numbers: how often something of probability `prob` happens in `count` trials."""
 def bitwise_and(input: Tensor | _Scalar, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
     """The bits that both have; for bool, `logical_and`."""
 def bitwise_and_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
@@ -489,7 +489,7 @@ def blackman_window(
 def block_diag(*tensors: Tensor | Sequence[Tensor]) -> Tensor:
     """A matrix with the given ones along its diagonal; a vector counts as a row, a number as a 1x1 matrix."""
 def bmm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Products of two batches of matrices."""
+    """The products of two batches of matrices, one by one. Nothing is broadcast: see `matmul`."""
 bool: _dtype
 def broadcast_shapes(*shapes: _int | Sequence[_int]) -> Size:
     """The shape that several shapes broadcast to."""
@@ -535,14 +535,16 @@ def channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The first channel of each of `groups` groups, then the second of each, and so on."""
 channels_last: _memory_format
 channels_last_3d: _memory_format
-def cholesky(input: Tensor, upper: _bool = False) -> Tensor:
-    """The Cholesky factor: `linalg.cholesky`."""
-def cholesky_inverse(input: Tensor, upper: _bool = False) -> Tensor:
+def cholesky(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+    """The Cholesky factor of positive definite matrices: `linalg.cholesky`."""
+def cholesky_inverse(input: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
     """The inverse of `A`, where `input` is the Cholesky factor of it."""
-def cholesky_solve(input: Tensor, input2: Tensor, upper: _bool = False) -> Tensor:
+def cholesky_solve(
+    input: Tensor, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """`X` with `A @ X = input`, where `input2` is the Cholesky factor of `A`."""
 def chunk(input: Tensor, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-    """At most `chunks` parts of equal size along a dimension, the last one smaller. Views."""
+    """Split along a dimension into at most `chunks` parts of equal size, of which the last may be smaller. Views."""
 def clamp(
     input: Tensor,
     min: Tensor | _Scalar | None = None,
@@ -606,7 +608,7 @@ def conj_physical(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def conj_physical_(input: Tensor) -> Tensor:
     """In-place form of `conj_physical`: writes the result into this tensor and returns it."""
 def constant_pad_nd(input: Tensor, pad: Sequence[_int], value: Tensor | _Scalar = 0) -> Tensor:
-    """The tensor with a constant around it: `pad` names pairs (before, after) from the last dimension on."""
+    """The tensor with a constant around it."""
 contiguous_format: _memory_format
 def conv1d(
     input: Tensor,
@@ -617,7 +619,7 @@ def conv1d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along one dimension."""
+    """Slide a kernel along one dimension of signals with channels: a convolution, as networks have it."""
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -627,7 +629,7 @@ def conv2d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along two dimensions: `conv1d`, with input (batch, channels, height, width)."""
+    """Slide a kernel along height and width of signals with channels: a convolution, as networks have it."""
 def conv3d(
     input: Tensor,
     weight: Tensor,
@@ -637,9 +639,9 @@ def conv3d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along three dimensions: `conv1d`, with input (batch, channels, depth, height, width)."""
+    """Slide a kernel along depth, height and width of signals with channels: a convolution, as networks have it."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
-    """A convolution along time of input (time, batch, channels) with weight (kernel, channels, out channels)."""
+    """A convolution along time of sequences whose first dimension is time."""
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -650,7 +652,7 @@ def conv_transpose1d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along one dimension: the gradient of `conv1d` by its input."""
+    """The transposed convolution along one dimension: the gradient of a convolution by its input."""
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -661,7 +663,7 @@ def conv_transpose2d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along two dimensions: see `conv_transpose1d`."""
+    """The transposed convolution along height and width: the gradient of a convolution by its input."""
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,
@@ -672,7 +674,7 @@ def conv_transpose3d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along three dimensions: see `conv_transpose1d`."""
+    """The transposed convolution along depth, height and width: the gradient of a convolution by its input."""
 def convolution(
     input: Tensor,
     weight: Tensor,
@@ -713,7 +715,9 @@ def cov(
     input: Tensor, *, correction: _int = 1, fweights: Tensor | None = None, aweights: Tensor | None = None
 ) -> Tensor:
     """The covariance matrix of variables (rows), from observations (columns)."""
-def cross(input: Tensor, other: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+def cross(
+    input: Tensor, other: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
+) -> Tensor:
     """The cross product along `dim`, by default the first dimension of size 3."""
 def ctc_loss(
     log_probs: Tensor,
@@ -740,7 +744,7 @@ def cumsum(input: Tensor, dim: _int, *, dtype: _dtype | None = None, out: Tensor
 def cumsum_(self: Tensor, dim: _int | Sequence[_int], *, dtype: _dtype | None = None) -> Tensor:
     """In-place form of `cumsum`."""
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
-    """The integrals up to each sample but the first, by the trapezoid rule: as `trapezoid`."""
+    """The integrals up to each sample but the first, by the trapezoid rule: see `trapezoid`."""
 from .ops.random.generator import default_generator as default_generator
 def deg2rad(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Degrees as radians."""
@@ -751,7 +755,7 @@ def det(input: Tensor) -> Tensor:
 def detach(input: Tensor) -> Tensor:
     """A view of the same storage, detached from the graph."""
 def detach_(input: Tensor) -> Tensor:
-    """`input.detach_(...)` as a function."""
+    """Take `input` out of the graph that made it, in place, and return it: `input.detach_()` as a function."""
 def detach_copy(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """A copy of a tensor. As in torch it is not detached, despite its name: gradients flow to `input`."""
 def diag(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -802,7 +806,7 @@ def divide(
 def divide_(self: Tensor, other: Tensor, *, rounding_mode: str | None = None) -> Tensor:
     """In-place form of `div`: writes the result into this tensor and returns it."""
 def dot(input: Tensor, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Sum of the products of two vectors (no conjugate)."""
+    """The sum of the products of two vectors. The first is not conjugated: see `vdot`."""
 double: _dtype
 def dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, if `train`."""
@@ -818,10 +822,10 @@ def dsplit(
     """Parts along the third dimension. Views."""
 def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join along the third dimension."""
-def eig(self: Tensor, eigenvectors: _bool = False) -> NoReturn:
+def eig(self: Tensor, eigenvectors: _bool = False, *, e: Any = None, v: Any = None) -> NoReturn:
     """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
 def einsum(equation: str | Tensor, *operands: Any) -> Tensor:
-    """Sum of products written with one letter for each dimension."""
+    """Sums of products of tensors whose dimensions have letters: Einstein's notation."""
 from .nn._functional.top_level import embedding as embedding
 def embedding_bag(
     weight: Tensor,
@@ -879,7 +883,7 @@ def empty_strided(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """An uninitialised tensor with given strides, in elements."""
+    """A tensor of no particular values with given strides."""
 def eq(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
     """Where `input == other`; NaN equals nothing."""
 def eq_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
@@ -925,7 +929,7 @@ def eye(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """The identity matrix, `n` by `m`."""
+    """A matrix with ones on the diagonal and zeros elsewhere."""
 def feature_alpha_dropout(input: Tensor, p: _float, train: _bool) -> Tensor:
     """`alpha_dropout` of whole channels (dimension 1)."""
 def feature_alpha_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
@@ -937,13 +941,13 @@ def feature_dropout_(input: Tensor, p: _float, train: _bool) -> Tensor:
 def fill(input: Tensor, value: Tensor | _Scalar) -> Tensor:
     """A tensor like `input` with one value everywhere: a number, or a 0-dim tensor."""
 def fill_(input: Tensor, value: Tensor | _Scalar) -> Tensor:
-    """`input.fill_(...)` as a function."""
+    """Write a value into all elements of `input` and return it: `input.fill_(value)` as a function."""
 def fix(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The next whole number towards 0."""
 def fix_(input: Tensor) -> Tensor:
     """In-place form of `trunc`: writes the result into this tensor and returns it."""
 def flatten(input: Tensor, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-    """Join a range of dimensions into one."""
+    """Join a range of dimensions into one. A view where the strides allow, else a copy."""
 def flip(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """Reverse the order along dimensions."""
 def fliplr(input: Tensor) -> Tensor:
@@ -986,7 +990,9 @@ def frac_(input: Tensor) -> Tensor:
     """In-place form of `frac`: writes the result into this tensor and returns it."""
 def frexp(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.frexp:
     """`input` as `mantissa * 2 ** exponent` with a mantissa from 0.5 to 1, as a named tuple (mantissa, exponent)."""
-def frobenius_norm(input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False) -> Tensor:
+def frobenius_norm(
+    input: Tensor, dim: _int | Sequence[_int] = ..., keepdim: _bool = False, *, out: Tensor | None = None
+) -> Tensor:
     """The 2-norm of all elements along dimensions."""
 def from_dlpack(ext_tensor: Any, *, device: _Device | None = None, copy: _bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's."""
@@ -1007,7 +1013,7 @@ def full(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """A tensor filled with one value, which determines the default dtype."""
+    """A tensor filled with one value."""
 def full_like(
     input: Tensor,
     fill_value: _Scalar,
@@ -1032,7 +1038,7 @@ def ge(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = None) -> 
     """Where `input >= other`."""
 def ge_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
     """In-place form of `ge`: writes the result into this tensor and returns it."""
-def geqrf(input: Tensor) -> return_types.geqrf:
+def geqrf(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.geqrf:
     """The QR factorization as `orgqr` and `ormqr` take it, as a named tuple (a, tau). It has no gradient."""
 def ger(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """All products of elements of two vectors."""
@@ -1138,7 +1144,7 @@ def hann_window(
 ) -> Tensor:
     """The Hann window: `sin(pi * k / n) ** 2`."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """`input` where its absolute value exceeds `lambd`, zero elsewhere."""
+    """`input` where its absolute value exceeds `lambd`, else `0`."""
 def hash_tensor(
     input: Tensor,
     dim: _int | Sequence[_int] = ...,
@@ -1268,13 +1274,13 @@ def instance_norm(
     eps: _float,
     cudnn_enabled: _bool = True,
 ) -> Tensor:
-    """`batch_norm` of each element of the batch by itself."""
+    """Bring each channel of each element of the batch, over space, to mean 0 and variance 1, then scale and shift it."""
 int: _dtype
 int16: _dtype
 int32: _dtype
 int64: _dtype
 int8: _dtype
-def inverse(input: Tensor) -> Tensor:
+def inverse(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of square matrices: `linalg.inv`."""
 from .autograd.anomaly_mode import is_anomaly_check_nan_enabled as is_anomaly_check_nan_enabled
 from .autograd.anomaly_mode import is_anomaly_enabled as is_anomaly_enabled
@@ -1363,7 +1369,7 @@ def kaiser_window(
     """The Kaiser window: `i0(beta * sqrt(1 - (2 * k / n - 1) ** 2)) / i0(beta)`. Needs SciPy (the extra `special`)."""
 def kl_div(input: Tensor, target: Tensor, reduction: _int = 0, *, log_target: _bool = False) -> Tensor:
     """`target * (log(target) - input)`: the divergence of log-probabilities `input` from `target`."""
-def kron(input: Tensor, other: Tensor) -> Tensor:
+def kron(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The Kronecker product: `input` with each element replaced by its product with `other`."""
 def kthvalue(
     input: Tensor, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None
@@ -1545,10 +1551,15 @@ def lu(
 ) -> tuple[Tensor, Tensor, Tensor]: ...
 @overload
 def lu(A: Tensor, pivot: _bool = True, get_infos: _bool = False, out: Tensor | None = None) -> Any: ...
-def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-    """`linalg.lu_solve(LU_data, LU_pivots, input)`."""
+def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
+    """`X` with `A @ X = input`, by the factors of `A`: `linalg.lu_solve(LU_data, LU_pivots, input)`."""
 def lu_unpack(
-    LU_data: Tensor, LU_pivots: Tensor, unpack_data: _bool = True, unpack_pivots: _bool = True
+    LU_data: Tensor,
+    LU_pivots: Tensor,
+    unpack_data: _bool = True,
+    unpack_pivots: _bool = True,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.lu_unpack:
     """The factors that `linalg.lu_factor` gives in one matrix, as a named tuple (P, L, U)."""
 def manual_seed(seed: SupportsInt) -> Generator:
@@ -1570,11 +1581,11 @@ def masked_scatter_(input: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 def masked_select(input: Tensor, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements of `input` where `mask` holds, in one dimension; tensor and mask are broadcast."""
 def matmul(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Matrix product, batched over leading dimensions; vectors count as one row or column."""
+    """The matrix product of two tensors: also `input @ other`."""
 def matrix_exp(input: Tensor) -> Tensor:
     """The exponential of square matrices: `linalg.matrix_exp`."""
-def matrix_power(input: Tensor, n: _int) -> Tensor:
-    """`linalg.matrix_power`."""
+def matrix_power(input: Tensor, n: _int, *, out: Tensor | None = None) -> Tensor:
+    """A whole power of square matrices: `linalg.matrix_power`."""
 def matrix_rank(
     input: Tensor,
     tol: Tensor | _float | None = None,
@@ -1657,15 +1668,15 @@ def min(input: Tensor, other: Tensor, *, out: Tensor | None = ...) -> Tensor: ..
 def minimum(input: Tensor, other: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The smaller of two elements: as `maximum`."""
 def mm(input: Tensor, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """Product of two matrices, without broadcasting."""
+    """The product of two matrices. Nothing is broadcast: see `matmul`."""
 def mode(
     input: Tensor, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None
 ) -> return_types.mode:
     """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices)."""
 def moveaxis(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-    """Move dimensions to other places."""
+    """A view with some dimensions at other places; the others keep their order."""
 def movedim(input: Tensor, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-    """Move dimensions to other places."""
+    """A view with some dimensions at other places; the others keep their order."""
 def msort(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The elements sorted along the first dimension."""
 def mul(input: Tensor | _Scalar, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
@@ -1760,7 +1771,7 @@ def native_batch_norm(
 def native_channel_shuffle(input: Tensor, groups: _int) -> Tensor:
     """The first channel of each of `groups` groups, then the second of each, and so on."""
 def native_dropout(input: Tensor, p: _float, train: _bool | None) -> tuple[Tensor, Tensor]:
-    """`dropout`, and which elements it keeps."""
+    """`dropout`, and which elements it keeps: a tuple of two tensors."""
 def native_group_norm(
     input: Tensor,
     weight: Tensor | None,
@@ -1771,7 +1782,7 @@ def native_group_norm(
     group: _int,
     eps: _float,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`group_norm` of (N, C, *) with `HxW` places, and the mean and 1 / standard deviation of each group."""
+    """`group_norm`, and the mean and 1 / standard deviation of each group: a tuple of three tensors."""
 def native_layer_norm(
     input: Tensor,
     normalized_shape: _int | Sequence[_int],
@@ -1817,7 +1828,7 @@ def norm(
 ) -> Tensor:
     """The norm of all elements as a vector, or of the vectors along dimensions."""
 def norm_except_dim(v: Tensor, pow: _int = 2, dim: _int = 0) -> Tensor:
-    """The norm over all dimensions but one, which keeps its place; over all for `dim=-1`."""
+    """The norm over all dimensions but one, which keeps its place."""
 def normal(
     mean: Tensor | _float,
     std: Tensor | _float = 1.0,
@@ -1831,17 +1842,21 @@ def normal(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Normal numbers with given means and standard deviations (numbers or tensors)."""
+    """Normally distributed numbers with given means and standard deviations."""
 def normal_(
     self: Tensor, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fill with normal numbers."""
+    """Fill with normally distributed numbers, in place."""
 def not_equal(input: Tensor, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
     """Where `input != other`."""
 def not_equal_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
     """In-place form of `ne`: writes the result into this tensor and returns it."""
 def nuclear_norm(
-    input: Tensor, dim: _int | Sequence[_int] | None = None, keepdim: _bool = False
+    input: Tensor,
+    dim: _int | Sequence[_int] | None = None,
+    keepdim: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The sum of singular values."""
 def numel(input: Tensor) -> _int:
@@ -1856,7 +1871,7 @@ def ones(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Ones of a shape."""
+    """A tensor of ones."""
 def ones_like(
     input: Tensor,
     *,
@@ -1868,10 +1883,16 @@ def ones_like(
     memory_format: _memory_format | None = None,
 ) -> Tensor:
     """Ones of the shape, dtype and layout of `input`."""
-def orgqr(input: Tensor, input2: Tensor) -> Tensor:
+def orgqr(input: Tensor, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`linalg.householder_product`."""
 def ormqr(
-    input: Tensor, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False
+    input: Tensor,
+    input2: Tensor,
+    input3: Tensor,
+    left: _bool = True,
+    transpose: _bool = False,
+    *,
+    out: Tensor | None = None,
 ) -> Tensor:
     """The product of a matrix with Q, given by Householder vectors, of which all columns are taken."""
 def outer(input: Tensor, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -1887,7 +1908,7 @@ def pca_lowrank(
 def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
     """The p-norm distances between each two rows of a matrix, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
 def permute(input: Tensor, dims: _int | Sequence[_int]) -> Tensor:
-    """Reorder the dimensions."""
+    """A view with the dimensions in another order."""
 def permute_copy(input: Tensor, dims: _int | Sequence[_int], *, out: Tensor | None = None) -> Tensor:
     """Return a copy of the view that `permute` returns."""
 def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
@@ -1895,7 +1916,7 @@ def pinverse(input: Tensor, rcond: _float = 1e-15) -> Tensor:
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """Images `upscale_factor` times as high and wide, of that many squared fewer channels (arXiv 1609.05158)."""
 def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
-    """The inverse of `pixel_shuffle`."""
+    """The inverse of `pixel_shuffle`: images of fewer pixels and more channels."""
 def poisson(input: Tensor, generator: Generator | None = None) -> Tensor:
     """Poisson numbers with the rates in `input`; the gradient is zero."""
 def poisson_nll_loss(
@@ -1903,7 +1924,7 @@ def poisson_nll_loss(
 ) -> Tensor:
     """The negative log likelihood of counts under Poisson distributions of given rates."""
 def polar(abs: Tensor, angle: Tensor, *, out: Tensor | None = None) -> Tensor:
-    """A complex tensor from absolute values and angles."""
+    """A complex tensor from absolute values and angles: `abs * cos(angle) + 1j * abs * sin(angle)`."""
 def polygamma(n: _int, input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The n-th derivative of `digamma`. Needs SciPy (the extra `special`)."""
 def polygamma_(self: Tensor, n: _int) -> Tensor:
@@ -1915,7 +1936,7 @@ def pow(input: Tensor | _Scalar, exponent: Tensor | _Scalar, *, out: Tensor | No
 def pow_(input: Tensor, exponent: Tensor | _Scalar) -> Tensor:
     """In-place form of `pow`: writes the result into this tensor and returns it."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1)."""
+    """`input` where it is positive, else `weight * input`, with one weight, or one for each channel (dimension 1)."""
 preserve_format: _memory_format
 def prod(
     input: Tensor,
@@ -1933,8 +1954,8 @@ def put(input: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False)
     """`input` with the elements of `source` written at `index`, flat indices in row-major order."""
 def put_(self: Tensor, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
     """In-place form of `put`: writes only the elements that `index` names."""
-def qr(input: Tensor, some: _bool = True) -> return_types.qr:
-    """`linalg.qr`; `some=False` for all columns of Q."""
+def qr(input: Tensor, some: _bool = True, *, out: Sequence[Tensor] | None = None) -> return_types.qr:
+    """The QR factorization, as a named tuple (Q, R): `linalg.qr` by its old name."""
 def quantile(
     input: Tensor,
     q: Tensor | _float,
@@ -1961,7 +1982,7 @@ def rand(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Uniform numbers in [0, 1)."""
+    """Uniformly distributed numbers from 0 up to, but excluding, 1."""
 def rand_like(
     input: Tensor,
     *,
@@ -1987,7 +2008,7 @@ def randint(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Integers from `low` (inclusive; 0 if only one bound is given) to `high` (exclusive)."""
+    """Integers from `low` up to, but excluding, `high`, each equally likely."""
 def randint_like(
     input: Tensor,
     low: _int | Sequence[_int] | None = None,
@@ -2014,7 +2035,7 @@ def randn(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Standard normal numbers."""
+    """Normally distributed numbers of mean 0 and variance 1."""
 def randn_like(
     input: Tensor,
     *,
@@ -2038,7 +2059,7 @@ def randperm(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """A random order of the integers below `n`."""
+    """The integers from 0 to `n - 1` in random order."""
 def range(
     start: Tensor | _Scalar,
     end: Tensor | _Scalar | None = None,
@@ -2079,13 +2100,13 @@ def repeat_interleave(
     *,
     output_size: _int | None = None,
 ) -> Tensor:
-    """Repeat each element, `repeats` times or as often as it says for each."""
+    """Repeat each element, one copy after the other: `repeats` times, or as often as it says for each."""
 def reshape(input: Tensor, shape: _int | Sequence[_int]) -> Tensor:
-    """The same elements in another shape; one size may be -1. A view where the strides allow."""
+    """The same elements in another shape, in the same order. A view where the strides allow, else a copy."""
 def resize_as_(
     input: Tensor, the_template: Tensor, *, memory_format: _memory_format | None = None
 ) -> Tensor:
-    """`input.resize_as_(...)` as a function."""
+    """Resize `input` to the shape of another tensor, in place: `input.resize_as_(the_template)` as a function."""
 def resolve_conj(input: Tensor) -> Tensor:
     """The tensor itself: conjugates are never postponed here."""
 def resolve_neg(input: Tensor) -> Tensor:
@@ -2098,7 +2119,7 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: _float | None = None,
 ) -> Tensor:
-    """Divide by the root of the mean square over the last dimensions (arXiv 1910.07467)."""
+    """Divide by the root of the mean square over the last dimensions: `input / sqrt(mean(input ** 2) + eps) * weight`."""
 def rnn_relu(
     input: Tensor,
     hx: Tensor | Sequence[Tensor],
@@ -2150,7 +2171,7 @@ def roll(
 ) -> Tensor:
     """Shift elements along dimensions; elements shifted beyond the end re-enter at the beginning."""
 def rot90(input: Tensor, k: _int = 1, dims: _int | Sequence[_int] = ...) -> Tensor:
-    """Rotate by 90 degrees `k` times, from the first of `dims` towards the second."""
+    """Rotate by 90 degrees in a plane, from the first of `dims` towards the second."""
 def round(input: Tensor, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
     """The nearest whole number, the even one of two that are equally near."""
 def round_(input: Tensor, *, decimals: _int = 0) -> Tensor:
@@ -2191,7 +2212,7 @@ def scalar_tensor(
     pin_memory: _bool = False,
     requires_grad: _bool = False,
 ) -> Tensor:
-    """A 0-dim tensor of the default dtype unless another is given."""
+    """A tensor without dimensions, of the default dtype unless another is given."""
 def scatter(
     input: Tensor,
     dim: _int,
@@ -2335,7 +2356,7 @@ def slice_scatter(
     out: Tensor | None = None,
 ) -> Tensor:
     """`input` with `src` at `start:end:step` of a dimension."""
-def slogdet(input: Tensor) -> return_types.slogdet:
+def slogdet(input: Tensor, *, out: Sequence[Tensor] | None = None) -> return_types.slogdet:
     """`linalg.slogdet`."""
 def smm(input: Tensor, mat: Tensor) -> Tensor:
     """A sparse matrix times a dense one, as a sparse tensor. It has no derivative."""
@@ -2393,7 +2414,7 @@ def square(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def square_(input: Tensor) -> Tensor:
     """In-place form of `square`: writes the result into this tensor and returns it."""
 def squeeze(input: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
-    """Drop dimensions of size 1: all, or those in `dim`."""
+    """A view without dimensions of size 1."""
 def squeeze_copy(
     input: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -2415,7 +2436,7 @@ def std(
     correction: _int | _float | None = None,
     out: Tensor | None = None,
 ) -> Tensor:
-    """The standard deviation: the root of `var`, with the same arguments. Its gradient is 0 where it is 0."""
+    """The standard deviation: the root of `var`. Its gradient is 0 where it is 0."""
 def std_mean(
     input: Tensor,
     dim: _int | Sequence[_int] | None = None,
@@ -2461,7 +2482,9 @@ def sum(
     out: Tensor | None = None,
 ) -> Tensor:
     """The sum of all elements, or over one or several dimensions."""
-def svd(input: Tensor, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+def svd(
+    input: Tensor, some: _bool = True, compute_uv: _bool = True, *, out: Sequence[Tensor] | None = None
+) -> return_types.svd:
     """`input = U @ diag(S) @ V^H`, as a named tuple (U, S, V)."""
 def svd_lowrank(
     A: Tensor, q: Tensor | _float = 6, niter: _int = 2, M: Tensor | None = None
@@ -2470,7 +2493,7 @@ def svd_lowrank(
 def swapaxes(input: Tensor, axis0: _int, axis1: _int) -> Tensor:
     """`transpose`, by NumPy's name."""
 def swapdims(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """Exchange two dimensions."""
+    """A view with two dimensions exchanged."""
 from .compat.symbols import sym_float as sym_float
 from .compat.symbols import sym_int as sym_int
 from .compat.symbols import sym_ite as sym_ite
@@ -2526,7 +2549,7 @@ def tensordot(
     dims: _int | Sequence[Sequence[_int]] | Sequence[_int] | Tensor = 2,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Sums of products over several dimensions of both."""
+    """Sums of products over several dimensions of both tensors. The others are those of the result, first those of `a`."""
 def threshold(input: Tensor, threshold: _Scalar, value: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`input` above the threshold, `value` elsewhere; NaN stays."""
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
@@ -2548,7 +2571,7 @@ def topk(
 def trace(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The sum of the main diagonal of a matrix. Integers give int64."""
 def transpose(input: Tensor, dim0: _int, dim1: _int) -> Tensor:
-    """Exchange two dimensions."""
+    """A view with two dimensions exchanged."""
 def transpose_copy(input: Tensor, dim0: _int, dim1: _int, *, out: Tensor | None = None) -> Tensor:
     """Return a copy of the view that `transpose` returns."""
 def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
@@ -2556,7 +2579,13 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: _int =
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: _int = -1) -> Tensor:
     """Another name of `trapezoid`."""
 def triangular_solve(
-    input: Tensor, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+    input: Tensor,
+    A: Tensor,
+    upper: _bool = True,
+    transpose: _bool = False,
+    unitriangular: _bool = False,
+    *,
+    out: Sequence[Tensor] | None = None,
 ) -> return_types.triangular_solve:
     """As `linalg.solve_triangular(A, input)`, as a named tuple (solution, cloned_coefficient)."""
 def tril(input: Tensor, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -2702,7 +2731,7 @@ def unsafe_split_with_sizes(
 ) -> tuple[Tensor, ...]:
     """`split_with_sizes` whose parts may be modified in-place: autograd does not record them as views."""
 def unsqueeze(input: Tensor, dim: _int) -> Tensor:
-    """Insert a dimension of size 1."""
+    """A view with one more dimension, of size 1."""
 def unsqueeze_copy(input: Tensor, dim: _int, *, out: Tensor | None = None) -> Tensor:
     """Return a copy of the view that `unsqueeze` returns."""
 from .base.settings import use_deterministic_algorithms as use_deterministic_algorithms
@@ -2768,7 +2797,7 @@ def xlogy(input: Tensor | _Scalar, other: Tensor | _Scalar, *, out: Tensor | Non
 def xlogy_(input: Tensor, other: Tensor | _Scalar) -> Tensor:
     """In-place form of `xlogy`: writes the result into this tensor and returns it."""
 def zero_(input: Tensor) -> Tensor:
-    """`input.zero_(...)` as a function."""
+    """Write zeros into all elements of `input` and return it: `input.zero_()` as a function."""
 def zeros(
     *sizes: _int | Sequence[_int],
     size: _int | Sequence[_int] | None = None,
@@ -2779,7 +2808,7 @@ def zeros(
     requires_grad: _bool = False,
     pin_memory: _bool = False,
 ) -> Tensor:
-    """Zeros of a shape."""
+    """A tensor of zeros."""
 def zeros_like(
     input: Tensor,
     *,

@@ -71,6 +71,17 @@ def test_late_signatures_are_signatures():
     assert "out" not in inspect.signature(torch.transpose).parameters  # a view
 
 
+def test_functions_of_linear_algebra_show_where_the_result_goes():
+    for name in ("cholesky", "det", "eigh", "norm", "qr", "solve", "svdvals", "vecdot", "vector_norm"):
+        shown = inspect.signature(getattr(torch.linalg, name)).parameters["out"]
+        assert shown.kind is Parameter.KEYWORD_ONLY and shown.default is None, name
+    assert list(inspect.signature(torch.lu_unpack).parameters)[-1] == "out"
+    for name in ("diagonal", "vander"):
+        assert "out" not in inspect.signature(getattr(torch.linalg, name)).parameters
+    with pytest.raises(TypeError, match="unexpected keyword argument 'out'"):
+        torch.linalg.vander(torch.ones(2), out=torch.empty(0))
+
+
 def test_signatures_are_made_when_they_are_asked_for():
     code = (
         "import gradpack as torch\ntorch.sin(torch.ones(2)).add_(1)\n"

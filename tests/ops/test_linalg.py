@@ -70,7 +70,7 @@ def test_eigenvalues_of_lobpcg_are_exact():
     values, vectors = torch.lobpcg(a, k=2, B=2 * torch.eye(9, dtype=torch.float64), largest=False)
     assert values.tolist() == pytest.approx([0.5, 1.0], abs=1e-12)
     assert torch.allclose(a @ vectors, 2 * vectors * values)
-    with pytest.raises(ValueError, match="LPBPCG algorithm is not applicable"):
+    with pytest.raises(ValueError, match="LOBPCG algorithm is not applicable"):
         torch.lobpcg(a, k=4)
 
 

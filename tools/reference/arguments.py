@@ -10,7 +10,7 @@ ARGUMENTS = {
     "dims": "the dimensions; negative ones count from the last.",
     "keepdim": "whether the result keeps reduced dimensions, with size 1.",
     "dtype": "the dtype of the result.",
-    "layout": "`torch.strided`: tensors are dense.",
+    "layout": "the layout of the result: `torch.strided`, or None for it.",
     "device": "the device of the result; None for the default device.",
     "requires_grad": "whether autograd records what is done with the result.",
     "pin_memory": "whether the memory is to be page-locked; of no effect on the CPU.",
@@ -64,7 +64,7 @@ ARGUMENTS = {
     "beta": "the factor of `input`.",
     "A": "a matrix, or a batch of them.",
     "B": "a matrix, or a batch of them.",
-    "upper": "whether the upper triangle is used.",
+    "upper": "whether the upper triangle is used rather than the lower one.",
     "driver": "None: there is a choice of drivers on CUDA only.",
     "validate_args": "whether to check parameters and values; None for the default.",
     "params": "tensors, pairs of name and tensor, or dicts with `params` and options of their own.",
@@ -212,7 +212,6 @@ ARGUMENTS = {
     "chunks": "the number of parts.",
     "boundaries": "the boundaries of buckets: ascending.",
     "sorted_sequence": "a sequence that ascends along the last dimension.",
-    "right": "which side: see above.",
     "largest": "the largest rather than the smallest.",
     "interpolation": "how to interpolate between neighbours.",
     "q": "the quantiles, between 0 and 1.",
@@ -254,3 +253,25 @@ ARGUMENTS = {
     "scale_tril": "the lower Cholesky factor of the covariance; instead of it.",
     "temperature": "the temperature of the relaxation.",
 }
+
+# The same of layers, where they mean something else.
+OF_LAYERS = {
+    "bias": "whether there is a bias that is learned.",
+    "device": "the device of the parameters; None for the default device.",
+    "dtype": "the dtype of the parameters; None for the default dtype.",
+    "dropout": "the probability of zeroing an element, in training.",
+}
+
+# The same of functions of a module, where they have a meaning of their own.
+OF_MODULE = {
+    "special": {"n": "the order.", "x": "where to evaluate the function."},
+    "fft": {"n": "the number of points: the input is cut, or filled with zeros, to it; None for its size."},
+    "masked": {"mask": "the elements that take part, as bools: of a shape that broadcasts; None for all."},
+    "nn.init": {"tensor": "the tensor to fill.", "a": "the lower bound.", "b": "the upper bound."},
+}
+
+# Layers that are applied element by element, whose docstrings do not repeat what that means for shapes.
+ELEMENTWISE = frozenset(
+    "CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU RReLU ReLU ReLU6 SELU "
+    "SiLU Sigmoid Softplus Softshrink Softsign Tanh Tanhshrink Threshold".split()
+)

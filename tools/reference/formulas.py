@@ -25,9 +25,27 @@ _WEIGHT: dict[type, int] = {ast.Add: 1, ast.Sub: 1, ast.Mult: 2, ast.MatMult: 2,
 _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 
+# What stands around code that says all of what a function does, rather than a part of it, or one case of several.
+_BEFORE = re.compile(r"(^|\n\n|: |\b(with|difference|network|density is) )$")
+_AFTER = re.compile(
+    r"(?![^.]*\b(where|else|elsewhere|below|above|pairs|up to)\b)"
+    r"([.,:;\n]|$| (along|over|batched|of|element|for|with|in|at)\b)"
+)
+
+
+# Two cases, as in "`x` where it is positive, else `slope * x`": the first formula, when it holds, and the other one.
+_CASES = re.compile(r"(?:^|\n\n)`([^`\n]+)` where ([^.]+?), else `([^`\n]+)`")
+
+
 def formula(text: str) -> str:
     """Return the first formula in a text as MathML; empty if there is none, or none that can be drawn."""
-    for code in _CODE.findall(text):
+    cases = _CASES.search(text)
+    if cases:
+        return _two_cases(*cases.groups())
+    for found in _CODE.finditer(text):
+        code = found[1]
+        if not _BEFORE.search(text[: found.start()]) or not _AFTER.match(text[found.end() :]):
+            continue
         try:
             tree = ast.parse(code).body
         except SyntaxError:
@@ -41,6 +59,18 @@ def formula(text: str) -> str:
         except NotImplementedError:
             continue
     return ""
+
+
+def _two_cases(first: str, when: str, second: str) -> str:
+    """Return a brace with two lines; empty if one of them is no expression."""
+    try:
+        drawn = [_row(ast.parse(code, mode="eval").body) for code in (first, second)]
+    except (SyntaxError, NotImplementedError):
+        return ""
+    said = escape(re.sub(r"\s+", " ", when.replace("`", "")))
+    lines = zip(drawn, (f"where {said}", "elsewhere"), strict=True)
+    rows = "".join(f"<mtr><mtd>{row}</mtd><mtd><mtext>{text}</mtext></mtd></mtr>" for row, text in lines)
+    return f'<math display="block"><mrow><mo>{{</mo><mtable columnalign="left left">{rows}</mtable></mrow></math>'
 
 
 def _statement(node: ast.stmt) -> str:

@@ -14,7 +14,7 @@ from gradpack import distributions, nn, optim
 from gradpack.declare.op import REGISTRY
 
 from . import docstrings, signatures
-from .arguments import ARGUMENTS
+from .arguments import ARGUMENTS, ELEMENTWISE, OF_LAYERS, OF_MODULE
 from .formulas import formula
 from .names import MODULES, Entry, entries, index_page
 
@@ -47,10 +47,12 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     if texts:
         parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
     parts += [_block(text) for text in docs.text]
-    drawn = formula("\n".join(docs.text))
+    drawn = formula("\n\n".join(docs.text))
     if drawn:
         parts.append(f'<div class="formula">{drawn}</div>')
-    parts += _arguments(entry, docs, texts)
+    parts += _arguments(entry, texts)
+    if entry.module == "nn" and entry.name in ELEMENTWISE:
+        docs.sections["Shape"] = ["input: any.", "output: that of the input."]
     for section, title in (("Attributes", "Attributes"), ("Shape", "Shapes")):
         arguments = {p.name for p in signatures.parameters(texts)}
         items = [(n, t) for n, t in docs.items(section) if not set(n.split(", ")) <= arguments]
@@ -78,7 +80,13 @@ def described(entry: Entry) -> list[tuple[str, str]]:
     """Return the parameters of a function and what is said of each: empty text where nothing is known."""
     said = _said(docstrings.read(entry.value))
     named = signatures.parameters(signatures.definitions(entry))
-    return [(p.name, said.get(p.name.lstrip("*"), ARGUMENTS.get(p.name, ""))) for p in named]
+    return [(p.name, said.get(p.name.lstrip("*"), _usual(entry, p.name))) for p in named]
+
+
+def _usual(entry: Entry, name: str) -> str:
+    if isinstance(entry.value, type) and issubclass(entry.value, nn.Module) and name in OF_LAYERS:
+        return OF_LAYERS[name]
+    return OF_MODULE.get(entry.module, {}).get(name) or ARGUMENTS.get(name, "")
 
 
 def _said(docs: docstrings.Docs) -> dict[str, str]:
@@ -90,13 +98,13 @@ def _said(docs: docstrings.Docs) -> dict[str, str]:
     return found
 
 
-def _arguments(entry: Entry, docs: docstrings.Docs, texts: list[str]) -> list[str]:
-    said = _said(docs)
+def _arguments(entry: Entry, texts: list[str]) -> list[str]:
+    meanings = dict(described(entry))
     rows = []
     for p in signatures.parameters(texts):
-        text = said.get(p.name.lstrip("*"), ARGUMENTS.get(p.name, ""))
         kind = f"`{_no_bar(p.type)}`" if p.type and p.type != "Any" else ""
-        rows.append((f"`{p.name}`", kind, f"`{_no_bar(p.default)}`" if p.default else "", _cell(text)))
+        default = f"`{_no_bar(p.default)}`" if p.default else ""
+        rows.append((f"`{p.name}`", kind, default, _cell(meanings[p.name])))
     return _table("Arguments", ("Name", "Type", "Default", "Meaning"), rows)
 
 
@@ -138,9 +146,11 @@ def _members(value: type) -> list[str]:
             known = _described_property(value, name)
         if not (callable(known) or isinstance(member, property)) or not inspect.getdoc(known):
             continue
-        call = "" if isinstance(member, property) else "()"
-        first = docstrings.read(known).summary.partition("\n\n")[0]
-        rows.append((f"`{name}{call}`", _cell(first)))
+        call = "" if isinstance(member, property) else signatures.call_of(known)
+        if known.__doc__ or not hasattr(base, name):
+            rows.append((f"`{name}{call}`", _cell(docstrings.read(known).summary.partition("\n\n")[0])))
+        elif name == "forward":  # a docstring of its own would say what that of the class says
+            rows.append((f"`{name}{call}`", "What a call of the module does."))
     found = _table("Methods", ("Name", "Meaning"), rows)
     if base is not object:
         found.append(f"{'And those' if rows else 'Methods: those'} of `{base.__name__}`.")

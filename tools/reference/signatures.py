@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, EnumType
 from functools import cache
@@ -17,6 +18,21 @@ from tools.stubs.signatures import function_text
 from .names import Entry
 
 _WIDTH = 88
+_SHORTENED = {
+    "_Sizes": "int | Sequence[int]",
+    "_tensor_or_tensors": "Tensor | Iterable[Tensor]",
+    "_FactorOfEpoch": "Callable[[int], float]",
+}
+_SHORT = (bool, int, float, str, tuple, type(None))
+# By module: the group of overloads, or the module, as the stub files name them.
+_OWN = {
+    "": "functions",
+    "Tensor": "methods",
+    "nn.functional": "functional",
+    "linalg": "linalg",
+    "fft": "fft",
+    "special": "special",
+}
 
 
 @dataclass(frozen=True)
@@ -38,22 +54,44 @@ def definitions(entry: Entry) -> list[str]:
     text = ""
     if isinstance(entry.value, EnumType):
         return []
-    if isinstance(entry.value, FunctionType) and entry.module in {"", "nn.functional", "linalg", "fft", "special"}:
-        own = entry.module.rpartition(".")[2]
-        text = function_text(entry.name, entry.value, _result_types(), own=own)
+    if isinstance(entry.value, FunctionType) and entry.module in _OWN:
+        method = entry.module == "Tensor"
+        text = function_text(entry.name, entry.value, _result_types(), method=method, own=_OWN[entry.module])
     if not text:
         text = _inspected(entry)
     try:
         tree = ast.parse(text)
     except SyntaxError:
         tree = ast.parse(_inspected(entry))
-    return [_plain(ast.unparse(_head(node))) for node in tree.body if isinstance(node, ast.FunctionDef)]
+    taken = _taken(entry.value)
+    return [_plain(ast.unparse(_head(node, taken))) for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
-def _head(node: ast.FunctionDef) -> ast.FunctionDef:
+def _taken(value: Any) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(value).parameters
+    except (TypeError, ValueError):
+        return {}
+
+
+def _head(node: ast.FunctionDef, taken: Mapping[str, inspect.Parameter]) -> ast.FunctionDef:
+    """Return a definition without its body, with the defaults that overloads leave out."""
     node.body = [ast.Expr(ast.Constant(...))]
     node.decorator_list = []
+    a = node.args
+    positional = [*a.posonlyargs, *a.args]
+    places = positional[len(positional) - len(a.defaults) :]
+    a.defaults = [_default(taken.get(arg.arg), arg, d) or d for arg, d in zip(places, a.defaults, strict=True)]
+    a.kw_defaults = [_default(taken.get(arg.arg), arg, d) for arg, d in zip(a.kwonlyargs, a.kw_defaults, strict=True)]
     return node
+
+
+def _default(real: inspect.Parameter | None, arg: ast.arg, shown: ast.expr | None) -> ast.expr | None:
+    if real is None or shown is None or ast.unparse(shown) != "..." or not isinstance(real.default, _SHORT):
+        return shown
+    only_bool = arg.annotation is not None and ast.unparse(arg.annotation) in ("bool", "_bool")
+    value = bool(real.default) if only_bool else real.default
+    return ast.parse(repr(value), mode="eval").body
 
 
 def _inspected(entry: Entry) -> str:
@@ -78,6 +116,17 @@ def _inspected(entry: Entry) -> str:
     except SyntaxError:
         return ""
     return text
+
+
+def call_of(function: Any) -> str:
+    """Return the parameters of a method as a call shows them, such as `(input, hx=None)`."""
+    parts = []
+    for p in _taken(function).values():
+        if p.name == "self" or p.name[0] == "_":
+            continue
+        stars = "*" if p.kind is p.VAR_POSITIONAL else "**" if p.kind is p.VAR_KEYWORD else ""
+        parts.append(f"{stars}{p.name}" + ("" if p.default is p.empty else f"={_Shown(p.default)!r}"))
+    return f"({', '.join(parts)})"
 
 
 class _Shown:
@@ -111,6 +160,8 @@ _TYPES = {"int", "float", "bool", "str", "complex", "object", "None", "bytes"}
 def _plain(text: str) -> str:
     """Return a definition as users write the types, in lines that fit a page."""
     text = re.sub(r"\b_(bool|int|float|complex|dtype|layout|Device|memory_format|Index)\b", r"\1", text)
+    for short, long in _SHORTENED.items():
+        text = re.sub(rf"'?\b{short}\b'?", long, text)
     text = re.sub(r"\b_Scalar\b", "Number", text).replace("'Array'", "Tensor").replace("Array", "Tensor")
     text = re.sub(r"\.\.\.$", "", text.replace(":\n    ...", "").removeprefix("def ")).strip()
     tree = ast.parse(f"def {text}: ...").body[0]

@@ -219,6 +219,10 @@ def is_anomaly_check_nan_enabled() -> bool:
 def set_anomaly_enabled(enabled: bool, check_nan: bool = True) -> None:
     """Switch anomaly detection on or off.
 
+    Args:
+        enabled: whether backward passes name the operation whose backward failed, and the line that called it.
+        check_nan: whether NaN in a gradient is an error then.
+
     Raises:
         TypeError: for anything but booleans.
 

@@ -219,9 +219,29 @@ def _tensor_backward(
     create_graph: bool = False,
     inputs: Sequence[Any] | None = None,
 ) -> None:
-    """Add the gradients of this tensor to the `.grad` of the leaves it was computed from.
+    """Add the gradients of this tensor to the `.grad` of the leaves it was computed from: see `autograd.backward`.
 
-    See `gradpack.autograd.backward`.
+    Args:
+        gradient: the gradient of a loss by this tensor, of its shape; None for a tensor of one element.
+        retain_graph: keep what is needed to go backward again. Default: the value of `create_graph`.
+        create_graph: record the backward, so that gradients can be differentiated.
+        inputs: accumulate into these only; None for all leaves.
+
+    Raises:
+        RuntimeError: if the tensor does not require grad, `gradient` is missing or of the wrong shape, or the graph was
+            freed by an earlier backward.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+        >>> loss = (w * w).sum()
+        >>> loss.backward()
+        >>> w.grad
+        tensor([2., 4.])
+        >>> (w * 3).backward(torch.tensor([1.0, 10.0]))  # not one number: what is the gradient of each?
+        >>> w.grad  # added up
+        tensor([ 5., 34.])
     """
     edge = self._edge if self._view is None else self._current_edge()
     if (

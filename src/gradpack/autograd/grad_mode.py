@@ -66,7 +66,10 @@ class _NoArguments(ModeManager):
 
 
 class no_grad(_NoArguments):  # noqa: N801 - torch's name
-    """Disable gradient calculation: results of operations do not require grad.
+    """Disable gradient calculation, as a context manager or a decorator: results of operations do not require grad.
+
+    Args:
+        orig_func: the function, for use as a decorator without parentheses.
 
     Example::
 
@@ -76,6 +79,11 @@ class no_grad(_NoArguments):  # noqa: N801 - torch's name
         ...     y = x * 2
         >>> y.requires_grad
         False
+        >>> @torch.no_grad()
+        ... def double(x):
+        ...     return x * 2
+        >>> double(x).requires_grad
+        False
     """
 
     def _changes(self) -> dict[str, Any]:
@@ -83,7 +91,10 @@ class no_grad(_NoArguments):  # noqa: N801 - torch's name
 
 
 class enable_grad(_NoArguments):  # noqa: N801 - torch's name
-    """Enable gradient calculation, for example inside `no_grad`.
+    """Enable gradient calculation inside `no_grad`, as a context manager or a decorator.
+
+    Args:
+        orig_func: the function, for use as a decorator without parentheses.
 
     Example::
 
@@ -147,6 +158,9 @@ class Switch(ModeManager):
 
 class set_grad_enabled(Switch):  # noqa: N801 - torch's name
     """Set grad mode on or off: at once as a function, or for a block or decorated function.
+
+    Args:
+        mode: True for gradients, False for none.
 
     Raises:
         TypeError: if `mode` is no bool.

@@ -34,7 +34,7 @@ _PRODUCTS = (  # forms of the names of matrix products, and whether their sizes 
 
 @cache
 def _library() -> Any:
-    """What NumPy's linear algebra is linked with, by which names are looked up; None where that is not possible."""
+    """The library of NumPy's linear algebra, for lookups of names in what it is linked with; None if there is none."""
     from numpy.linalg import _umath_linalg
 
     try:

@@ -140,7 +140,6 @@ _TABLE = """
     saved.policies.pinned   saved.policies.transfers
     ops.pointwise.prelu     ops.pointwise.gated
     ops.predicates          ops.attributes
-    ops.inplace_functions   ops.attributes
     ops.special.log_gamma   ops.special.gamma_functions
 """
 # Modules of operations that had no folders: their functions are asked of `gradpack` and `gradpack.nn.functional`.

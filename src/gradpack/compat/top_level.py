@@ -170,6 +170,9 @@ def set_num_interop_threads(threads: int, /) -> None:
 def set_flush_denormal(mode: bool, /) -> bool:
     """Set whether denormal numbers are flushed to zero. Not supported by NumPy: returns False if `mode` is True.
 
+    Args:
+        mode: whether to flush them.
+
     Example::
 
         >>> import gradpack as torch

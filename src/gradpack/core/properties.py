@@ -48,7 +48,14 @@ class TensorBase(TensorMethods):
 
     @property
     def shape(self) -> Size:
-        """The size of each dimension, as a `Size`."""
+        """The size of each dimension, as a `Size`.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> torch.zeros(2, 3).shape
+            gradpack.Size([2, 3])
+        """
         return _sized(Size, self._shape)
 
     @property
@@ -125,7 +132,18 @@ class TensorBase(TensorMethods):
     def size(self, dim: int) -> int: ...
 
     def size(self, dim: int | None = None) -> Any:
-        """The shape, or the size of one dimension."""
+        """The shape, or the size of one dimension.
+
+        Args:
+            dim: the dimension; None for all of them.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> x = torch.zeros(2, 3)
+            >>> x.size(), x.size(-1)
+            (gradpack.Size([2, 3]), 3)
+        """
         if dim is None:
             return _sized(Size, self._shape)
         if not -max(len(self._shape), 1) <= dim < max(len(self._shape), 1) or not self._shape:
@@ -145,7 +163,18 @@ class TensorBase(TensorMethods):
     def stride(self, dim: int) -> int: ...
 
     def stride(self, dim: int | None = None) -> Any:
-        """The stride of each dimension, or of one, in elements."""
+        """The stride of each dimension, or of one, in elements.
+
+        Args:
+            dim: the dimension; None for all of them.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> x = torch.zeros(2, 3)
+            >>> x.stride(), x.T.stride()
+            ((3, 1), (1, 3))
+        """
         size = self._data.itemsize
         if self._spec.layout is not strided:
             strides = [0] * len(self._shape)
@@ -169,7 +198,15 @@ class TensorBase(TensorMethods):
         return address_of(self._data)
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
-        """Whether the elements lie in row-major order, or that of another memory format, without gaps."""
+        """Whether the elements lie in row-major order, or that of another memory format, without gaps.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> x = torch.zeros(2, 3)
+            >>> x.is_contiguous(), x.T.is_contiguous()
+            (True, False)
+        """
         if memory_format is None:
             return bool(self._data.flags.c_contiguous)
         return bool(self._is_laid_out(memory_format))  # attached by the operations
@@ -258,6 +295,12 @@ class TensorBase(TensorMethods):
 
         Raises:
             RuntimeError: if there is not exactly one element.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> torch.tensor([2.5]).item()
+            2.5
         """
         if not self._shape and self._spec.plain:
             return self._data.item()
@@ -265,7 +308,14 @@ class TensorBase(TensorMethods):
         return float(value) if self._spec.dtype.low and not self._spec.dtype.is_complex else value
 
     def tolist(self) -> Any:
-        """Nested lists of Python numbers; a number for a 0-dim tensor."""
+        """Nested lists of Python numbers; a number for a 0-dim tensor.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> torch.tensor([[1, 2], [3, 4]]).tolist()
+            [[1, 2], [3, 4]]
+        """
         backend = self._spec.backend
         stored, computed = self._spec.dtype, computed_in(self._spec.dtype)
         return backend.to_numpy(self._data if stored is computed else backend.cast(self._data, computed)).tolist()

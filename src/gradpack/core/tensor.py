@@ -222,6 +222,9 @@ class Tensor(TensorBase):
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Set whether autograd records operations on this leaf; returns it.
 
+        Args:
+            requires_grad: whether they are recorded.
+
         Raises:
             RuntimeError: for integer dtypes, and for False on a tensor that is not a leaf.
         """
@@ -337,7 +340,16 @@ class Tensor(TensorBase):
         return self._edge
 
     def detach(self) -> Tensor:
-        """A detached tensor on the same storage, which shares the version counter."""
+        """A tensor of the same elements, out of the graph: no gradient goes through it. It shares storage and version
+        counter.
+
+        Example::
+
+            >>> import gradpack as torch
+            >>> x = torch.ones(2, requires_grad=True)
+            >>> x.detach().requires_grad
+            False
+        """
         if type(self) is not Tensor:
             found = _dispatch(Tensor.detach, self)
             if found is not NotImplemented:

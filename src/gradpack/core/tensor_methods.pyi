@@ -210,7 +210,7 @@ class TensorMethods:
     ) -> Tensor:
         """Whether any element is not zero: of all, or over some dimensions. NaN is not zero."""
     def apply_(self, callable: Callable[..., Any]) -> Tensor:
-        """Replace each element x by `callable(x)`, called with Python numbers. Slow."""
+        """Replace each element x by `callable(x)`, in place. Slow: it is called with Python numbers, one by one."""
     def arccos(self, *, out: Tensor | None = None) -> Tensor:
         """The angle whose cosine is `input`: NaN outside of [-1, 1]."""
     def arccos_(self) -> Tensor:
@@ -297,7 +297,7 @@ class TensorMethods:
         create_graph: _bool = False,
         inputs: Sequence[Any] | None = None,
     ) -> None:
-        """Add the gradients of this tensor to the `.grad` of the leaves it was computed from."""
+        """Add the gradients of this tensor to the `.grad` of the leaves it was computed from: see `autograd.backward`."""
     def baddbmm(
         self, batch1: Tensor, batch2: Tensor, *, beta: _Scalar = 1, alpha: _Scalar = 1, out: Tensor | None = None
     ) -> Tensor:
@@ -313,7 +313,7 @@ class TensorMethods:
     ) -> Tensor:
         """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows."""
     def bernoulli_(self, p: Tensor | _float = 0.5, *, generator: Generator | None = None) -> Tensor:
-        """Fill with zeros and ones."""
+        """Fill with zeros and ones, drawn independently, in place."""
     def bfloat16(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as bfloat16."""
     def bincount(self, weights: Tensor | None = None, minlength: _int = 0) -> Tensor:
@@ -343,7 +343,7 @@ class TensorMethods:
     def bitwise_xor_(self, other: Tensor | _Scalar) -> Tensor:
         """In-place form of `bitwise_xor`: writes the result into this tensor and returns it."""
     def bmm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Products of two batches of matrices."""
+        """The products of two batches of matrices, one by one. Nothing is broadcast: see `matmul`."""
     def bool(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as bool."""
     def broadcast_to(
@@ -355,7 +355,7 @@ class TensorMethods:
     def cauchy_(
         self, median: _float = 0.0, sigma: _float = 1.0, *, generator: Generator | None = None
     ) -> Tensor:
-        """Fill with Cauchy numbers."""
+        """Fill with numbers of a Cauchy distribution, in place."""
     def cdouble(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as complex128."""
     def ceil(self, *, out: Tensor | None = None) -> Tensor:
@@ -368,14 +368,14 @@ class TensorMethods:
         """This tensor as complex32."""
     def char(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as int8."""
-    def cholesky(self, upper: _bool = False) -> Tensor:
-        """The Cholesky factor: `linalg.cholesky`."""
-    def cholesky_inverse(self, upper: _bool = False) -> Tensor:
+    def cholesky(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
+        """The Cholesky factor of positive definite matrices: `linalg.cholesky`."""
+    def cholesky_inverse(self, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """The inverse of `A`, where `input` is the Cholesky factor of it."""
-    def cholesky_solve(self, input2: Tensor, upper: _bool = False) -> Tensor:
+    def cholesky_solve(self, input2: Tensor, upper: _bool = False, *, out: Tensor | None = None) -> Tensor:
         """`X` with `A @ X = input`, where `input2` is the Cholesky factor of `A`."""
     def chunk(self, chunks: _int, dim: _int = 0) -> tuple[Tensor, ...]:
-        """At most `chunks` parts of equal size along a dimension, the last one smaller. Views."""
+        """Split along a dimension into at most `chunks` parts of equal size, of which the last may be smaller. Views."""
     def clamp(
         self,
         min: Tensor | _Scalar | None = None,
@@ -421,7 +421,7 @@ class TensorMethods:
     def contiguous(self, memory_format: _memory_format | None = None) -> Tensor:
         """The tensor itself if it is row-major without gaps (or in another memory format), else a copy that is."""
     def copy_(self, other: Tensor, non_blocking: _bool = False) -> Tensor:
-        """Write the elements of `other` into this tensor, broadcasting and converting."""
+        """Write the elements of another tensor into this one, in place, and return it."""
     def copysign(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """The absolute value of `input` with the sign of `other`, which -0.0 has too."""
     def copysign_(self, other: Tensor | _Scalar) -> Tensor:
@@ -444,7 +444,9 @@ class TensorMethods:
         """The covariance matrix of variables (rows), from observations (columns)."""
     def cpu(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor on the CPU; itself if it is there already."""
-    def cross(self, other: Tensor, dim: _int | Sequence[_int] | None = None) -> Tensor:
+    def cross(
+        self, other: Tensor, dim: _int | Sequence[_int] | None = None, *, out: Tensor | None = None
+    ) -> Tensor:
         """The cross product along `dim`, by default the first dimension of size 3."""
     def crow_indices(self) -> Tensor:
         """Refused: tensors are dense."""
@@ -483,7 +485,7 @@ class TensorMethods:
     def det(self) -> Tensor:
         """The determinant: `linalg.det`."""
     def detach_(self) -> Tensor:
-        """Take this tensor out of the graph, in place."""
+        """Take this tensor out of the graph, in place, and return it."""
     def diag(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
         """The diagonal of a matrix, as a copy; or the matrix with a vector on its diagonal."""
     def diag_embed(
@@ -526,7 +528,7 @@ class TensorMethods:
     def divide_(self, other: Tensor, *, rounding_mode: str | None = None) -> Tensor:
         """In-place form of `div`: writes the result into this tensor and returns it."""
     def dot(self, tensor: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Sum of the products of two vectors (no conjugate)."""
+        """The sum of the products of two vectors. The first is not conjugated: see `vdot`."""
     def double(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as float64."""
     def dsplit(
@@ -537,7 +539,7 @@ class TensorMethods:
         sections: Tensor | _int | Sequence[_int] | None = None,
     ) -> tuple[Tensor, ...]:
         """Parts along the third dimension. Views."""
-    def eig(self, eigenvectors: _bool = False) -> NoReturn:
+    def eig(self, eigenvectors: _bool = False, *, e: Any = None, v: Any = None) -> NoReturn:
         """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
     def eq(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """Where `input == other`; NaN equals nothing."""
@@ -568,7 +570,7 @@ class TensorMethods:
     def expand(
         self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None, implicit: _bool = False
     ) -> Tensor:
-        """Broadcast to a shape without copying; -1 keeps a size."""
+        """A view of this tensor broadcast to a shape: dimensions of size 1 repeat, without copying."""
     def expand_as(self, other: Tensor) -> Tensor:
         """Expand this tensor to the shape of `other`."""
     def expm1(self, *, out: Tensor | None = None) -> Tensor:
@@ -576,19 +578,19 @@ class TensorMethods:
     def expm1_(self) -> Tensor:
         """In-place form of `expm1`: writes the result into this tensor and returns it."""
     def exponential_(self, lambd: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fill with exponential numbers of rate `lambd`."""
+        """Fill with exponentially distributed numbers, in place: their density is `lambd * exp(-lambd * x)`."""
     def fill_(self, value: Tensor | _Scalar) -> Tensor:
-        """Write one value into every element: a number, or a tensor without dimensions."""
+        """Write one value into every element, in place, and return the tensor."""
     def fill_diagonal_(self, fill_value: _Scalar, wrap: _bool = False) -> Tensor:
-        """Write a number on the main diagonal; with `wrap`, the diagonal starts again below in a tall matrix."""
+        """Write a number on the main diagonal, in place."""
     def fix(self, *, out: Tensor | None = None) -> Tensor:
         """The next whole number towards 0."""
     def fix_(self) -> Tensor:
         """In-place form of `trunc`: writes the result into this tensor and returns it."""
     def flatten(self, start_dim: _int = 0, end_dim: _int = -1) -> Tensor:
-        """Join a range of dimensions into one."""
+        """Join a range of dimensions into one. A view where the strides allow, else a copy."""
     def flip(self, *places: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-        """Reverse the order along dimensions."""
+        """Reverse the order of the elements along dimensions. A copy, unlike a slice with a negative step in NumPy."""
     def fliplr(self) -> Tensor:
         """Reverse the columns."""
     def flipud(self) -> Tensor:
@@ -634,8 +636,8 @@ class TensorMethods:
     def ge_(self, other: Tensor | _Scalar) -> Tensor:
         """In-place form of `ge`: writes the result into this tensor and returns it."""
     def geometric_(self, p: Tensor | _float, *, generator: Generator | None = None) -> Tensor:
-        """Fill with geometric numbers."""
-    def geqrf(self) -> return_types.geqrf:
+        """Fill with numbers of a geometric distribution, in place: how many trials it takes until one succeeds."""
+    def geqrf(self, *, out: Sequence[Tensor] | None = None) -> return_types.geqrf:
         """The QR factorization as `orgqr` and `ormqr` take it, as a named tuple (a, tau). It has no gradient."""
     def ger(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """All products of elements of two vectors."""
@@ -659,7 +661,7 @@ class TensorMethods:
     def half(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as float16."""
     def hardshrink(self, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-        """`input` where its absolute value exceeds `lambd`, zero elsewhere."""
+        """`input` where its absolute value exceeds `lambd`, else `0`."""
     def hash_tensor(
         self,
         dim: _int | Sequence[_int] = ...,
@@ -767,7 +769,7 @@ class TensorMethods:
         """Sums of products over the last dimension of both."""
     def int(self, *, memory_format: _memory_format | None = None) -> Tensor:
         """This tensor as int32."""
-    def inverse(self) -> Tensor:
+    def inverse(self, *, out: Tensor | None = None) -> Tensor:
         """The inverse of square matrices: `linalg.inv`."""
     def ipu(
         self,
@@ -850,7 +852,7 @@ class TensorMethods:
         return_complex: _bool = False,
     ) -> Tensor:
         """The inverse of `stft`: the least-squares signal for the given spectra."""
-    def kron(self, other: Tensor) -> Tensor:
+    def kron(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The Kronecker product: `input` with each element replaced by its product with `other`."""
     def kthvalue(
         self, k: _int, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None
@@ -903,7 +905,7 @@ class TensorMethods:
     def log_normal_(
         self, mean: _float = 1.0, std: _float = 2.0, *, generator: Generator | None = None
     ) -> Tensor:
-        """Fill with the exponentials of normal numbers."""
+        """Fill with the exponentials of normally distributed numbers, in place."""
     def log_softmax(
         self, dim: _int | None = None, dtype: _dtype | None = None, *, out: Tensor | None = None
     ) -> Tensor:
@@ -956,8 +958,8 @@ class TensorMethods:
     def lu(self, pivot: _bool, get_infos: Literal[True]) -> tuple[Tensor, Tensor, Tensor]: ...
     @overload
     def lu(self, pivot: _bool = True, get_infos: _bool = False) -> Any: ...
-    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
-        """`linalg.lu_solve(LU_data, LU_pivots, input)`."""
+    def lu_solve(self, LU_data: Tensor, LU_pivots: Tensor, *, out: Tensor | None = None) -> Tensor:
+        """`X` with `A @ X = input`, by the factors of `A`: `linalg.lu_solve(LU_data, LU_pivots, input)`."""
     @property
     def mH(self) -> Tensor:
         """The last two dimensions exchanged, conjugated."""
@@ -965,9 +967,9 @@ class TensorMethods:
     def mT(self) -> Tensor:
         """The last two dimensions exchanged."""
     def map2_(self, x: Tensor, y: Tensor, callable: Callable[..., Any]) -> Tensor:
-        """Replace each element by `callable(element, x_element, y_element)`. Slow."""
+        """Replace each element by `callable(element, x_element, y_element)`, in place. Slow."""
     def map_(self, tensor: Tensor, callable: Callable[..., Any]) -> Tensor:
-        """Replace each element by `callable(element, other_element)`. Slow."""
+        """Replace each element by `callable(element, other)`, where `other` is that of `tensor`, in place. Slow."""
     def masked_fill(self, mask: Tensor, value: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """`input` with one value where `mask` holds; tensor and mask are broadcast."""
     def masked_fill_(self, mask: Tensor, value: Tensor | _Scalar) -> Tensor:
@@ -979,11 +981,11 @@ class TensorMethods:
     def masked_select(self, mask: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The elements of `input` where `mask` holds, in one dimension; tensor and mask are broadcast."""
     def matmul(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Matrix product, batched over leading dimensions; vectors count as one row or column."""
+        """The matrix product of two tensors: also `input @ other`."""
     def matrix_exp(self) -> Tensor:
         """The exponential of square matrices: `linalg.matrix_exp`."""
-    def matrix_power(self, n: _int) -> Tensor:
-        """`linalg.matrix_power`."""
+    def matrix_power(self, n: _int, *, out: Tensor | None = None) -> Tensor:
+        """A whole power of square matrices: `linalg.matrix_power`."""
     @overload
     def max(self, *, out: Tensor | None = ...) -> Tensor: ...
     @overload
@@ -1020,17 +1022,17 @@ class TensorMethods:
     def minimum(self, other: Tensor, *, out: Tensor | None = None) -> Tensor:
         """The smaller of two elements: as `maximum`."""
     def mm(self, mat2: Tensor, *, out: Tensor | None = None) -> Tensor:
-        """Product of two matrices, without broadcasting."""
+        """The product of two matrices. Nothing is broadcast: see `matmul`."""
     def mode(
         self, dim: _int = -1, keepdim: _bool = False, *, out: Sequence[Tensor] | None = None
     ) -> return_types.mode:
         """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices)."""
     def module_load(self, other: Tensor, assign: _bool = False) -> Tensor:
-        """Return the tensor for `load_state_dict`: `other` if `assign`, else this one with `other` copied in; detached."""
+        """Return the tensor that `load_state_dict` puts in the place of this one. Detached."""
     def moveaxis(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-        """Move dimensions to other places."""
+        """A view with some dimensions at other places; the others keep their order."""
     def movedim(self, source: _int | Sequence[_int], destination: _int | Sequence[_int]) -> Tensor:
-        """Move dimensions to other places."""
+        """A view with some dimensions at other places; the others keep their order."""
     def msort(self, *, out: Tensor | None = None) -> Tensor:
         """The elements sorted along the first dimension."""
     def mul(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
@@ -1144,7 +1146,7 @@ class TensorMethods:
         pin_memory: _bool = False,
         requires_grad: _bool = False,
     ) -> Tensor:
-        """A new uninitialised tensor of the same dtype, with given strides."""
+        """A new tensor of the same dtype, of no particular values, with given strides."""
     def new_full(
         self,
         size: _int | Sequence[_int],
@@ -1176,7 +1178,7 @@ class TensorMethods:
         device: _Device | None = None,
         requires_grad: _bool = False,
     ) -> Tensor:
-        """A new tensor of the same dtype."""
+        """A new tensor with a copy of `data`, of the dtype and on the device of this one."""
     def new_zeros(
         self,
         *sizes: _int | Sequence[_int],
@@ -1209,20 +1211,28 @@ class TensorMethods:
     ) -> Tensor:
         """The norm of all elements as a vector, or of the vectors along dimensions: see `gradpack.norm`."""
     def normal_(self, mean: _float = 0.0, std: _float = 1.0, *, generator: Generator | None = None) -> Tensor:
-        """Fill with normal numbers."""
+        """Fill with normally distributed numbers, in place."""
     def not_equal(self, other: Tensor | _Scalar, *, out: Tensor | None = None) -> Tensor:
         """Where `input != other`."""
     def not_equal_(self, other: Tensor | _Scalar) -> Tensor:
         """In-place form of `ne`: writes the result into this tensor and returns it."""
     def numpy(self, *, force: _bool = ...) -> ndarray[Any, Any]: ...
-    def orgqr(self, input2: Tensor) -> Tensor:
+    def orgqr(self, input2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """`linalg.householder_product`."""
-    def ormqr(self, input2: Tensor, input3: Tensor, left: _bool = True, transpose: _bool = False) -> Tensor:
+    def ormqr(
+        self,
+        input2: Tensor,
+        input3: Tensor,
+        left: _bool = True,
+        transpose: _bool = False,
+        *,
+        out: Tensor | None = None,
+    ) -> Tensor:
         """The product of a matrix with Q, given by Householder vectors, of which all columns are taken."""
     def outer(self, vec2: Tensor, *, out: Tensor | None = None) -> Tensor:
         """All products of elements of two vectors."""
     def permute(self, *order: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-        """Reorder the dimensions: `x.permute(1, 0)` or `x.permute((1, 0))`."""
+        """A view with the dimensions in another order: `x.permute(1, 0)` or `x.permute((1, 0))`."""
     def pin_memory(self, device: _Device | None = None) -> Tensor:
         """A copy in pinned (page-locked) memory; the tensor itself if it is pinned already."""
     def pinverse(self, rcond: _float = 1e-15) -> Tensor:
@@ -1238,7 +1248,7 @@ class TensorMethods:
     def pow_(self, exponent: Tensor | _Scalar) -> Tensor:
         """In-place form of `pow`: writes the result into this tensor and returns it."""
     def prelu(self, weight: Tensor) -> Tensor:
-        """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1)."""
+        """`input` where it is positive, else `weight * input`, with one weight, or one for each channel (dimension 1)."""
     def prod(
         self,
         dim: _int | Sequence[_int] | None = None,
@@ -1252,8 +1262,8 @@ class TensorMethods:
         """`input` with the elements of `source` written at `index`, flat indices in row-major order."""
     def put_(self, index: Tensor, source: Tensor, accumulate: _bool = False) -> Tensor:
         """In-place form of `put`: writes only the elements that `index` names."""
-    def qr(self, some: _bool = True) -> return_types.qr:
-        """`linalg.qr`; `some=False` for all columns of Q."""
+    def qr(self, some: _bool = True, *, out: Sequence[Tensor] | None = None) -> return_types.qr:
+        """The QR factorization, as a named tuple (Q, R): `linalg.qr` by its old name."""
     def quantile(
         self,
         q: Tensor | _float,
@@ -1289,7 +1299,7 @@ class TensorMethods:
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call `hook(tensor)` after the gradient of this leaf has been accumulated."""
     def reinforce(self, reward: Any) -> Tensor:
-        """Raise, as in torch: the method was removed."""
+        """Raise, as in torch: the method was removed. `distributions` has log-probabilities to differentiate instead."""
     def relu(self, *, out: Tensor | None = None) -> Tensor:
         """`max(input, 0)`. Keeps its result for backward, which the next layer keeps anyway."""
     def relu_(self) -> Tensor:
@@ -1305,7 +1315,7 @@ class TensorMethods:
     def repeat(
         self, *times: _int | Sequence[_int], repeats: Tensor | _int | Sequence[_int] | None = None
     ) -> Tensor:
-        """Repeat along each dimension: `x.repeat(2, 1)`."""
+        """Repeat along each dimension: a copy of the tensor, several times. `expand` repeats without copying."""
     def repeat_interleave(
         self,
         repeats: Tensor | _int | Sequence[_int] | None = None,
@@ -1313,9 +1323,9 @@ class TensorMethods:
         *,
         output_size: _int | None = None,
     ) -> Tensor:
-        """Repeat each element, `repeats` times or as often as it says for each."""
+        """Repeat each element, one copy after the other: `repeats` times, or as often as it says for each."""
     def reshape(self, *sizes: _int | Sequence[_int], shape: _int | Sequence[_int] | None = None) -> Tensor:
-        """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
+        """The same elements in another shape. A view where the strides allow, else a copy."""
     def reshape_as(self, other: Tensor) -> Tensor:
         """Reshape this tensor to the shape of `other`."""
     def resize(self, *sizes: _int | Sequence[_int]) -> Tensor:
@@ -1330,7 +1340,7 @@ class TensorMethods:
     def resize_as(self, tensor: Tensor) -> Tensor:
         """The tensor in the shape of another, of as many elements: an old form of `view_as`, with a warning."""
     def resize_as_(self, the_template: Tensor, *, memory_format: _memory_format | None = None) -> Tensor:
-        """Resize to the shape of another tensor: see `resize_`."""
+        """Resize to the shape of another tensor, in place: see `resize_`."""
     def resolve_conj(self) -> Tensor:
         """The tensor itself: conjugates are never postponed here."""
     def resolve_neg(self) -> Tensor:
@@ -1346,7 +1356,7 @@ class TensorMethods:
     ) -> Tensor:
         """Shift elements along dimensions; elements shifted beyond the end re-enter at the beginning."""
     def rot90(self, k: _int = 1, dims: _int | Sequence[_int] = ...) -> Tensor:
-        """Rotate by 90 degrees `k` times, from the first of `dims` towards the second."""
+        """Rotate by 90 degrees in a plane, from the first of `dims` towards the second."""
     def round(self, *, decimals: _int = 0, out: Tensor | None = None) -> Tensor:
         """The nearest whole number, the even one of two that are equally near."""
     def round_(self, *, decimals: _int = 0) -> Tensor:
@@ -1448,7 +1458,7 @@ class TensorMethods:
         out: Tensor | None = None,
     ) -> Tensor:
         """`input` with `src` at `start:end:step` of a dimension."""
-    def slogdet(self) -> return_types.slogdet:
+    def slogdet(self, *, out: Sequence[Tensor] | None = None) -> return_types.slogdet:
         """`linalg.slogdet`."""
     def smm(self, mat: Tensor) -> Tensor:
         """A sparse matrix times a dense one, as a sparse tensor. It has no derivative."""
@@ -1472,13 +1482,13 @@ class TensorMethods:
     def sparse_mask(self, mask: Tensor) -> Tensor:
         """The elements of this tensor at the places where `mask`, a sparse tensor, has entries."""
     def sparse_resize_(self, size: _int | Sequence[_int], sparse_dim: _int, dense_dim: _int) -> Tensor:
-        """Give a sparse tensor another shape, with room for the same entries."""
+        """Give a sparse tensor another shape, with the same entries, in place."""
     def sparse_resize_and_clear_(
         self, size: _int | Sequence[_int], sparse_dim: _int, dense_dim: _int
     ) -> Tensor:
-        """Give a sparse tensor another shape, without entries."""
+        """Give a sparse tensor another shape and take all entries away, in place."""
     def split(self, split_size: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
-        """Parts along a dimension: of one size, or of given sizes."""
+        """Parts along a dimension: of one size, or of given sizes. Views: see `gradpack.split`."""
     def split_with_sizes(self, split_sizes: _int | Sequence[_int], dim: _int = 0) -> tuple[Tensor, ...]:
         """Split along a dimension into parts of given sizes. Views, which must not be modified in-place under grad mode."""
     def sqrt(self, *, out: Tensor | None = None) -> Tensor:
@@ -1490,7 +1500,7 @@ class TensorMethods:
     def square_(self) -> Tensor:
         """In-place form of `square`: writes the result into this tensor and returns it."""
     def squeeze(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
-        """Drop dimensions of size 1: all, or those in `dim`."""
+        """A view without dimensions of size 1."""
     def squeeze_(self, dim: _int | Sequence[_int] | None = None) -> Tensor:
         """In-place form of `squeeze`."""
     def sspaddmm(self, mat1: Tensor, mat2: Tensor, *, beta: _Scalar = 1, alpha: _Scalar = 1) -> Tensor:
@@ -1504,7 +1514,7 @@ class TensorMethods:
         correction: _int | _float | None = None,
         out: Tensor | None = None,
     ) -> Tensor:
-        """The standard deviation: the root of `var`, with the same arguments. Its gradient is 0 where it is 0."""
+        """The standard deviation: the root of `var`. Its gradient is 0 where it is 0."""
     def stft(
         self,
         n_fft: _int,
@@ -1542,14 +1552,16 @@ class TensorMethods:
         """The sum of all elements, or over one or several dimensions."""
     def sum_to_size(self, *sizes: _int | Sequence[_int], size: _int | Sequence[_int] | None = None) -> Tensor:
         """Sum over dimensions so that the result has this shape, which must broadcast to that of the tensor."""
-    def svd(self, some: _bool = True, compute_uv: _bool = True) -> return_types.svd:
+    def svd(
+        self, some: _bool = True, compute_uv: _bool = True, *, out: Sequence[Tensor] | None = None
+    ) -> return_types.svd:
         """`input = U @ diag(S) @ V^H`, as a named tuple (U, S, V)."""
     def swapaxes(self, axis0: _int, axis1: _int) -> Tensor:
         """`transpose`, by NumPy's name."""
     def swapaxes_(self, axis0: _int, axis1: _int) -> Tensor:
         """In-place form of `swapaxes`."""
     def swapdims(self, dim0: _int, dim1: _int) -> Tensor:
-        """Exchange two dimensions."""
+        """A view with two dimensions exchanged."""
     def swapdims_(self, dim0: _int, dim1: _int) -> Tensor:
         """In-place form of `transpose`."""
     def symeig(
@@ -1585,7 +1597,7 @@ class TensorMethods:
     ) -> tuple[Tensor, ...]:
         """Split along a dimension into a number of parts whose sizes differ by at most 1, or at given indices. Views."""
     def tile(self, *times: _int | Sequence[_int], dims: _int | Sequence[_int] | None = None) -> Tensor:
-        """Repeat along the last dimensions."""
+        """Repeat along the last dimensions, as `numpy.tile` does."""
     @overload
     def to(
         self,
@@ -1642,11 +1654,17 @@ class TensorMethods:
     def trace(self, *, out: Tensor | None = None) -> Tensor:
         """The sum of the main diagonal of a matrix. Integers give int64."""
     def transpose(self, dim0: _int, dim1: _int) -> Tensor:
-        """Exchange two dimensions."""
+        """A view with two dimensions exchanged."""
     def transpose_(self, dim0: _int, dim1: _int) -> Tensor:
         """In-place form of `transpose`."""
     def triangular_solve(
-        self, A: Tensor, upper: _bool = True, transpose: _bool = False, unitriangular: _bool = False
+        self,
+        A: Tensor,
+        upper: _bool = True,
+        transpose: _bool = False,
+        unitriangular: _bool = False,
+        *,
+        out: Sequence[Tensor] | None = None,
     ) -> return_types.triangular_solve:
         """As `linalg.solve_triangular(A, input)`, as a named tuple (solution, cloned_coefficient)."""
     def tril(self, diagonal: _int = 0, *, out: Tensor | None = None) -> Tensor:
@@ -1680,7 +1698,7 @@ class TensorMethods:
     def uniform_(
         self, from_: _float = 0.0, to: _int | _float | None = 1.0, *, generator: Generator | None = None
     ) -> Tensor:
-        """Fill with uniform numbers from the first bound up to the second."""
+        """Fill with uniform numbers from the first bound up to the second, in place."""
     @overload
     def unique(
         self,
@@ -1756,7 +1774,7 @@ class TensorMethods:
     ) -> tuple[Tensor, ...]:
         """`split_with_sizes` whose parts may be modified in-place: autograd does not record them as views."""
     def unsqueeze(self, dim: _int) -> Tensor:
-        """Insert a dimension of size 1."""
+        """A view with one more dimension, of size 1."""
     def unsqueeze_(self, dim: _int) -> Tensor:
         """In-place form of `unsqueeze`."""
     def untyped_storage(self) -> UntypedStorage:
@@ -1805,4 +1823,4 @@ class TensorMethods:
     ) -> Tensor:
         """The tensor on a device of kind 'xpu', where there is one."""
     def zero_(self) -> Tensor:
-        """Write zeros into every element."""
+        """Write zeros into every element, in place, and return the tensor."""

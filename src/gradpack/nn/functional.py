@@ -27,7 +27,23 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """Rows of `weight` at the indices in `input`. See `torch.embedding`.
+    """Rows of `weight` at the indices in `input`: vectors of words, for example.
+
+    Args:
+        input: the indices, of dtype int64 or int32, of any shape.
+        weight: the table: shape (rows, features).
+        padding_idx: a row that gets no gradient.
+        max_norm: rows that are looked up and longer than this are shortened to it first, in place.
+        norm_type: the exponent of that norm.
+        scale_grad_by_freq: divide the gradient of a row by how often it was looked up.
+        sparse: whether the gradient by `weight` is a sparse tensor, with entries for the rows that were looked up.
+
+    Returns:
+        Shape (*input.shape, features).
+
+    Raises:
+        IndexError: for an index that is no row.
+        RuntimeError: for indices of another dtype.
 
     Example::
 
@@ -41,7 +57,12 @@ def embedding(
 
 
 def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, out: Tensor | None = None) -> Tensor:
-    """Divide by the norm along a dimension.
+    """Divide by the norm along a dimension: `input / max(norm(input), eps)`.
+
+    Args:
+        p: the exponent of the norm.
+        dim: the dimension, or dimensions, of the vectors.
+        eps: the least norm to divide by.
 
     Example::
 
@@ -56,7 +77,14 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
 
 @_noted
 def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
-    """A one in the place of each class index.
+    """Vectors of zeros, with a one at the place of each class.
+
+    Args:
+        input: the classes, of dtype int64, of any shape.
+        num_classes: the number of classes: the size of the new, last dimension; -1 for one more than the largest class.
+
+    Raises:
+        RuntimeError: for another dtype, or a class that is negative or not less than `num_classes`.
 
     Example::
 
@@ -64,6 +92,8 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         >>> torch.nn.functional.one_hot(torch.tensor([0, 2]))
         tensor([[1, 0, 0],
                 [0, 0, 1]])
+        >>> torch.nn.functional.one_hot(torch.tensor([[0], [2]]), num_classes=4).shape
+        gradpack.Size([2, 1, 4])
     """
     from ..base.dtypes import int64
     from ..declare.batching.batch_tensor import is_batched

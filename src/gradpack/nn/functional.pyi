@@ -32,7 +32,7 @@ def adaptive_max_pool1d(
 def adaptive_max_pool1d_with_indices(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over even parts, and their indices."""
+    """The maxima over the parts that divide the last dimension evenly, and their indices."""
 @overload
 def adaptive_max_pool2d(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: Literal[False] = False
@@ -48,7 +48,7 @@ def adaptive_max_pool2d(
 def adaptive_max_pool2d_with_indices(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over even parts, and their indices."""
+    """The maxima over the parts that divide the last two dimensions evenly, and their indices."""
 @overload
 def adaptive_max_pool3d(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: Literal[False] = False
@@ -64,7 +64,7 @@ def adaptive_max_pool3d(
 def adaptive_max_pool3d_with_indices(
     input: Tensor, output_size: _int | Sequence[_int], return_indices: _bool = False
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over even parts, and their indices."""
+    """The maxima over the parts that divide the last three dimensions evenly, and their indices."""
 def affine_grid(theta: Tensor, size: _int | Sequence[_int], align_corners: _bool | None = None) -> Tensor:
     """The grid for `grid_sample` that affine maps (batch, 2, 3), or (batch, 3, 4), of coordinates make."""
 def alpha_dropout(
@@ -114,7 +114,7 @@ def batch_norm(
     momentum: _float = 0.1,
     eps: _float = 1e-05,
 ) -> Tensor:
-    """Bring each channel of (batch, channels, *space) to mean 0 and variance 1, then scale and shift it."""
+    """Bring each channel, over batch and space, to mean 0 and variance 1, then scale and shift it."""
 def bilinear(
     input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None, *, out: Tensor | None = None
 ) -> Tensor:
@@ -127,7 +127,7 @@ def binary_cross_entropy(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """The cross entropy between probabilities of the first of two classes."""
+    """The cross entropy of two classes: `-weight * (target * log(input) + (1 - target) * log(1 - input))`."""
 def binary_cross_entropy_with_logits(
     input: Tensor,
     target: Tensor,
@@ -137,7 +137,7 @@ def binary_cross_entropy_with_logits(
     reduction: str = 'mean',
     pos_weight: Tensor | None = None,
 ) -> Tensor:
-    """The cross entropy of two classes whose log-odds are `input`."""
+    """The cross entropy of two classes by log-odds: that of `sigmoid(input)`, without overflow."""
 def celu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
     """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`."""
 def celu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
@@ -153,7 +153,7 @@ def conv1d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along one dimension."""
+    """Slide a kernel along one dimension of signals with channels: a convolution, as networks have it."""
 def conv2d(
     input: Tensor,
     weight: Tensor,
@@ -163,7 +163,7 @@ def conv2d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along two dimensions: `conv1d`, with input (batch, channels, height, width)."""
+    """Slide a kernel along height and width of signals with channels: a convolution, as networks have it."""
 def conv3d(
     input: Tensor,
     weight: Tensor,
@@ -173,9 +173,9 @@ def conv3d(
     dilation: _int | Sequence[_int] = 1,
     groups: _int = 1,
 ) -> Tensor:
-    """A convolution along three dimensions: `conv1d`, with input (batch, channels, depth, height, width)."""
+    """Slide a kernel along depth, height and width of signals with channels: a convolution, as networks have it."""
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: _int = 0) -> Tensor:
-    """A convolution along time of input (time, batch, channels) with weight (kernel, channels, out channels)."""
+    """A convolution along time of sequences whose first dimension is time."""
 def conv_transpose1d(
     input: Tensor,
     weight: Tensor,
@@ -186,7 +186,7 @@ def conv_transpose1d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along one dimension: the gradient of `conv1d` by its input."""
+    """The transposed convolution along one dimension: the gradient of a convolution by its input."""
 def conv_transpose2d(
     input: Tensor,
     weight: Tensor,
@@ -197,7 +197,7 @@ def conv_transpose2d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along two dimensions: see `conv_transpose1d`."""
+    """The transposed convolution along height and width: the gradient of a convolution by its input."""
 def conv_transpose3d(
     input: Tensor,
     weight: Tensor,
@@ -208,7 +208,7 @@ def conv_transpose3d(
     groups: _int = 1,
     dilation: _int | Sequence[_int] = 1,
 ) -> Tensor:
-    """The transposed convolution along three dimensions: see `conv_transpose1d`."""
+    """The transposed convolution along depth, height and width: the gradient of a convolution by its input."""
 def cosine_embedding_loss(
     input1: Tensor,
     input2: Tensor,
@@ -218,7 +218,7 @@ def cosine_embedding_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """`1 - cos` for pairs with target 1, `max(0, cos - margin)` for those with -1."""
+    """`1 - cos` where `target` is 1, else `max(0, cos - margin)`: -1 is the other target."""
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: _int = 1, eps: _float = 1e-08) -> Tensor:
     """The cosine of the angle between vectors along a dimension: `x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`."""
 def cross_entropy(
@@ -231,7 +231,7 @@ def cross_entropy(
     reduction: str = 'mean',
     label_smoothing: _float = 0.0,
 ) -> Tensor:
-    """The cross entropy between logits and classes, or class probabilities."""
+    """The cross entropy between scores and classes, or probabilities of classes."""
 def ctc_loss(
     log_probs: Tensor,
     targets: Tensor,
@@ -241,17 +241,17 @@ def ctc_loss(
     reduction: str = 'mean',
     zero_infinity: _bool = False,
 ) -> Tensor:
-    """The negative log likelihood of label sequences of unknown alignment. See `gradpack.ctc_loss`."""
+    """The negative log likelihood of label sequences of unknown alignment: connectionist temporal classification."""
 def dropout(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
     """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def dropout1d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training."""
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def dropout2d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training."""
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def dropout3d(input: Tensor, p: _float = 0.5, training: _bool = True, inplace: _bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training."""
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training."""
 def elu(input: Tensor, alpha: _float = 1.0, inplace: _bool = False) -> Tensor:
-    """`input` above zero, `alpha * (exp(input) - 1)` below."""
+    """`input` where it is positive, else `alpha * (exp(input) - 1)`."""
 def elu_(input: Tensor, alpha: _float = 1.0) -> Tensor:
     """In-place form of `elu`."""
 def embedding(
@@ -263,7 +263,7 @@ def embedding(
     scale_grad_by_freq: _bool = False,
     sparse: _bool = False,
 ) -> Tensor:
-    """Rows of `weight` at the indices in `input`. See `torch.embedding`."""
+    """Rows of `weight` at the indices in `input`: vectors of words, for example."""
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
@@ -336,7 +336,7 @@ def fractional_max_pool2d_with_indices(
     return_indices: _bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The same, and the indices of the maxima."""
+    """The maxima over windows at random places along the last two dimensions, and their indices."""
 @overload
 def fractional_max_pool3d(
     input: Tensor,
@@ -382,7 +382,7 @@ def fractional_max_pool3d_with_indices(
     return_indices: _bool = False,
     _random_samples: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The same, and the indices of the maxima."""
+    """The maxima over windows at random places along the last three dimensions, and their indices."""
 def gaussian_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -393,9 +393,9 @@ def gaussian_nll_loss(
 ) -> Tensor:
     """The negative log likelihood of targets under normal distributions."""
 def gelu(input: Tensor, approximate: str = 'none', *, out: Tensor | None = None) -> Tensor:
-    """`input * P(X <= input)` for a standard normal X; `approximate="tanh"` for the usual approximation."""
+    """`input * P(X <= input)` for a standard normal X: the Gaussian error linear unit."""
 def glu(input: Tensor, dim: _int = -1) -> Tensor:
-    """Half of `input` gated by the sigmoid of the other half."""
+    """The first half of `input` along a dimension, times the sigmoid of the second: the gated linear unit."""
 def grid_sample(
     input: Tensor,
     grid: Tensor,
@@ -426,7 +426,7 @@ def gumbel_softmax(
 ) -> Tensor:
     """A random point of the simplex near its corners, drawn so that gradients go through (arXiv 1611.01144)."""
 def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None) -> Tensor:
-    """`input` where its absolute value exceeds `lambd`, zero elsewhere."""
+    """`input` where its absolute value exceeds `lambd`, else `0`."""
 def hardsigmoid(input: Tensor, inplace: _bool = False) -> Tensor:
     """`relu6(input + 3) / 6`."""
 def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
@@ -434,7 +434,7 @@ def hardswish(input: Tensor, inplace: _bool = False) -> Tensor:
 def hardtanh(
     input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0, inplace: _bool = False
 ) -> Tensor:
-    """`input` limited to an interval."""
+    """`input` limited to the interval from `min_val` to `max_val`."""
 def hardtanh_(input: Tensor, min_val: _float = -1.0, max_val: _float = 1.0) -> Tensor:
     """In-place form of `hardtanh`."""
 def hinge_embedding_loss(
@@ -445,11 +445,11 @@ def hinge_embedding_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """`input` where `target` is 1, `max(0, margin - input)` where it is -1."""
+    """`input` where `target` is 1, else `max(0, margin - input)`: -1 is the other target."""
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = 'mean', delta: _float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """Half the squared distance where it is at most `delta`, `delta * (distance - delta / 2)` above."""
+    """`d * d / 2` where `d` is at most `delta`, else `delta * (d - delta / 2)`, for the distance `d = abs(input - target)`."""
 def instance_norm(
     input: Tensor,
     running_mean: Tensor | None = None,
@@ -460,7 +460,7 @@ def instance_norm(
     momentum: _float = 0.1,
     eps: _float = 1e-05,
 ) -> Tensor:
-    """`batch_norm` of each element of the batch by itself."""
+    """Bring each channel of each element of the batch, over space, to mean 0 and variance 1, then scale and shift it."""
 def interpolate(
     input: Tensor,
     size: _int | Sequence[_int] | None = None,
@@ -470,7 +470,7 @@ def interpolate(
     recompute_scale_factor: _bool | None = None,
     antialias: _bool = False,
 ) -> Tensor:
-    """Resize (batch, channels, *space)."""
+    """Resize the dimensions of space of (batch, channels, *space)."""
 def kl_div(
     input: Tensor,
     target: Tensor,
@@ -479,7 +479,7 @@ def kl_div(
     reduction: str = 'mean',
     log_target: _bool = False,
 ) -> Tensor:
-    """The divergence of log-probabilities `input` from `target` (logarithms too if `log_target`)."""
+    """The Kullback-Leibler divergence of `target` from `input`: `target * (log(target) - input)`, for each element."""
 def l1_loss(
     input: Tensor,
     target: Tensor,
@@ -488,7 +488,7 @@ def l1_loss(
     reduction: str = 'mean',
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The absolute difference, averaged, summed, or for each element."""
+    """The absolute difference `|input - target|`."""
 def layer_norm(
     input: Tensor,
     normalized_shape: _int | Sequence[_int],
@@ -499,7 +499,7 @@ def layer_norm(
 ) -> Tensor:
     """Bring the last dimensions to mean 0 and variance 1, then scale and shift."""
 def leaky_relu(input: Tensor, negative_slope: _float = 0.01, inplace: _bool = False) -> Tensor:
-    """`input`, and `negative_slope * input` below zero."""
+    """`input` where it is positive, else `negative_slope * input`."""
 def leaky_relu_(input: Tensor, negative_slope: _float = 0.01) -> Tensor:
     """In-place form of `leaky_relu`."""
 def linear(
@@ -522,11 +522,11 @@ def linear_cross_entropy(
 def local_response_norm(
     input: Tensor, size: _int, alpha: _float = 0.0001, beta: _float = 0.75, k: _float = 1.0
 ) -> Tensor:
-    """Divide by (k + alpha * the average square over `size` neighbouring channels) ** beta."""
+    """Divide by `(k + alpha * a) ** beta`, where a is the average square over `size` neighbouring channels."""
 def log_softmax(
     input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None
 ) -> Tensor:
-    """The logarithm of softmax, without overflow."""
+    """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost."""
 def logsigmoid(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`log(sigmoid(input))`, without overflow."""
 def lp_pool1d(
@@ -536,7 +536,7 @@ def lp_pool1d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The `norm_type`-th root of the sum of `norm_type`-th powers over windows in the last 1 dimension(s)."""
+    """The root of the sum of powers over windows along the last dimension: `sum(x ** p) ** (1 / p)`."""
 def lp_pool2d(
     input: Tensor,
     norm_type: _int | _float,
@@ -544,7 +544,7 @@ def lp_pool2d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The `norm_type`-th root of the sum of `norm_type`-th powers over windows in the last 2 dimension(s)."""
+    """The root of the sum of powers over windows along the last two dimensions: `sum(x ** p) ** (1 / p)`."""
 def lp_pool3d(
     input: Tensor,
     norm_type: _int | _float,
@@ -552,7 +552,7 @@ def lp_pool3d(
     stride: _int | Sequence[_int] | None = None,
     ceil_mode: _bool = False,
 ) -> Tensor:
-    """The `norm_type`-th root of the sum of `norm_type`-th powers over windows in the last 3 dimension(s)."""
+    """The root of the sum of powers over windows along the last three dimensions: `sum(x ** p) ** (1 / p)`."""
 def margin_ranking_loss(
     input1: Tensor,
     input2: Tensor,
@@ -613,7 +613,7 @@ def max_pool1d_with_indices(
     ceil_mode: _bool = False,
     return_indices: _bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over windows, and where they are in the flattened dimensions."""
+    """The maxima over windows along the last dimension, and where they are in the flattened dimensions."""
 @overload
 def max_pool2d(
     input: Tensor,
@@ -664,7 +664,7 @@ def max_pool2d_with_indices(
     ceil_mode: _bool = False,
     return_indices: _bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over windows, and where they are in the flattened dimensions."""
+    """The maxima over windows along the last two dimensions, and where they are in the flattened dimensions."""
 @overload
 def max_pool3d(
     input: Tensor,
@@ -715,7 +715,7 @@ def max_pool3d_with_indices(
     ceil_mode: _bool = False,
     return_indices: _bool = False,
 ) -> tuple[Tensor, Tensor]:
-    """Maxima over windows, and where they are in the flattened dimensions."""
+    """The maxima over windows along the last three dimensions, and where they are in the flattened dimensions."""
 def max_unpool1d(
     input: Tensor,
     indices: Tensor,
@@ -753,7 +753,7 @@ def mse_loss(
     reduction: str = 'mean',
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The squared difference, averaged (`"mean"`), summed (`"sum"`), or for each element (`"none"`)."""
+    """The squared difference `(input - target) ** 2`."""
 def multi_head_attention_forward(
     query: Tensor,
     key: Tensor,
@@ -821,7 +821,7 @@ def nll_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """The negative log likelihood of classes."""
+    """The negative log likelihood of classes: `-weight[target] * input[target]`."""
 def normalize(
     input: Tensor,
     p: _float = 2.0,
@@ -829,9 +829,9 @@ def normalize(
     eps: _float = 1e-12,
     out: Tensor | None = None,
 ) -> Tensor:
-    """Divide by the norm along a dimension."""
+    """Divide by the norm along a dimension: `input / max(norm(input), eps)`."""
 def one_hot(input: Tensor, num_classes: _int = -1) -> Tensor:
-    """A one in the place of each class index."""
+    """Vectors of zeros, with a one at the place of each class."""
 def pad(
     input: Tensor, pad: Sequence[_int], mode: str = 'constant', value: _float | None = None
 ) -> Tensor:
@@ -845,7 +845,7 @@ def pdist(input: Tensor, p: _float = 2.0) -> Tensor:
 def pixel_shuffle(input: Tensor, upscale_factor: _int) -> Tensor:
     """Images `upscale_factor` times as high and wide, of that many squared fewer channels (arXiv 1609.05158)."""
 def pixel_unshuffle(input: Tensor, downscale_factor: _int) -> Tensor:
-    """The inverse of `pixel_shuffle`."""
+    """The inverse of `pixel_shuffle`: images of fewer pixels and more channels."""
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -856,11 +856,11 @@ def poisson_nll_loss(
     reduce: _bool | None = None,
     reduction: str = 'mean',
 ) -> Tensor:
-    """The negative log likelihood of counts under Poisson distributions of given rates (or their logarithms)."""
+    """The negative log likelihood of counts under Poisson distributions: `exp(input) - target * input`."""
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1)."""
+    """`input` where it is positive, else `weight * input`, with one weight, or one for each channel (dimension 1)."""
 def relu(input: Tensor, inplace: _bool = False) -> Tensor:
-    """`max(input, 0)`."""
+    """`max(input, 0)`: the rectified linear unit."""
 def relu6(input: Tensor, inplace: _bool = False) -> Tensor:
     """`min(max(input, 0), 6)`."""
 def relu_(input: Tensor) -> Tensor:
@@ -871,7 +871,7 @@ def rms_norm(
     weight: Tensor | None = None,
     eps: _float | None = None,
 ) -> Tensor:
-    """Divide by the root of the mean square over the last dimensions (arXiv 1910.07467)."""
+    """Divide by the root of the mean square over the last dimensions: `input / sqrt(mean(input ** 2) + eps) * weight`."""
 def rrelu(
     input: Tensor,
     lower: _float = 0.125,
@@ -915,7 +915,7 @@ def smooth_l1_loss(
     reduction: str = 'mean',
     beta: _float = 1.0,
 ) -> Tensor:
-    """`d * d / (2 * beta)` for a distance `d` below `beta`, `d - beta / 2` above."""
+    """`d * d / (2 * beta)` where `d` is less than `beta`, else `d - beta / 2`, for the distance `d = abs(input - target)`."""
 def soft_margin_loss(
     input: Tensor,
     target: Tensor,
@@ -927,7 +927,7 @@ def soft_margin_loss(
 def softmax(
     input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None
 ) -> Tensor:
-    """Exponentials divided by their sum along a dimension."""
+    """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1."""
 def softmin(
     input: Tensor, dim: _int | None = None, _stacklevel: _int = 3, dtype: _dtype | None = None
 ) -> Tensor:
@@ -945,7 +945,7 @@ def tanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def tanhshrink(input: Tensor) -> Tensor:
     """`input - tanh(input)`."""
 def threshold(input: Tensor, threshold: _float, value: _float, inplace: _bool = False) -> Tensor:
-    """`input` above the threshold, `value` elsewhere."""
+    """`input` where it is above the threshold, else `value`."""
 def threshold_(input: Tensor, threshold: _float, value: _float) -> Tensor:
     """In-place form of `threshold`."""
 def triplet_margin_loss(
@@ -971,7 +971,7 @@ def triplet_margin_with_distance_loss(
     swap: _bool = False,
     reduction: str = 'mean',
 ) -> Tensor:
-    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance `d` (default: Euclidean)."""
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance `d`."""
 def unfold(
     input: Tensor,
     kernel_size: _int | Sequence[_int],
@@ -987,19 +987,19 @@ def upsample(
     mode: str = 'nearest',
     align_corners: _bool | None = None,
 ) -> Tensor:
-    """`interpolate`, by its old name, with a warning."""
+    """`interpolate` by its old name, with a warning that says so."""
 def upsample_bilinear(
     input: Tensor,
     size: _int | Sequence[_int] | None = None,
     scale_factor: _float | Sequence[_float] | None = None,
 ) -> Tensor:
-    """`interpolate(mode="bilinear", align_corners=True)`, by an old name, with a warning."""
+    """`interpolate(mode="bilinear", align_corners=True)` by an old name, with a warning that says so."""
 def upsample_nearest(
     input: Tensor,
     size: _int | Sequence[_int] | None = None,
     scale_factor: _float | Sequence[_float] | None = None,
 ) -> Tensor:
-    """`interpolate(mode="nearest")`, by an old name, with a warning."""
+    """`interpolate(mode="nearest")` by an old name, with a warning that says so."""
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -8,66 +8,22 @@ from typing import TYPE_CHECKING, Any
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import float64
+from ..base.parts import adopt_parts
 from ..core.tensor import Tensor, wrap
 from ..ops.create import fill
 from ..ops.random.integers import randperm
-
-_GAINS = {
-    "sigmoid": 1.0, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4, "linear": 1.0,
-    **{f"conv{transposed}{n}d": 1.0 for transposed in ("", "_transpose") for n in (1, 2, 3)},
-}  # fmt: skip
-
-
-def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The factor by which a nonlinearity wants its weights scaled.
-
-    Args:
-        nonlinearity: `"linear"`, `"conv1d"` and so on, `"sigmoid"`, `"tanh"`, `"relu"`, `"leaky_relu"`, `"selu"`.
-        param: the slope of `leaky_relu` below zero, 0.01 if not given.
-
-    Raises:
-        ValueError: for a name that is not among these, or a slope that is no number.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.init.calculate_gain("leaky_relu", 0.2)
-        1.3867504905630728
-    """
-    if nonlinearity == "leaky_relu":
-        slope = 0.01 if param is None else param
-        if isinstance(slope, bool) or not isinstance(slope, int | float):
-            raise ValueError(f"negative_slope {slope} not a valid number")
-        return math.sqrt(2.0 / (1 + slope**2))
-    if nonlinearity not in _GAINS:
-        raise ValueError(f"Unsupported nonlinearity {nonlinearity}; there are: {', '.join([*_GAINS, 'leaky_relu'])}")
-    return _GAINS[nonlinearity]
-
-
-def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
-    """How many numbers each output is made of, and each input goes into."""
-    shape = tensor.shape
-    if len(shape) < 2:
-        raise ValueError(
-            "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions: "
-            f"the shape is {list(shape)}"
-        )
-    field = math.prod(shape[2:])
-    return shape[1] * field, shape[0] * field
-
-
-def _calculate_correct_fan(tensor: Tensor, mode: str) -> int:
-    modes = ("fan_in", "fan_out")
-    if mode.lower() not in modes:
-        raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
-    return _calculate_fan_in_and_fan_out(tensor)[modes.index(mode.lower())]
-
+from ._gains import _calculate_correct_fan, _calculate_fan_in_and_fan_out, calculate_gain
 
 # --- values that do not depend on the shape ---
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw from the uniform distribution between `a` and `b`.
+    """Fill with numbers drawn from the uniform distribution between `a` and `b`.
+
+    Args:
+        tensor: what to fill.
+        a: the lower bound.
+        b: the upper bound.
 
     Example::
 
@@ -81,7 +37,12 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Any = No
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Any = None) -> Tensor:
-    """Draw from the normal distribution.
+    """Fill with numbers drawn from a normal distribution.
+
+    Args:
+        tensor: what to fill.
+        mean: the mean.
+        std: the standard deviation.
 
     Example::
 
@@ -124,6 +85,10 @@ def trunc_normal_(
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """Fill with `val`.
+
+    Args:
+        tensor: what to fill.
+        val: the number.
 
     Example::
 
@@ -212,6 +177,11 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tensor:
     """Make a matrix (first dimension against all others) whose rows or columns are orthonormal, times `gain`.
 
+    Args:
+        tensor: what to fill.
+        gain: the factor: the length of each row or column.
+        generator: the generator of random numbers; None for the default one.
+
     Raises:
         ValueError: if the tensor has fewer than two dimensions.
 
@@ -246,6 +216,12 @@ def orthogonal_(tensor: Tensor, gain: float = 1, generator: Any = None) -> Tenso
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any = None) -> Tensor:
     """Normal values in a matrix, of which the fraction `sparsity` of each column is set to zero.
 
+    Args:
+        tensor: the matrix to fill.
+        sparsity: the fraction of each column that is zero, rounded up to whole elements.
+        std: the standard deviation of the others.
+        generator: the generator of random numbers; None for the default one.
+
     Raises:
         ValueError: unless the tensor has two dimensions.
 
@@ -273,7 +249,12 @@ def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Any =
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Uniform with variance gain^2 * 2 / (fan_in + fan_out).
+    """Fill with uniform numbers of variance `gain ** 2 * 2 / (fan_in + fan_out)`.
+
+    Args:
+        tensor: what to fill: a weight (out, in, ...).
+        gain: the factor, for the nonlinearity after the layer: see `calculate_gain`.
+        generator: the generator of random numbers; None for the default one.
 
     Raises:
         ValueError: if the tensor has fewer than two dimensions.
@@ -292,7 +273,12 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Any = None) ->
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Any = None) -> Tensor:
-    """Normal with variance gain^2 * 2 / (fan_in + fan_out).
+    """Fill with normal numbers of variance `gain ** 2 * 2 / (fan_in + fan_out)`.
+
+    Args:
+        tensor: what to fill: a weight (out, in, ...).
+        gain: the factor, for the nonlinearity after the layer: see `calculate_gain`.
+        generator: the generator of random numbers; None for the default one.
 
     Raises:
         ValueError: if the tensor has fewer than two dimensions.
@@ -319,7 +305,7 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Uniform with variance gain^2 / fan, where the gain is that of the nonlinearity.
+    """Fill with uniform numbers of variance `gain ** 2 / fan`, where the gain is that of the nonlinearity.
 
     Args:
         tensor: what to fill.
@@ -350,11 +336,17 @@ def kaiming_uniform_(
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu", generator: Any = None
 ) -> Tensor:
-    """Normal with variance gain^2 / fan, where the gain is that of the nonlinearity.
+    """Fill with normal numbers of variance `gain ** 2 / fan`, where the gain is that of the nonlinearity.
 
-    Takes the same arguments as `kaiming_uniform_`, and raises the same errors.
+    Args:
+        tensor: what to fill: a weight (out, in, ...).
+        a: the slope of `leaky_relu` below zero.
+        mode: "fan_in" keeps the variance in forward, "fan_out" in backward.
+        nonlinearity: what comes after the layer: see `calculate_gain`.
+        generator: the generator of random numbers; None for the default one.
 
-    Source: He et al., 2015.
+    Raises:
+        ValueError: for an unknown mode or nonlinearity, or fewer than two dimensions.
 
     Example::
 
@@ -375,6 +367,8 @@ _FORMER = frozenset(
 # The names by which torch's own code fills tensors.
 _no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_, trunc_normal_
 _no_grad_fill_, _no_grad_zero_ = constant_, zeros_
+
+adopt_parts(__name__)
 
 
 if not TYPE_CHECKING:  # to type checkers, other names are unknown

@@ -1,8 +1,9 @@
-"""Attributes and predicates of tensors, most of them constant for dense ones on the CPU; old names; in-place forms."""
+"""Attributes and predicates of tensors, most of them constant for dense ones on the CPU; old names."""
 
 from __future__ import annotations
 
 import warnings
+from inspect import signature
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -15,6 +16,7 @@ from ..core.storage import UntypedStorage
 from ..core.tensor import Tensor
 from ..declare.generate.profiling import profiled
 from ..declare.signature.shown import showing
+from .inplace_functions import as_strided_, detach_, fill_, resize_as_, zero_  # noqa: F401 - FUNCTIONS names them
 from .shape.memory_formats import is_laid_out
 
 FUNCTIONS = (
@@ -239,7 +241,14 @@ def _method_resize_as(self: Tensor, tensor: Tensor) -> Tensor:
 
 
 def _method_reinforce(self: Tensor, reward: Any) -> Any:
-    """Raise, as in torch: the method was removed."""
+    """Raise, as in torch: the method was removed. `distributions` has log-probabilities to differentiate instead.
+
+    Args:
+        reward: of no effect.
+
+    Raises:
+        RuntimeError: always.
+    """
     raise RuntimeError(
         "reinforce() was removed.\nUse torch.distributions instead.\nSee "
         "https://pytorch.org/docs/main/distributions.html\n\nInstead of:\n\nprobs = policy_network(state)\naction = "
@@ -257,7 +266,7 @@ _REMOVED = {
 
 
 _TAKEN: dict[str, Any] = {
-    "eig": lambda self, eigenvectors=False: None,
+    "eig": lambda self, eigenvectors=False, *, e=None, v=None: None,
     "lstsq": lambda input, A, *, out=None: None,
     "matrix_rank": lambda input, tol=None, symmetric=False, *, out=None: None,
     "solve": lambda input, A, *, out=None: None,
@@ -272,7 +281,10 @@ def _removed(name: str) -> Any:
 
     function.__name__ = name
     function.__doc__ = (
-        f"Refused, as in torch: it was removed. {_REMOVED[name]}\n\nExample::\n\n"
+        f"Refused, as in torch: it was removed. {_REMOVED[name]}\n\n"
+        f"Args:\n    {', '.join(signature(_TAKEN[name]).parameters)}: not looked at.\n\n"
+        "Raises:\n    RuntimeError: always.\n\n"
+        "Example::\n\n"
         "    >>> import gradpack as torch\n"
         f"    >>> torch.{name}(torch.ones(2, 2))\n"
         "    Traceback (most recent call last):\n"
@@ -290,7 +302,12 @@ def _method_record_stream(self: Tensor, s: Any) -> None:
 
 
 def _method_module_load(self: Tensor, other: Tensor, assign: bool = False) -> Tensor:
-    """Return the tensor for `load_state_dict`: `other` if `assign`, else this one with `other` copied in; detached."""
+    """Return the tensor that `load_state_dict` puts in the place of this one. Detached.
+
+    Args:
+        other: the tensor of the state dict.
+        assign: return `other` itself; otherwise this tensor, with the elements of `other` copied into it.
+    """
     return other.detach() if assign else self.copy_(other).detach()
 
 
@@ -372,25 +389,3 @@ def is_inference(input: Tensor) -> bool:
         False
     """
     return input.is_inference()
-
-
-# -- in-place methods as functions: `fill_(x, 1)` beside `x.fill_(1)` --
-
-
-def _method(name: str, example: Any) -> Any:
-    @showing(example)
-    def function(input: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if not isinstance(input, Tensor):
-            raise TypeError(f"{name}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-        changed: Tensor = getattr(input, name)(*args, **kwargs)
-        return changed
-
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"`input.{name}(...)` as a function."
-    return function
-
-
-fill_ = _method("fill_", lambda input, value: None)
-zero_, detach_ = (_method(name, lambda input: None) for name in ("zero_", "detach_"))
-as_strided_ = _method("as_strided_", lambda input, size, stride, storage_offset=None: None)
-resize_as_ = _method("resize_as_", lambda input, the_template, *, memory_format=None: None)

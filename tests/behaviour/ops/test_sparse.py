@@ -59,6 +59,75 @@ def test_to_sparse_and_back(torch):
         dense.to_sparse(5)
 
 
+def test_to_sparse_by_the_number_of_dense_dimensions(torch, small):
+    dense = torch.tensor([[0.0, 1.0], [2.0, 0.0], [0.0, 0.0]])
+    hybrid = dense.to_sparse(dense_dim=1)
+    assert (hybrid.sparse_dim(), hybrid.dense_dim()) == (1, 1) and torch.equal(hybrid.to_dense(), dense)
+    assert dense.to_sparse(dense_dim=0).sparse_dim() == 2 and dense.to_sparse(layout=torch.strided) is dense
+    for count, message in (
+        (2, "dense_dim argument must be !=self.dim()"),
+        (3, r"dense_dim argument must be in \[0,2\]"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            dense.to_sparse(dense_dim=count)
+    with pytest.raises(RuntimeError, match="dense_dim argument given is not supported"):
+        small.to_sparse(dense_dim=0)
+    with pytest.raises(RuntimeError, match="blocksize"):
+        dense.to_sparse(blocksize=(1, 1))
+    with pytest.raises(TypeError):
+        dense.to_sparse(1, dense_dim=1)
+
+
+@pytest.mark.parametrize(
+    "call",
+    "rand(2) randn(2) randperm(3) arange(3) linspace(0,1,3) eye(2) empty_strided((2,),(1,)) ones_like(x) rand_like(x) "
+    "full_like(x,1.0) tril_indices(2,2) x.new_ones(2) x.new_full((2,),1.0)".split(),
+)
+def test_makers_of_dense_tensors_refuse_the_layout(torch, call):
+    names = {"x": torch.ones(2)} | {n: getattr(torch, n) for n in call.split("(")[:1] if "." not in n}
+    with pytest.raises(NotImplementedError):
+        eval(f"{call[:-1]}, layout=layout)", names | {"layout": torch.sparse_coo})
+    made = eval(f"{call[:-1]}, layout=layout)", names | {"layout": torch.strided})
+    assert made.layout is torch.strided
+
+
+def test_empty_sparse_tensors(torch, small):
+    x, how = torch.ones(2, 3), {"layout": torch.sparse_coo}
+    for made in (
+        torch.zeros(2, 3, **how),
+        torch.empty((2, 3), **how),
+        torch.zeros_like(x, **how),
+        x.new_zeros(2, 3, **how),
+        x.new_empty((2, 3), **how),
+        small.new_zeros(2, 3),
+        torch.zeros_like(small),
+    ):
+        assert made.is_sparse and made.shape == (2, 3) and made._nnz() == 0 and made.dtype is torch.float32
+    for name in ("full", "hann_window"):
+        with pytest.raises(RuntimeError, match="not implemented for sparse"):
+            getattr(torch, name)(*((2,), 1.0) if name == "full" else (3,), **how)
+    assert torch.zeros_like(small, layout=torch.strided).layout is torch.strided
+
+
+def test_resize(torch, small):
+    assert small.sparse_resize_((4, 5), 2, 0).shape == (4, 5) and small._nnz() == 3
+    for size, counts, message in (
+        ((4, 5, 6), (2, 1), r"number of dense dimensions \(from 0 to 1\)"),
+        ((4, 5, 6), (3, 0), r"number of sparse dimensions \(from 2 to 3\)"),
+        ((1, 1), (2, 0), r"size of sparse dimensions \(from \[4, 5\] to \[1, 1\]\)"),
+        ((4, 5), (1, 0), "is not satisfied"),
+    ):
+        with pytest.raises(RuntimeError, match=message):
+            small.sparse_resize_(size, *counts)
+    hybrid = torch.eye(2).to_sparse(1)
+    assert hybrid.sparse_resize_((3, 2), 1, 1).to_dense().tolist() == [[1, 0], [0, 1], [0, 0]]
+    with pytest.raises(RuntimeError, match=r"size of dense dimensions \(from \[2\] to \[1\]\)"):
+        hybrid.sparse_resize_((3, 1), 1, 1)
+    cleared = small.sparse_resize_and_clear_((4, 5, 6), 1, 2)
+    assert cleared is small and (cleared._nnz(), cleared.sparse_dim(), cleared.dense_dim()) == (0, 1, 2)
+    assert small.sparse_resize_((4, 5), 2, 0).sparse_dim() == 2  # without entries, all shapes do
+
+
 def test_factories(torch):
     for make in (torch.zeros, torch.empty):
         made = make(2, 3, layout=torch.sparse_coo)

@@ -12,6 +12,9 @@ from ..op import REGISTRY
 def as_subclass(self: Tensor, cls: type) -> Any:
     """The same tensor as an instance of `cls`, with its history and its storage.
 
+    Args:
+        cls: a subclass of Tensor. Its `__init__` is not called.
+
     Raises:
         TypeError: if `cls` is no subclass of Tensor.
 

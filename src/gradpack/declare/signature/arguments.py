@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ...backends import backend_of
 from ...base.dtypes import FLOATING, dtype
 from ...base.errors import is_foreign, mixed, not_a_tensor, size_too_big, too_big
-from ...base.layouts import layout
+from ...base.layouts import layout, sparse_coo
 from ...base.memory_formats import memory_format
 from ...core.tensor import Tensor
 from ..op import Op
@@ -103,7 +103,18 @@ def check(op: str, kinds: Kinds, values: Mapping[str, Any]) -> None:
                 raise mixed(called)
             position -= called != op  # `self` does not count
             raise TypeError(f"{called}(): argument '{name}' (position {position}) must be {KINDS[kind].word}, {found}")
+        if value is sparse_coo and kind == "layout" and op.removeprefix("_method_") not in _SPARSE:
+            raise _no_sparse_result(op.removeprefix("_method_"))
     check_range(op, kinds, values)
+
+
+# Functions that may give a sparse tensor, or say themselves that they do not.
+_SPARSE = frozenset("zeros ones empty zeros_like new_zeros new_empty scalar_tensor sparse_coo_tensor to_sparse".split())
+
+
+def _no_sparse_result(op: str) -> Exception:
+    kind = RuntimeError if op == "full" or op.endswith("_window") else NotImplementedError
+    return kind(f"{op}(...) is not implemented for sparse layout: make a dense tensor, and call to_sparse() on it")
 
 
 def unexpected(op: str, parameters: Mapping[str, Parameter], unknown: Iterable[str]) -> TypeError:

@@ -67,10 +67,21 @@ def showing(example: Callable[_P, Any]) -> Callable[[Callable[..., _R]], Callabl
     return decorate
 
 
+def also_out(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return an example for `showing`: the parameters of a function, and `out`."""
+
+    def example() -> None: ...
+
+    example.__signature__ = LateSignature(partial(_with_out, function))  # type: ignore[attr-defined]
+    return example
+
+
 def _of_function(op: Op) -> Signature:
-    shown = signature(op.forward)
-    if op.view:
-        return shown
+    return signature(op.forward) if op.view else _with_out(op.forward)
+
+
+def _with_out(function: Callable[..., Any]) -> Signature:
+    shown = signature(function)
     out = Parameter("out", Parameter.KEYWORD_ONLY, default=None, annotation="Any")
     return shown.replace(parameters=[*shown.parameters.values(), out])
 

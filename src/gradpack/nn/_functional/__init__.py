@@ -54,6 +54,7 @@ from ...ops.reduce.distance import pairwise_distance as pairwise_distance
 from ...ops.reduce.distance import pdist as pdist
 from .activations import *
 from .attention import *
+from .class_losses import *
 from .dropout import *
 from .grouped_mm import *
 from .interpolate import *

@@ -22,7 +22,7 @@ def _write_back(input: Tensor, function: Any, *args: Any, **kwargs: Any) -> Tens
 
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
-    """`max(input, 0)`.
+    """`max(input, 0)`: the rectified linear unit.
 
     Example::
 
@@ -46,13 +46,21 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def gelu(input: Tensor, approximate: str = "none", *, out: Tensor | None = None) -> Tensor:
-    """`input * P(X <= input)` for a standard normal X; `approximate="tanh"` for the usual approximation.
+    """`input * P(X <= input)` for a standard normal X: the Gaussian error linear unit.
+
+    Args:
+        approximate: "none", or "tanh" for `0.5 * input * (1 + tanh(sqrt(2 / pi) * (input + 0.044715 * input ** 3)))`.
+
+    Raises:
+        RuntimeError: for another way to approximate.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.gelu(torch.tensor([-0.5, 2.0, 7.0]))
         tensor([-0.1543,  1.9545,  7.0000])
+        >>> torch.nn.functional.gelu(torch.tensor([-0.5, 2.0, 7.0]), approximate="tanh")
+        tensor([-0.1543,  1.9546,  7.0000])
     """
     return _gelu(input, approximate=approximate) if out is None else _gelu(input, approximate=approximate, out=out)
 
@@ -82,7 +90,10 @@ def mish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
-    """`input`, and `negative_slope * input` below zero.
+    """`input` where it is positive, else `negative_slope * input`.
+
+    Args:
+        negative_slope: the factor of negative elements.
 
     Example::
 
@@ -94,7 +105,14 @@ def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = Fals
 
 
 def hardtanh(input: Tensor, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` limited to an interval.
+    """`input` limited to the interval from `min_val` to `max_val`.
+
+    Args:
+        min_val: the smallest value.
+        max_val: the largest value.
+
+    Raises:
+        ValueError: if `min_val` is greater than `max_val`.
 
     Example::
 
@@ -132,7 +150,11 @@ def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
 
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
-    """`input` above the threshold, `value` elsewhere.
+    """`input` where it is above the threshold, else `value`.
+
+    Args:
+        threshold: the threshold.
+        value: what replaces all that is not above it.
 
     Example::
 
@@ -144,7 +166,10 @@ def threshold(input: Tensor, threshold: float, value: float, inplace: bool = Fal
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
-    """`input` above zero, `alpha * (exp(input) - 1)` below.
+    """`input` where it is positive, else `alpha * (exp(input) - 1)`.
+
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements.
 
     Example::
 
@@ -157,6 +182,9 @@ def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`.
+
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements; not 0.
 
     Example::
 
@@ -191,13 +219,23 @@ def _class_dim(name: str, ndim: int, stacklevel: int) -> int:
 
 
 def softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """Exponentials divided by their sum along a dimension.
+    """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1.
+
+    Args:
+        dim: the dimension along which the exponentials are summed. None chooses one by the number of dimensions, with a
+            warning.
+        dtype: convert `input` to this dtype before.
+
+    Raises:
+        NotImplementedError: for integers, bool and complex numbers, without a `dtype`.
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.functional.softmax(torch.zeros(2), dim=0)
-        tensor([0.5000, 0.5000])
+        >>> torch.nn.functional.softmax(torch.tensor([[0.0, 0.0], [0.0, 1.0]]), dim=1)
+        tensor([[0.5000, 0.5000],
+                [0.2689, 0.7311]])
     """
     dim = _class_dim("softmax", input.ndim, _stacklevel) if dim is None else dim
     return over.softmax(input, dim, dtype=dtype)
@@ -217,7 +255,16 @@ def softmin(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: 
 
 
 def log_softmax(input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: Any = None) -> Tensor:
-    """The logarithm of softmax, without overflow.
+    """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost.
+
+    Args:
+        dim: the dimension along which the exponentials are summed. None chooses one by the number of dimensions, with a
+            warning.
+        dtype: convert `input` to this dtype before.
+
+    Raises:
+        NotImplementedError: for integers, bool and complex numbers, without a `dtype`.
+        IndexError: for a dimension out of range.
 
     Example::
 

@@ -244,13 +244,22 @@ def multi_head_attention_forward(
     """Attention of several heads, each on its part of the features, between layers of weights.
 
     Args:
-        query: shape (L, N, E) or (L, E); `key` and `value` (S, N, E') or (S, E').
-        in_proj_weight: shape (3E, E); with `use_separate_proj_weight`, `q_proj_weight` and the others instead.
+        query: shape (L, N, E) or (L, E).
+        key, value: shapes (S, N, K) and (S, N, V), or without batch; K and V are E without `use_separate_proj_weight`.
+        embed_dim_to_check: E: whatever else `query` has is an error.
+        num_heads: the number of heads, which divides E.
+        in_proj_weight: shape (3E, E): the weights of queries, keys and values, one below the other.
+        in_proj_bias: shape (3E), or None.
         bias_k, bias_v: a learned key and value appended to the others, shape (1, 1, E).
         add_zero_attn: append a key and a value of zeros.
+        dropout_p: the probability of dropping a weight of attention, in training.
+        out_proj_weight, out_proj_bias: of the layer after attention: shapes (E, E) and (E); the bias may be None.
         key_padding_mask: shape (N, S): True or -inf for keys that are left out.
         attn_mask: shape (L, S) or (N * heads, L, S): True for pairs that are left out, or numbers that are added.
-        need_weights: give back the weights as well, averaged over heads if `average_attn_weights`.
+        need_weights: give back the weights as well.
+        average_attn_weights: averaged over the heads, rather than for each.
+        use_separate_proj_weight: take the following three instead of `in_proj_weight`.
+        q_proj_weight, k_proj_weight, v_proj_weight: shapes (E, E), (E, K) and (E, V).
         static_k, static_v: keys and values as they are, shape (N * heads, S, E / heads).
         is_causal: a hint that `attn_mask` is the causal one.
 

@@ -21,14 +21,22 @@ def _check(p: float) -> None:
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, when training.
 
+    Args:
+        p: the probability of a zero.
+        training: whether to drop anything: without, the input is returned as it is.
+
     Raises:
         ValueError: unless 0 <= p <= 1.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.functional.dropout(torch.ones(2), p=0.5, training=False)
-        tensor([1., 1.])
+        >>> x = torch.ones(1000)
+        >>> y = torch.nn.functional.dropout(x, p=0.75)
+        >>> y.unique(), bool((y.mean() - 1).abs() < 0.3)
+        (tensor([0., 4.]), True)
+        >>> torch.equal(torch.nn.functional.dropout(x, training=False), x)
+        True
     """
     _check(p)
     return (ops.dropout_ if inplace else ops.dropout)(input, p, training)
@@ -45,10 +53,12 @@ def _by_channel(input: Tensor, p: float, training: bool, inplace: bool, batched:
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training.
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training.
 
     Args:
         input: shape (N, C, L) or (C, L).
+        p: the probability of dropping a channel.
+        training: whether to drop anything: without, the input is returned as it is.
 
     Raises:
         RuntimeError: for other numbers of dimensions.
@@ -80,10 +90,12 @@ def _warn_of(name: str, ndim: int, space: int) -> None:
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training.
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training.
 
     Args:
         input: shape (N, C, H, W); also (N, C, L), of which torch warns.
+        p: the probability of dropping a channel.
+        training: whether to drop anything: without, the input is returned as it is.
 
     Example::
 
@@ -106,10 +118,12 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Zero whole channels with probability `p`, when training.
+    """Zero whole channels with probability `p` and scale the others by `1 / (1 - p)`, when training.
 
     Args:
         input: shape (N, C, D, H, W) or (C, D, H, W).
+        p: the probability of dropping a channel.
+        training: whether to drop anything: without, the input is returned as it is.
 
     Example::
 
@@ -126,6 +140,10 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """Dropout that keeps mean and variance of self-normalising activations.
 
+    Args:
+        p: the probability of dropping an element.
+        training: whether to drop anything: without, the input is returned as it is.
+
     Example::
 
         >>> import gradpack as torch
@@ -138,6 +156,10 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
     """`alpha_dropout` of whole channels.
+
+    Args:
+        p: the probability of dropping a channel.
+        training: whether to drop anything: without, the input is returned as it is.
 
     Example::
 
@@ -153,6 +175,10 @@ def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
     """`input` above zero; below it times a random number of `[lower, upper)` in training, else times their mean.
+
+    Args:
+        lower, upper: the bounds of the slopes of negative elements.
+        training: whether slopes are random; without, they are the mean of the bounds.
 
     Example::
 
@@ -170,6 +196,8 @@ def gumbel_softmax(logits: Tensor, tau: float = 1, hard: bool = False, eps: floa
         logits: unnormalised log-probabilities along `dim`.
         tau: the temperature: the lower, the nearer to a corner.
         hard: give back the corner itself; gradients are those of the point.
+        eps: of no effect: deprecated.
+        dim: the dimension of the classes.
 
     Example::
 

@@ -59,14 +59,15 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Any:
-    """Resize (batch, channels, *space).
+    """Resize the dimensions of space of (batch, channels, *space).
 
     Args:
-        size: the new sizes of the spatial dimensions, or
+        input: shape (batch, channels, *space), of one to three dimensions of space.
+        size: the new sizes of the dimensions of space, or
         scale_factor: what to multiply them with.
-        mode: "nearest", "nearest-exact", "area"; "linear" for one, "bilinear" and "bicubic" for two,
-            "trilinear" for three spatial dimensions; "lanczos" with antialias.
-        align_corners: do the outermost elements stay where they are?
+        mode: "nearest", "nearest-exact", "area"; "linear" for one, "bilinear" and "bicubic" for two, "trilinear" for
+            three dimensions of space; "lanczos" with antialias.
+        align_corners: whether the outermost elements stay where they are: for the modes that interpolate.
         recompute_scale_factor: compute with the ratio of the sizes rather than with `scale_factor`.
         antialias: in shrinking, average over all elements in between (bilinear and bicubic).
 
@@ -125,19 +126,63 @@ def _deprecated(name: str) -> None:
 def upsample(
     input: Tensor, size: Any = None, scale_factor: Any = None, mode: str = "nearest", align_corners: Any = None
 ) -> Any:
-    """`interpolate`, by its old name, with a warning."""
+    """`interpolate` by its old name, with a warning that says so.
+
+    Args:
+        size: the new sizes of the dimensions of space, or
+        scale_factor: what to multiply them with.
+        mode: see `interpolate`.
+        align_corners: whether the outermost elements stay where they are.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings, gradpack as torch
+        >>> x = torch.tensor([[[1.0, 3.0]]])
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     torch.nn.functional.upsample(x, scale_factor=2)
+        tensor([[[1., 1., 3., 3.]]])
+    """
     _deprecated("upsample")
     return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate(mode="nearest")`, by an old name, with a warning."""
+    """`interpolate(mode="nearest")` by an old name, with a warning that says so.
+
+    Args:
+        size: the new sizes of the dimensions of space, or
+        scale_factor: what to multiply them with.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings, gradpack as torch
+        >>> x = torch.tensor([[[[1.0, 3.0]]]])
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     torch.nn.functional.upsample_nearest(x, size=(1, 4))
+        tensor([[[[1., 1., 3., 3.]]]])
+    """
     _deprecated("upsample_nearest")
     return interpolate(input, size, scale_factor, mode="nearest")
 
 
 def upsample_bilinear(input: Tensor, size: Any = None, scale_factor: Any = None) -> Any:
-    """`interpolate(mode="bilinear", align_corners=True)`, by an old name, with a warning."""
+    """`interpolate(mode="bilinear", align_corners=True)` by an old name, with a warning that says so.
+
+    Args:
+        size: the new sizes of height and width, or
+        scale_factor: what to multiply them with.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> import warnings, gradpack as torch
+        >>> x = torch.tensor([[[[1.0, 3.0]]]])
+        >>> with warnings.catch_warnings(action="ignore"):
+        ...     torch.nn.functional.upsample_bilinear(x, size=(1, 3))
+        tensor([[[[1., 2., 3.]]]])
+    """
     _deprecated("upsample_bilinear")
     return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
 

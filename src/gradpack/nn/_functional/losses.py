@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...base.callers import depth_of_user
 from ...core.tensor import Tensor
 from ...ops.nn import loss, loss_pointwise
 from ...ops.nn.reduction import NONE, check_name, legacy, number_of, reduced, refuse_gradient, same_size
 from ...ops.pointwise.activation import logsigmoid
-from ...ops.shape.broadcasting import broadcast_shapes, broadcast_tensors, check_broadcast
+from ...ops.shape.broadcasting import broadcast_tensors, check_broadcast
 from .._public import give_all
 
 
@@ -37,16 +36,26 @@ def mse_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The squared difference, averaged (`"mean"`), summed (`"sum"`), or for each element (`"none"`).
+    """The squared difference `(input - target) ** 2`.
 
     Args:
-        weight: how much each element counts, the shape of `input`.
+        input: the values.
+        target: what they should be: of the same shape, or one that broadcasts, with a warning.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        weight: how much each element counts: the shape of `input`; None for ones.
+
+    Raises:
+        RuntimeError: for shapes that do not broadcast.
+        ValueError: for another `reduction`.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]))
         tensor(2.)
+        >>> torch.nn.functional.mse_loss(torch.tensor([1.0, 2.0]), torch.tensor([1.0, 4.0]), reduction="none")
+        tensor([0., 4.])
     """
     same_size(input, target)
     reduction = legacy(size_average, reduce, reduction)
@@ -63,10 +72,14 @@ def l1_loss(
     reduction: str = "mean",
     weight: Tensor | None = None,
 ) -> Tensor:
-    """The absolute difference, averaged, summed, or for each element.
+    """The absolute difference `|input - target|`.
 
     Args:
-        weight: how much each element counts, the shape of `input`.
+        input: the values.
+        target: what they should be: of the same shape, or one that broadcasts, with a warning.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        weight: how much each element counts: the shape of `input`; None for ones.
 
     Example::
 
@@ -89,13 +102,22 @@ def smooth_l1_loss(
     reduction: str = "mean",
     beta: float = 1.0,
 ) -> Tensor:
-    """`d * d / (2 * beta)` for a distance `d` below `beta`, `d - beta / 2` above.
+    """`d * d / (2 * beta)` where `d` is less than `beta`, else `d - beta / 2`, for the distance `d = abs(input -
+    target)`.
+
+    Args:
+        target: what `input` should be: of the same shape, or one that broadcasts, with a warning.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        beta: the distance at which the loss turns from quadratic to linear; not negative.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.smooth_l1_loss(torch.tensor([3.0]), torch.tensor([0.0]))
         tensor(2.5000)
+        >>> torch.nn.functional.smooth_l1_loss(torch.tensor([0.5, 3.0]), torch.zeros(2), reduction="none")
+        tensor([0.1250, 2.5000])
     """
     same_size(input, target)
     reduction = legacy(size_average, reduce, reduction)
@@ -110,13 +132,22 @@ def smooth_l1_loss(
 def huber_loss(
     input: Tensor, target: Tensor, reduction: str = "mean", delta: float = 1.0, weight: Tensor | None = None
 ) -> Tensor:
-    """Half the squared distance where it is at most `delta`, `delta * (distance - delta / 2)` above.
+    """`d * d / 2` where `d` is at most `delta`, else `delta * (d - delta / 2)`, for the distance `d = abs(input -
+    target)`.
+
+    Args:
+        target: what `input` should be: of the same shape, or one that broadcasts, with a warning.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        delta: the distance at which the loss turns from quadratic to linear; positive.
+        weight: how much each element counts: the shape of `input`; None for ones.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.huber_loss(torch.tensor([3.0]), torch.tensor([0.0]), delta=2.0)
         tensor(4.)
+        >>> torch.nn.functional.huber_loss(torch.tensor([0.5, 3.0]), torch.zeros(2), reduction="none")
+        tensor([0.1250, 2.5000])
     """
     same_size(input, target)
     if weight is None:
@@ -131,147 +162,6 @@ def _huber_loss(input: Tensor, target: Tensor, reduction: int, delta: float) -> 
     return loss_pointwise.huber_loss(input, target, reduction, delta)
 
 
-def nll_loss(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """The negative log likelihood of classes.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.nll_loss(torch.tensor([[-1.0, -2.0]]), torch.tensor([1]))
-        tensor(2.)
-    """
-    number = number_of(legacy(size_average, reduce, reduction))
-    return loss.nll_loss(input, target, weight, number, ignore_index)
-
-
-def cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    ignore_index: int = -100,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    label_smoothing: float = 0.0,
-) -> Tensor:
-    """The cross entropy between logits and classes, or class probabilities.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.cross_entropy(torch.zeros(1, 4), torch.tensor([2]))
-        tensor(1.3863)
-    """
-    number = number_of(legacy(size_average, reduce, reduction))
-    return loss.cross_entropy(input, target, weight, number, ignore_index, label_smoothing)
-
-
-def binary_cross_entropy(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """The cross entropy between probabilities of the first of two classes.
-
-    Raises:
-        ValueError: for different shapes.
-        RuntimeError: for an input outside of [0, 1].
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.0]))
-        tensor(0.6931)
-    """
-    number = number_of(legacy(size_average, reduce, reduction))
-    if target.size() != input.size():
-        raise ValueError(
-            f"Using a target size ({target.size()}) that is different to the input size ({input.size()}) is "
-            "deprecated. Please ensure they have the same size."
-        )
-    if weight is not None:
-        weight = weight.expand(broadcast_shapes(target._shape, weight._shape))
-    return loss_pointwise.checked_binary_cross_entropy(input, target, weight, number)
-
-
-def binary_cross_entropy_with_logits(
-    input: Tensor,
-    target: Tensor,
-    weight: Tensor | None = None,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    pos_weight: Tensor | None = None,
-) -> Tensor:
-    """The cross entropy of two classes whose log-odds are `input`.
-
-    Args:
-        weight: how much each element counts.
-        pos_weight: how much the positive class, target 1, counts beside the other.
-
-    Raises:
-        ValueError: for different shapes.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.binary_cross_entropy_with_logits(torch.tensor([0.0]), torch.tensor([1.0]))
-        tensor(0.6931)
-    """
-    number = number_of(legacy(size_average, reduce, reduction))
-    if target.size() != input.size():
-        raise ValueError(f"Target size ({target.size()}) must be the same as input size ({input.size()})")
-    return loss_pointwise.binary_cross_entropy_with_logits(input, target, weight, pos_weight, number)
-
-
-def kl_div(
-    input: Tensor,
-    target: Tensor,
-    size_average: bool | None = None,
-    reduce: bool | None = None,
-    reduction: str = "mean",
-    log_target: bool = False,
-) -> Tensor:
-    """The divergence of log-probabilities `input` from `target` (logarithms too if `log_target`).
-
-    Args:
-        reduction: "batchmean" divides the sum by the first dimension, as the mathematics wants it; "mean" by the
-            number of elements, of which torch warns.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.functional.kl_div(torch.zeros(1, 2), torch.ones(1, 2), reduction="batchmean")
-        tensor(0.)
-    """
-    if size_average is not None or reduce is not None:
-        number = number_of(legacy(size_average, reduce, reduction))
-    else:
-        if reduction == "mean":
-            import warnings
-
-            warnings.warn(
-                "reduction: 'mean' divides the total loss by both the batch size and the support size."
-                "'batchmean' divides only by the batch size, and aligns with the KL div math definition."
-                "'mean' will be changed to behave the same as 'batchmean' in the next major release.",
-                stacklevel=depth_of_user(),
-            )
-        number = number_of("sum" if reduction == "batchmean" else reduction)
-    out = loss_pointwise.kl_div(input, target, number, log_target=log_target)
-    return out / input.size(0) if reduction == "batchmean" and input.ndim else out
-
-
 def poisson_nll_loss(
     input: Tensor,
     target: Tensor,
@@ -282,13 +172,26 @@ def poisson_nll_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """The negative log likelihood of counts under Poisson distributions of given rates (or their logarithms).
+    """The negative log likelihood of counts under Poisson distributions: `exp(input) - target * input`.
+
+    Args:
+        input: logarithms of the rates.
+        target: the counts.
+        log_input: False if `input` has the rates themselves: `input - target * log(input + eps)`.
+        full: add Stirling's approximation of `log(target!)` where `target` is greater than 1: `target * log(target) -
+            target + 0.5 * log(2 * pi * target)`.
+        eps: what is added to rates before their logarithm.
+
+    Raises:
+        ValueError: for another `reduction`.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.nn.functional.poisson_nll_loss(torch.zeros(2), torch.ones(2))
         tensor(1.)
+        >>> torch.nn.functional.poisson_nll_loss(torch.tensor([2.0]), torch.tensor([3.0]), log_input=False, full=True)
+        tensor(1.6846)
     """
     reduction = legacy(size_average, reduce, reduction)
     if reduction not in ("none", "mean", "sum"):
@@ -304,7 +207,14 @@ def hinge_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """`input` where `target` is 1, `max(0, margin - input)` where it is -1.
+    """`input` where `target` is 1, else `max(0, margin - input)`: -1 is the other target.
+
+    Args:
+        input: distances.
+        target: 1 for what belongs together and -1 for what does not: of a shape that broadcasts.
+        margin: the distance from which on there is no loss for what does not belong together.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
 
     Example::
 
@@ -320,6 +230,10 @@ def soft_margin_loss(
     input: Tensor, target: Tensor, size_average: bool | None = None, reduce: bool | None = None, reduction: str = "mean"
 ) -> Tensor:
     """`log(1 + exp(-target * input))`, for targets 1 and -1.
+
+    Args:
+        target: 1 or -1 for each element.
+        size_average, reduce: older forms of `reduction`.
 
     Example::
 
@@ -340,6 +254,12 @@ def multilabel_soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over classes of the cross entropy of each being there or not.
+
+    Args:
+        input: scores of C classes: shape (N, C), or (C).
+        target: 1 for classes that are there, 0 for others: of the same shape.
+        weight: how much each class counts, shape (C); None for ones.
+        size_average, reduce: older forms of `reduction`.
 
     Example::
 

@@ -22,6 +22,12 @@ def margin_ranking_loss(
 ) -> Tensor:
     """`max(0, -target * (input1 - input2) + margin)`: target 1 wants `input1` larger, -1 `input2`.
 
+    Args:
+        input1, input2: the values that are compared.
+        target: 1 where the first is to be larger, -1 where the second is.
+        margin: by how much.
+        size_average, reduce: older forms of `reduction`.
+
     Raises:
         RuntimeError: for different numbers of dimensions.
 
@@ -49,7 +55,13 @@ def cosine_embedding_loss(
     reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
-    """`1 - cos` for pairs with target 1, `max(0, cos - margin)` for those with -1.
+    """`1 - cos` where `target` is 1, else `max(0, cos - margin)`: -1 is the other target.
+
+    Args:
+        input1, input2: the vectors: shape (N, n), or (n).
+        target: 1 for pairs that belong together, -1 for others: shape (N), or ().
+        margin: the cosine up to which there is no loss for the others: from -1 to 1.
+        size_average, reduce: older forms of `reduction`.
 
     Example::
 
@@ -76,15 +88,23 @@ def triplet_margin_loss(
 ) -> Tensor:
     """`max(0, |anchor - positive| - |anchor - negative| + margin)`.
 
+    Args:
+        anchor, positive, negative: the vectors that are compared: shape (..., n).
+        margin: by how much closer the positive one is to be.
+        p: the exponent of the norm of the distances.
+        eps: what is added to differences before the norm: see `pairwise_distance`.
+        swap: take the distance of positive and negative where it is the smaller.
+
     Raises:
         ValueError: unless the margin is positive.
+        RuntimeError: for different numbers of dimensions.
 
     Example::
 
         >>> import gradpack as torch
-        >>> a = torch.zeros(1, 2)
-        >>> torch.nn.functional.triplet_margin_loss(a, a, a)
-        tensor(1.)
+        >>> anchor, near, far = torch.zeros(1, 2), torch.tensor([[0.0, 1.0]]), torch.tensor([[0.0, -1.5]])
+        >>> torch.nn.functional.triplet_margin_loss(anchor, near, far)
+        tensor(0.5000)
     """
     number = number_of(legacy(size_average, reduce, reduction))
     if margin <= 0:
@@ -103,6 +123,13 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The mean over the other classes of `max(0, margin - right + other) ** p`.
+
+    Args:
+        input: scores of C classes: shape (N, C), or (C).
+        target: the classes: shape (N), or ().
+        p: the exponent: 1 or 2.
+        margin: by how much the score of the right class is to be above the others.
+        weight: how much each class counts, shape (C); None for ones.
 
     Example::
 
@@ -123,6 +150,11 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """The mean of `max(0, 1 - right + wrong)` over all pairs of a right class and a wrong one.
 
+    Args:
+        input: scores of C classes: shape (N, C), or (C).
+        target: of the same shape: the right classes, up to the first -1.
+        size_average, reduce: older forms of `reduction`.
+
     Example::
 
         >>> import gradpack as torch
@@ -141,7 +173,22 @@ def ctc_loss(
     reduction: str = "mean",
     zero_infinity: bool = False,
 ) -> Tensor:
-    """The negative log likelihood of label sequences of unknown alignment. See `gradpack.ctc_loss`.
+    """The negative log likelihood of label sequences of unknown alignment: connectionist temporal classification.
+
+    Each is summed over all its alignments with the input. As in torch, the gradient is that for `log_probs` that come
+    from `log_softmax`.
+
+    Args:
+        log_probs: logarithms of probabilities of the classes, shape (T, N, C), or (T, C) without a batch.
+        targets: labels, shape (N, S), or all of them one after another; no blanks among them.
+        input_lengths: the lengths of the inputs, at most T: shape (N), a tensor or a tuple.
+        target_lengths: the lengths of the targets: shape (N), a tensor or a tuple.
+        blank: the class of the blank.
+        reduction: `"mean"` of losses divided by target lengths, `"sum"` or `"none"`.
+        zero_infinity: losses of inf, of targets that are too long for the inputs, and their gradients become 0.
+
+    Raises:
+        RuntimeError: for lengths that do not fit and a blank that is no class.
 
     Example::
 

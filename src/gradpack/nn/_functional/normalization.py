@@ -27,10 +27,18 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Bring each channel of (batch, channels, *space) to mean 0 and variance 1, then scale and shift it.
+    """Bring each channel, over batch and space, to mean 0 and variance 1, then scale and shift it.
 
-    In training by the statistics of the input, towards which the running ones move by `momentum`;
-    else by the running ones.
+    `(input - mean) / sqrt(var + eps) * weight + bias`. In training, mean and variance are those of the input, and the
+    running ones move towards them; else the running ones are taken.
+
+    Args:
+        input: shape (batch, channels, *space).
+        running_mean, running_var: shape (channels): changed in place in training; None for none.
+        weight, bias: shape (channels), or None.
+        training: normalise by the statistics of the input.
+        momentum: how far the running statistics move: `running = (1 - momentum) * running + momentum * new`.
+        eps: what is added to the variance.
 
     Raises:
         ValueError: in training, if there is one number for each channel only, or `eps` is not positive; for a
@@ -62,10 +70,19 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """`batch_norm` of each element of the batch by itself.
+    """Bring each channel of each element of the batch, over space, to mean 0 and variance 1, then scale and shift it.
+
+    Args:
+        input: shape (batch, channels, *space).
+        running_mean, running_var, weight, bias: shape (channels), or None.
+        use_input_stats: normalise by the statistics of the input, and move the running ones towards their mean over the
+            batch; else normalise by the running ones.
+        momentum: how far the running statistics move.
+        eps: what is added to the variance before its root is divided by.
 
     Raises:
         ValueError: if there is one number for each channel only.
+        RuntimeError: if the shapes do not fit, or there are no running statistics to normalise by.
 
     Example::
 
@@ -82,6 +99,12 @@ def group_norm(
     input: Tensor, num_groups: int, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5
 ) -> Tensor:
     """Bring each group of channels to mean 0 and variance 1, then scale and shift each channel.
+
+    Args:
+        input: shape (batch, channels, *space).
+        num_groups: the number of groups: channels that follow one another are in one.
+        weight, bias: shape (channels), or None.
+        eps: what is added to the variance.
 
     Raises:
         ValueError: if there is one number in each group only.

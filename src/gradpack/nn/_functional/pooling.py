@@ -14,11 +14,33 @@ from ...ops.conv.max_pool import _max_pool, _unpool, adaptive_max
 from ...ops.conv.spatial import repeated
 from .._public import give_all
 
+_SPACE = {1: "length", 2: "height, width", 3: "depth, height, width"}
+_ALONG = {1: "the last dimension", 2: "the last two dimensions", 3: "the last three dimensions"}
 
-def _named(call: Callable[..., Any], name: str, text: str, example: str) -> Callable[..., Any]:
+
+def _named(call: Callable[..., Any], name: str, text: str, example: str, arguments: str = "") -> Callable[..., Any]:
+    """Return a function with a name and a docstring; `arguments` has a line for each."""
+    space = _SPACE[int(name.partition("pool")[2][:1])]
+    lines = [f"input: shape (batch, channels, {space}), or without batch.", *arguments.splitlines()]
+    said = "".join(f"    {line}\n" for line in lines)
+    before, _, raises = text.partition("\n\nRaises:")
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"{text}\n\nExample::\n\n    >>> import gradpack as torch\n    {example}\n"
+    call.__doc__ = f"{before}\n\nArgs:\n{said}" + (f"\nRaises:{raises}\n" if raises else "")
+    call.__doc__ += f"\nExample::\n\n    >>> import gradpack as torch\n    {example}\n"
     return call
+
+
+_WINDOWS = "kernel_size: the size of the windows.\nstride: the step between windows; None for their size.\n"
+_CEIL = "ceil_mode: take a last window that only begins inside.\n"
+_MAXIMA = (
+    "padding: how much is added on both sides, below every number: at most half the window.\n"
+    f"dilation: the distance between elements of a window.\n{_CEIL}"
+)
+
+
+def _indices(always: bool) -> str:
+    usual = "return also where the maxima are, in the flattened dimensions."
+    return f"return_indices: {'accepted: they are returned always.' if always else usual}"
 
 
 def _shape(count: int, size: int, lead: str = "1") -> str:
@@ -49,14 +71,10 @@ def _max(ndim: int, always: bool = False) -> Callable[..., Any]:
         return _max_pool(ndim, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices or always)
 
     name = f"max_pool{ndim}d{'_with_indices' * always}"
-    text = (
-        "Maxima over windows, and where they are in the flattened dimensions."
-        if always
-        else f"Maxima over windows in the last {ndim} dimension(s); with `return_indices`, also where they are in the "
-        "flattened dimensions.\n\nA stride of None is the size of the window; padding is below every number, and at "
-        "most half the window.\n\nRaises:\n    RuntimeError: for windows that do not fit."
-    )
-    return _named(call, name, text, _example(name, ndim, "2", 2))
+    text = f"The maxima over windows along {_ALONG[ndim]}"
+    text += ", and where they are in the flattened dimensions." if always else "."
+    text += "\n\nRaises:\n    RuntimeError: for windows that do not fit."
+    return _named(call, name, text, _example(name, ndim, "2", 2), _WINDOWS + _MAXIMA + _indices(always))
 
 
 max_pool1d, max_pool2d, max_pool3d = _max(1), _max(2), _max(3)
@@ -69,10 +87,9 @@ def _adaptive(ndim: int, always: bool = False) -> Callable[..., Any]:
         return made if return_indices or always else made[0]
 
     name = f"adaptive_max_pool{ndim}d{'_with_indices' * always}"
-    text = f"Maxima over the parts that divide each of the last {ndim} dimension(s) evenly, with indices if asked for."
-    if always:
-        text = "Maxima over even parts, and their indices."
-    return _named(call, name, text, _example(name, ndim, "2", 2))
+    text = f"The maxima over the parts that divide {_ALONG[ndim]} evenly{', and their indices' * always}."
+    more = "output_size: into how many parts; None keeps a dimension as it is.\n" + _indices(always)
+    return _named(call, name, text, _example(name, ndim, "2", 2), more)
 
 
 adaptive_max_pool1d, adaptive_max_pool1d_with_indices = _adaptive(1), _adaptive(1, True)
@@ -93,12 +110,13 @@ def _fractional(ndim: int, always: bool = False) -> Callable[..., Any]:
         return made if return_indices or always else made[0]
 
     name = f"fractional_max_pool{ndim}d{'_with_indices' * always}"
-    if always:
-        return _named(
-            call, name, "The same, and the indices of the maxima.", _example(name, ndim, "2, output_size=3", 3)
-        )
-    text = f"Maxima over windows at random places in the last {ndim} dimensions (arXiv 1412.6071)."
-    return _named(call, name, text, _example(name, ndim, f"2, output_ratio={(0.5,) * ndim}", 2))
+    more = (
+        "kernel_size: the size of the windows.\noutput_size: the sizes of the result, or\n"
+        "output_ratio: what to multiply those of the input with.\n" + _indices(always)
+    )
+    text = f"The maxima over windows at random places along {_ALONG[ndim]}{', and their indices' * always}."
+    example = _example(name, ndim, f"2, output_ratio={(0.5,) * ndim}", 2)
+    return _named(call, name, f"{text}\n\nSource: arXiv 1412.6071.", example, more)
 
 
 fractional_max_pool2d, fractional_max_pool2d_with_indices = _fractional(2), _fractional(2, True)
@@ -120,10 +138,11 @@ def _lp(ndim: int, average: Callable[..., Any]) -> Callable[..., Any]:
         return late.pow(late.sign(out) * late.relu(late.abs(out)) * count, 1.0 / norm_type)
 
     text = (
-        f"The `norm_type`-th root of the sum of `norm_type`-th powers over windows in the last {ndim} dimension(s).\n\n"
+        f"The root of the sum of powers over windows along {_ALONG[ndim]}: `sum(x ** p) ** (1 / p)`.\n\n"
         "Powers are signed: without an absolute value, as in torch."
     )
-    return _named(call, name, text, _example(name, ndim, "2.0, 2", 2))
+    more = f"norm_type: p, the exponent.\n{_WINDOWS}{_CEIL}"
+    return _named(call, name, text, _example(name, ndim, "2.0, 2", 2), more)
 
 
 # -- back to the larger size --
@@ -145,7 +164,11 @@ def _back(ndim: int) -> Callable[..., Any]:
         f"Zeros with each element where `max_pool{ndim}d` found it.\n\nRaises:\n    ValueError: for an `output_size` "
         "that the windows cannot have come from.\n    RuntimeError: for indices outside the result."
     )
-    return _named(call, name, text, example)
+    more = f"indices: where the elements belong: what `max_pool{ndim}d` returned.\n{_WINDOWS}"
+    more += (
+        "padding: how much was added on both sides.\noutput_size: the size of the result, where several are possible."
+    )
+    return _named(call, name, text, example, more)
 
 
 max_unpool1d, max_unpool2d, max_unpool3d = _back(1), _back(2), _back(3)

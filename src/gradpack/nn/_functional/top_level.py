@@ -23,6 +23,11 @@ def embedding(
 ) -> Tensor:
     """`nn.functional.embedding`, the table first. No row is left out of the gradient for `padding_idx=-1`.
 
+    Args:
+        weight: the table: shape (rows, features).
+        indices: the indices, of dtype int64 or int32, of any shape.
+        padding_idx: a row that gets no gradient; -1 for none.
+
     Example::
 
         >>> import gradpack as torch

@@ -13,7 +13,7 @@ from ..parameter import Parameter
 
 
 class Tanh(Module):
-    """The hyperbolic tangent.
+    """`tanh(x)`: the hyperbolic tangent.
 
     Example::
 
@@ -27,7 +27,7 @@ class Tanh(Module):
 
 
 class Sigmoid(Module):
-    """1 / (1 + exp(-x)).
+    """`1 / (1 + exp(-x))`: the logistic function.
 
     Example::
 
@@ -41,7 +41,11 @@ class Sigmoid(Module):
 
 
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x > threshold.
+    """`log(1 + exp(beta * x)) / beta`, and x itself where `beta * x` is above the threshold.
+
+    Args:
+        beta: how sharply the function bends: it approaches `ReLU` for large numbers.
+        threshold: above this value of `beta * x` the result is x.
 
     Example::
 
@@ -165,7 +169,15 @@ class Softshrink(_Shrink):
 
 
 class PReLU(Module):
-    """x where x > 0, else weight * x, with a learned weight for all channels or for each (dimension 1).
+    """`x` where it is positive, else `weight * x`, with one learned weight for all channels, or one for each (dimension
+    1).
+
+    Args:
+        num_parameters: 1 for one weight for all channels, or the number of channels.
+        init: the value of the weight at the start.
+
+    Raises:
+        RuntimeError: in a call, if there are neither one weight nor as many as channels.
 
     Example::
 
@@ -201,7 +213,11 @@ class _AlongDim(Module):
 
 
 class Softmax(_AlongDim):
-    """exp(x) / sum(exp(x)) along `dim`.
+    """`exp(x) / sum(exp(x))` along a dimension: positive numbers that sum to 1.
+
+    Args:
+        dim: the dimension along which the exponentials are summed. None chooses one by the number of dimensions, with a
+            warning.
 
     Example::
 
@@ -215,7 +231,7 @@ class Softmax(_AlongDim):
 
 
 class LogSoftmax(_AlongDim):
-    """The logarithm of softmax along `dim`.
+    """`log(softmax(x))` along a dimension, computed so that nothing overflows or is lost.
 
     Example::
 
@@ -262,9 +278,16 @@ class Softmax2d(Module):
 
 
 class GLU(_AlongDim):
-    """The first half of x along `dim`, times the sigmoid of the second.
+    """The first half of x along a dimension, times the sigmoid of the second: the gated linear unit.
 
     Source: Dauphin et al., 2016.
+
+    Args:
+        dim: the dimension that is halved.
+
+    Shape:
+        input: (*, 2 * n, *), with 2 * n at `dim`.
+        output: (*, n, *).
 
     Example::
 

@@ -85,7 +85,17 @@ class _LPPoolNd(Module):
 
 
 class LPPool1d(_LPPoolNd):
-    """The root of the sum of powers over windows of the last dimension.
+    """The root of the sum of powers over windows: `sum(x ** p) ** (1 / p)`.
+
+    Args:
+        norm_type: p, the exponent.
+        kernel_size: the size of the windows.
+        stride: the step between windows; None for their size.
+        ceil_mode: take a last window that only begins inside.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with `floor((size - kernel_size) / stride + 1)` for each size.
 
     Example::
 
@@ -98,7 +108,17 @@ class LPPool1d(_LPPoolNd):
 
 
 class LPPool2d(_LPPoolNd):
-    """The root of the sum of powers over windows of the last two dimensions.
+    """The root of the sum of powers over windows: `sum(x ** p) ** (1 / p)`.
+
+    Args:
+        norm_type: p, the exponent.
+        kernel_size: the size of the windows.
+        stride: the step between windows; None for their size.
+        ceil_mode: take a last window that only begins inside.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with `floor((size - kernel_size) / stride + 1)` for each size.
 
     Example::
 
@@ -111,7 +131,17 @@ class LPPool2d(_LPPoolNd):
 
 
 class LPPool3d(_LPPoolNd):
-    """The root of the sum of powers over windows of the last three dimensions.
+    """The root of the sum of powers over windows: `sum(x ** p) ** (1 / p)`.
+
+    Args:
+        norm_type: p, the exponent.
+        kernel_size: the size of the windows.
+        stride: the step between windows; None for their size.
+        ceil_mode: take a last window that only begins inside.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with `floor((size - kernel_size) / stride + 1)` for each size.
 
     Example::
 
@@ -139,6 +169,14 @@ class _AdaptiveMaxPoolNd(Module):
 class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """Maxima over the `output_size` parts that divide the last dimension evenly.
 
+    Args:
+        output_size: how many parts there are: an int.
+        return_indices: return also where the maxima are, in the flattened dimensions.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: (batch, channels, *output_size).
+
     Example::
 
         >>> import gradpack as torch
@@ -152,6 +190,14 @@ class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
 class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """Maxima over even parts of the last two dimensions; None keeps a dimension as it is.
 
+    Args:
+        output_size: how many parts there are: an int for both, or a pair; None keeps a size.
+        return_indices: return also where the maxima are, in the flattened dimensions.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: (batch, channels, *output_size).
+
     Example::
 
         >>> import gradpack as torch
@@ -164,6 +210,14 @@ class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
 
 class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
     """Maxima over even parts of the last three dimensions.
+
+    Args:
+        output_size: how many parts there are: an int for all, or three; None keeps a size.
+        return_indices: return also where the maxima are, in the flattened dimensions.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: (batch, channels, *output_size).
 
     Example::
 
@@ -190,6 +244,13 @@ class _AdaptiveAvgPoolNd(Module):
 class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """Averages over the `output_size` parts that divide the last dimension evenly.
 
+    Args:
+        output_size: how many parts there are: an int.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: (batch, channels, *output_size).
+
     Example::
 
         >>> import gradpack as torch
@@ -203,6 +264,13 @@ class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
 class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """Averages over even parts of the last two dimensions; None keeps a dimension as it is.
 
+    Args:
+        output_size: how many parts there are: an int for both, or a pair; None keeps a size.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: (batch, channels, *output_size).
+
     Example::
 
         >>> import gradpack as torch
@@ -215,6 +283,13 @@ class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
 
 class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
     """Averages over even parts of the last three dimensions.
+
+    Args:
+        output_size: how many parts there are: an int for all, or three; None keeps a size.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: (batch, channels, *output_size).
 
     Example::
 

@@ -34,11 +34,14 @@ class _WeightedLoss(_Loss):
 
 
 class KLDivLoss(_Loss):
-    """The divergence of log-probabilities from a target distribution.
+    """The Kullback-Leibler divergence of a target distribution from log-probabilities: `target * (log(target) -
+    input)`.
 
     Args:
-        reduction: `"batchmean"` is what the mathematics wants.
-        log_target: the target holds logarithms as well?
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"batchmean"` divides the sum by the first dimension, as the mathematics wants it; `"mean"` by the
+            number of elements; `"sum"`, or `"none"`.
+        log_target: whether the target holds logarithms as well.
 
     Example::
 
@@ -99,6 +102,10 @@ class GaussianNLLLoss(_Loss):
         full: add the constant log(2 * pi) / 2.
         eps: the least variance.
 
+    Shape:
+        input, target: (N, *), of the same shape, or shapes that broadcast.
+        var: that of the input, or without its last dimension; or a number.
+
     Example::
 
         >>> import gradpack as torch
@@ -120,7 +127,13 @@ class CTCLoss(_Loss):
 
     Args:
         blank: the class of the blank.
+        reduction: `"mean"` of losses divided by target lengths, `"sum"` or `"none"`.
         zero_infinity: losses of inf, and their gradients, become 0.
+
+    Shape:
+        log_probs: (T, N, C), or (T, C): see `nn.functional.ctc_loss`.
+        targets: (N, S), or all labels one after another.
+        input_lengths, target_lengths: (N), or ().
 
     Example::
 
@@ -152,7 +165,10 @@ class _MarginLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_MarginLoss):
-    """The input where the target is 1, max(0, margin - input) where it is -1.
+    """`input` where the target is 1, else `max(0, margin - input)`: -1 is the other target.
+
+    Args:
+        margin: the distance from which on there is no loss for what does not belong together.
 
     Example::
 
@@ -171,7 +187,14 @@ class HingeEmbeddingLoss(_MarginLoss):
 
 
 class CosineEmbeddingLoss(_MarginLoss):
-    """1 - cos for pairs with target 1, max(0, cos - margin) for those with -1.
+    """`1 - cos` where the target is 1, else `max(0, cos - margin)`: -1 is the other target.
+
+    Args:
+        margin: the cosine up to which there is no loss for what does not belong together: from -1 to 1.
+
+    Shape:
+        input1, input2: (N, n), or (n).
+        target: (N), or ().
 
     Example::
 
@@ -186,7 +209,10 @@ class CosineEmbeddingLoss(_MarginLoss):
 
 
 class MarginRankingLoss(_MarginLoss):
-    """max(0, -target * (input1 - input2) + margin): target 1 wants the first larger, -1 the second.
+    """`max(0, -target * (input1 - input2) + margin)`: target 1 wants the first larger, -1 the second.
+
+    Args:
+        margin: by how much.
 
     Example::
 
@@ -228,10 +254,11 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 
 class MultiMarginLoss(_WeightedLoss):
-    """The mean over the other classes of max(0, margin - right + other) to the power of `p`.
+    """The mean over the other classes of `max(0, margin - right + other) ** p`.
 
     Args:
-        p: 1 or 2.
+        p: the exponent: 1 or 2.
+        margin: by how much the score of the right class is to be above the others.
         weight: how much each class counts.
 
     Example::
@@ -268,11 +295,16 @@ def _check_margin(name: str, margin: float) -> None:
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, |anchor - positive| - |anchor - negative| + margin).
+    """`max(0, |anchor - positive| - |anchor - negative| + margin)`.
 
     Args:
-        p, eps: of `PairwiseDistance`.
+        margin: by how much closer the positive one is to be.
+        p: the exponent of the norm of the distances.
+        eps: what is added to differences before the norm.
         swap: take the distance of positive and negative where it is the smaller.
+
+    Shape:
+        anchor, positive, negative: (N, n), or (n).
 
     Example::
 
@@ -306,14 +338,25 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """The same for any distance.
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance d.
+
+    Args:
+        distance_function: a function, or a module, of two tensors that returns their distances; None for
+            `PairwiseDistance`.
+        margin: by how much closer the positive one is to be.
+        swap: take the distance of positive and negative where it is the smaller.
+
+    Raises:
+        ValueError: for a `margin` that is not positive.
 
     Example::
 
         >>> import gradpack as torch
-        >>> a = torch.zeros(1, 2)
-        >>> torch.nn.TripletMarginWithDistanceLoss(margin=0.5)(a, a, a).item()
-        0.5
+        >>> anchor, near, far = torch.tensor([[1.0, 0.0]]), torch.tensor([[1.0, 0.5]]), torch.tensor([[-1.0, 0.0]])
+        >>> loss = torch.nn.TripletMarginWithDistanceLoss(
+        ...     distance_function=lambda x, y: 1 - torch.cosine_similarity(x, y), margin=2.0)
+        >>> loss(anchor, near, far)
+        tensor(0.1056)
     """
 
     def __init__(

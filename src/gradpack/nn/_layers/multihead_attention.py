@@ -15,19 +15,33 @@ from ..parameter import Parameter
 
 
 class MultiheadAttention(Module):
-    """Attention of several heads between layers of weights.
+    """Attention of several heads, each on its part of the features, between linear layers.
+
+    For each head: `softmax(q @ k.T / sqrt(E / num_heads)) @ v`, of what linear layers make of query, key and value; the
+    results of the heads, one beside the other, go through one more.
 
     Source: Vaswani et al., 2017.
 
     Args:
-        embed_dim: features of queries and results, divided among the heads.
-        num_heads: how many heads.
-        dropout: the probability of dropping an attention weight in training.
-        bias: add biases to the layers?
-        add_bias_kv: append a learned key and value to the others?
-        add_zero_attn: append a key and a value of zeros?
-        kdim, vdim: features of keys and values, where they differ from those of queries.
-        batch_first: (N, L, E) instead of (L, N, E)?
+        embed_dim: E, the number of features of queries and results, divided among the heads.
+        num_heads: the number of heads, which divides `embed_dim`.
+        dropout: the probability of dropping a weight of attention, in training.
+        bias: whether the linear layers have biases.
+        add_bias_kv: whether to append a learned key and value to the others.
+        add_zero_attn: whether to append a key and a value of zeros.
+        kdim, vdim: the numbers of features of keys and values, where they differ from `embed_dim`.
+        batch_first: whether tensors are (N, L, E) instead of (L, N, E).
+
+    Returns:
+        The tuple (output, weights); weights are None for `need_weights=False`, which is faster.
+
+    Shape:
+        query: (L, N, E), (N, L, E) with `batch_first`, or (L, E) without a batch; the output is the same.
+        key: (S, N, kdim), (N, S, kdim), or (S, kdim).
+        value: (S, N, vdim), (N, S, vdim), or (S, vdim).
+        key_padding_mask: (N, S): True for keys that are left out, or numbers that are added.
+        attn_mask: (L, S), or (N * num_heads, L, S): True for pairs that are left out, or numbers that are added.
+        weights: (N, L, S), averaged over the heads; (N, num_heads, L, S) for `average_attn_weights=False`.
 
     Raises:
         ValueError, AssertionError: for numbers that are not positive or do not divide.

@@ -78,7 +78,17 @@ class RNNCellBase(Module):
 
 
 class RNNCell(RNNCellBase):
-    """One step of `RNN`.
+    """One step of `RNN`: `tanh(W_ih @ x + b_ih + W_hh @ h + b_hh)`, or `relu` of it.
+
+    Args:
+        input_size: the number of features of the input.
+        hidden_size: the number of features of the state.
+        bias: whether there are biases.
+        nonlinearity: "tanh" or "relu".
+
+    Shape:
+        input: (N, input_size), or (input_size).
+        hx: the state: (N, hidden_size), or (hidden_size); zeros if None. The next one has the same shape.
 
     Example::
 
@@ -116,7 +126,16 @@ class _GatedCell(RNNCellBase):
 
 
 class LSTMCell(_GatedCell):
-    """One step of `LSTM`: takes and gives the pair (h, c).
+    """One step of `LSTM`: takes and gives the pair (h, c). See there for the formulas.
+
+    Args:
+        input_size: the number of features of the input.
+        hidden_size: the number of features of the state.
+        bias: whether there are biases.
+
+    Shape:
+        input: (N, input_size), or (input_size).
+        hx: the pair (h, c), each (N, hidden_size), or (hidden_size); zeros if None. The next one has the same shapes.
 
     Example::
 
@@ -134,7 +153,16 @@ class LSTMCell(_GatedCell):
 
 
 class GRUCell(_GatedCell):
-    """One step of `GRU`.
+    """One step of `GRU`: the next state. See there for the formulas.
+
+    Args:
+        input_size: the number of features of the input.
+        hidden_size: the number of features of the state.
+        bias: whether there are biases.
+
+    Shape:
+        input: (N, input_size), or (input_size).
+        hx: the state: (N, hidden_size), or (hidden_size); zeros if None. The next one has the same shape.
 
     Example::
 

@@ -28,7 +28,7 @@ class _InPlace(Module):
 
 
 class ReLU(_InPlace):
-    """max(x, 0), element by element.
+    """`max(x, 0)`, element by element: the rectified linear unit.
 
     Example::
 
@@ -42,7 +42,10 @@ class ReLU(_InPlace):
 
 
 class LeakyReLU(_InPlace):
-    """x where x > 0, else negative_slope * x.
+    """`x` where it is positive, else `negative_slope * x`.
+
+    Args:
+        negative_slope: the factor of negative elements.
 
     Example::
 
@@ -62,7 +65,10 @@ class LeakyReLU(_InPlace):
 
 
 class ELU(_InPlace):
-    """x where x > 0, else alpha * (exp(x) - 1).
+    """`x` where it is positive, else `alpha * (exp(x) - 1)`.
+
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements.
 
     Example::
 
@@ -82,7 +88,7 @@ class ELU(_InPlace):
 
 
 class SiLU(_InPlace):
-    """x * sigmoid(x), also known as swish.
+    """`x * sigmoid(x)`, also known as swish.
 
     Example::
 
@@ -97,6 +103,11 @@ class SiLU(_InPlace):
 
 class Hardtanh(_InPlace):
     """x limited to the interval from `min_val` to `max_val`.
+
+    Args:
+        min_val: the smallest value.
+        max_val: the largest value.
+        min_value, max_value: the older names of both, with a warning.
 
     Raises:
         AssertionError: unless max_val > min_val.
@@ -148,7 +159,10 @@ class ReLU6(Hardtanh):
 
 
 class CELU(_InPlace):
-    """x where x > 0, else alpha * (exp(x / alpha) - 1).
+    """`x` where it is positive, else `alpha * (exp(x / alpha) - 1)`.
+
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements; not 0.
 
     Example::
 
@@ -168,7 +182,11 @@ class CELU(_InPlace):
 
 
 class Threshold(_InPlace):
-    """x where x > threshold, else `value`.
+    """`x` where it is above the threshold, else `value`.
+
+    Args:
+        threshold: the threshold.
+        value: what replaces all that is not above it.
 
     Example::
 
@@ -221,7 +239,7 @@ class Mish(_InPlace):
 
 
 class Hardswish(_InPlace):
-    """x * ReLU6(x + 3) / 6.
+    """`x * relu6(x + 3) / 6`.
 
     Example::
 
@@ -255,9 +273,13 @@ class Hardsigmoid(_InPlace):
 
 
 class RReLU(_InPlace):
-    """x where x > 0, else x times a random number between `lower` and `upper`; their mean when evaluating.
+    """`x` where x is positive, else x times a random number between `lower` and `upper`; times their mean when
+    evaluating.
 
     Source: Xu et al., 2015.
+
+    Args:
+        lower, upper: the bounds of the slopes of negative elements.
 
     Example::
 

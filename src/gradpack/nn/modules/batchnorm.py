@@ -111,27 +111,68 @@ class _BatchNorm(_NormBase):
 
 
 class BatchNorm1d(_BatchNorm):
-    """Brings each channel of (batch, channels) or (batch, channels, length) to mean 0 and variance 1.
+    """Brings each channel of a batch to mean 0 and variance 1, then scales and shifts it.
+
+    `(x - mean) / sqrt(var + eps) * weight + bias`. In training, mean and variance are those of the batch, and running
+    averages of them are kept; in evaluation, the running ones are taken. The running variance is that with `n - 1`.
 
     Args:
-        num_features: how many channels.
-        eps: keeps the division away from zero.
-        momentum: how far the running statistics move towards those of a batch; None for their average so far.
-        affine: scale and shift by a learned `weight`, which starts as ones, and `bias`, zeros?
-        track_running_stats: keep running statistics, and use them in evaluation?
+        num_features: the number of channels.
+        eps: what is added to the variance.
+        momentum: how far the running statistics move towards those of a batch: `running = (1 - momentum) * running +
+            momentum * new`; None for their average so far.
+        affine: whether to scale and shift by a learned weight and bias.
+        track_running_stats: whether to keep running statistics; without, those of the batch are taken in evaluation,
+            too.
+        bias: whether there is a bias, besides the weight.
+
+    Shape:
+        input: (batch, channels) or (batch, channels, length), and so is the output.
+        weight: (channels): ones at the start.
+        bias: (channels): zeros at the start.
+        running_mean, running_var: (channels), buffers: zeros and ones at the start.
+
+    Raises:
+        ValueError: for an input of other dimensions, or one number for each channel only, in training.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.BatchNorm1d(2)(torch.tensor([[1.0, 2.0], [3.0, 6.0]])).tolist()[0][0] < -0.99
+        >>> layer = torch.nn.BatchNorm1d(2)
+        >>> x = torch.tensor([[1.0, 2.0], [3.0, 6.0]])
+        >>> torch.allclose(layer(x), torch.tensor([[-1.0, -1.0], [1.0, 1.0]]), atol=1e-4)
         True
+        >>> layer.running_mean, layer.running_var  # a tenth of the way to (2, 4) and (2, 8)
+        (tensor([0.2000, 0.4000]), tensor([1.1000, 1.7000]))
     """
 
     dims = (2, 3)
 
 
 class BatchNorm2d(_BatchNorm):
-    """Brings each channel of (batch, channels, height, width) to mean 0 and variance 1: see `BatchNorm1d`.
+    """Brings each channel of a batch to mean 0 and variance 1, then scales and shifts it.
+
+    `(x - mean) / sqrt(var + eps) * weight + bias`. In training, mean and variance are those of the batch, and running
+    averages of them are kept; in evaluation, the running ones are taken. The running variance is that with `n - 1`.
+
+    Args:
+        num_features: the number of channels.
+        eps: what is added to the variance.
+        momentum: how far the running statistics move towards those of a batch: `running = (1 - momentum) * running +
+            momentum * new`; None for their average so far.
+        affine: whether to scale and shift by a learned weight and bias.
+        track_running_stats: whether to keep running statistics; without, those of the batch are taken in evaluation,
+            too.
+        bias: whether there is a bias, besides the weight.
+
+    Shape:
+        input: (batch, channels, height, width), and so is the output.
+        weight: (channels): ones at the start.
+        bias: (channels): zeros at the start.
+        running_mean, running_var: (channels), buffers: zeros and ones at the start.
+
+    Raises:
+        ValueError: for an input of other dimensions, or one number for each channel only, in training.
 
     Example::
 
@@ -144,7 +185,29 @@ class BatchNorm2d(_BatchNorm):
 
 
 class BatchNorm3d(_BatchNorm):
-    """Brings each channel of (batch, channels, depth, height, width) to mean 0 and variance 1: see `BatchNorm1d`.
+    """Brings each channel of a batch to mean 0 and variance 1, then scales and shifts it.
+
+    `(x - mean) / sqrt(var + eps) * weight + bias`. In training, mean and variance are those of the batch, and running
+    averages of them are kept; in evaluation, the running ones are taken. The running variance is that with `n - 1`.
+
+    Args:
+        num_features: the number of channels.
+        eps: what is added to the variance.
+        momentum: how far the running statistics move towards those of a batch: `running = (1 - momentum) * running +
+            momentum * new`; None for their average so far.
+        affine: whether to scale and shift by a learned weight and bias.
+        track_running_stats: whether to keep running statistics; without, those of the batch are taken in evaluation,
+            too.
+        bias: whether there is a bias, besides the weight.
+
+    Shape:
+        input: (batch, channels, depth, height, width), and so is the output.
+        weight: (channels): ones at the start.
+        bias: (channels): zeros at the start.
+        running_mean, running_var: (channels), buffers: zeros and ones at the start.
+
+    Raises:
+        ValueError: for an input of other dimensions, or one number for each channel only, in training.
 
     Example::
 

@@ -181,7 +181,12 @@ class Sequential(_ModuleSequence):
 
 
 class ModuleList(_ModuleSequence):
-    """A list of modules. Indexes, slices and iterates like a Python list.
+    """A list of modules, which counts them, and their parameters, as parts of the module that it is an attribute of.
+
+    It indexes, slices and iterates like a Python list, and has no `forward`.
+
+    Args:
+        modules: the modules to begin with.
 
     Example::
 
@@ -255,7 +260,12 @@ class ModuleList(_ModuleSequence):
 
 
 class ModuleDict(Module):
-    """A dict from names to modules, in order of insertion.
+    """A dict from names to modules, in order of insertion, which counts them as parts of the module that holds it.
+
+    It has no `forward`.
+
+    Args:
+        modules: the modules to begin with: a mapping, or pairs of name and module.
 
     Example::
 

@@ -12,6 +12,15 @@ __all__ = ["CosineSimilarity", "PairwiseDistance"]
 class PairwiseDistance(Module):
     """The p-norm of `x1 - x2 + eps` along the last dimension.
 
+    Args:
+        p: the exponent of the norm.
+        eps: what is added to each difference, which keeps the gradient of equal vectors finite.
+        keepdim: whether the result keeps the last dimension, with size 1.
+
+    Shape:
+        x1, x2: (..., n); they broadcast.
+        output: (...).
+
     Example::
 
         >>> import gradpack as torch
@@ -30,7 +39,15 @@ class PairwiseDistance(Module):
 
 
 class CosineSimilarity(Module):
-    """The cosine of the angle between vectors along `dim`.
+    """The cosine of the angle between vectors along a dimension: `x1 . x2 / (max(|x1|, eps) * max(|x2|, eps))`.
+
+    Args:
+        dim: the dimension of the vectors.
+        eps: the least length to divide by.
+
+    Shape:
+        x1, x2: (..., n, ...), with n at `dim`; they broadcast.
+        output: the same without `dim`.
 
     Example::
 

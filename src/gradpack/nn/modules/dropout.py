@@ -21,7 +21,15 @@ class _DropoutNd(Module):
 
 
 class Dropout(_DropoutNd):
-    """In training, sets each element to zero with probability `p`, and divides the others by 1 - p.
+    """In training, sets each element to zero with probability `p`, and divides the others by `1 - p`. In evaluation,
+    does nothing.
+
+    Args:
+        p: the probability of a zero.
+        inplace: whether to write into the input.
+
+    Shape:
+        input: any, and so is the output.
 
     Raises:
         ValueError: unless p is between 0 and 1.
@@ -29,9 +37,11 @@ class Dropout(_DropoutNd):
     Example::
 
         >>> import gradpack as torch
-        >>> layer = torch.nn.Dropout(0.5)
-        >>> layer.eval()(torch.ones(3)).tolist()
-        [1.0, 1.0, 1.0]
+        >>> layer = torch.nn.Dropout(0.75)
+        >>> layer(torch.ones(1000)).unique()
+        tensor([0., 4.])
+        >>> layer.eval()(torch.ones(3))
+        tensor([1., 1., 1.])
     """
 
     def forward(self, input: Tensor) -> Tensor:
@@ -40,6 +50,12 @@ class Dropout(_DropoutNd):
 
 class Dropout1d(_DropoutNd):
     """In training, sets whole channels of (N, C, L) or (C, L) to zero with probability `p`.
+
+    Args:
+        p: the probability of dropping a channel.
+
+    Shape:
+        input: (N, C, L) or (C, L), and so is the output.
 
     Example::
 
@@ -55,6 +71,12 @@ class Dropout1d(_DropoutNd):
 class Dropout2d(_DropoutNd):
     """In training, sets whole channels of (N, C, H, W) to zero with probability `p`.
 
+    Args:
+        p: the probability of dropping a channel.
+
+    Shape:
+        input: (N, C, H, W), and so is the output.
+
     Example::
 
         >>> import gradpack as torch
@@ -69,6 +91,12 @@ class Dropout2d(_DropoutNd):
 class Dropout3d(_DropoutNd):
     """In training, sets whole channels of (N, C, D, H, W) to zero with probability `p`.
 
+    Args:
+        p: the probability of dropping a channel.
+
+    Shape:
+        input: (N, C, D, H, W) or (C, D, H, W), and so is the output.
+
     Example::
 
         >>> import gradpack as torch
@@ -82,6 +110,9 @@ class Dropout3d(_DropoutNd):
 
 class FeatureAlphaDropout(_DropoutNd):
     """`AlphaDropout` of whole channels.
+
+    Args:
+        p: the probability of dropping a channel.
 
     Example::
 
@@ -98,6 +129,9 @@ class AlphaDropout(_DropoutNd):
     """Dropout that keeps the mean and variance of `SELU` activations.
 
     Source: Klambauer et al., 2017.
+
+    Args:
+        p: the probability of dropping an element.
 
     Example::
 

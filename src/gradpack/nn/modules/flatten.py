@@ -11,7 +11,15 @@ __all__ = ["Flatten", "Unflatten"]
 
 
 class Flatten(Module):
-    """Makes one dimension of those from `start_dim` to `end_dim`.
+    """Makes one dimension of those from `start_dim` to `end_dim`; by default, of all but the batch.
+
+    Args:
+        start_dim: the first of them.
+        end_dim: the last of them.
+
+    Shape:
+        input: (*, sizes from start_dim to end_dim, *).
+        output: (*, their product, *).
 
     Example::
 
@@ -33,6 +41,13 @@ class Flatten(Module):
 
 class Unflatten(Module):
     """Makes several dimensions, of the sizes `unflattened_size`, of one.
+
+    Args:
+        dim: the dimension.
+        unflattened_size: the sizes of those that it becomes, of which one may be -1: it follows from the others.
+
+    Raises:
+        TypeError: for sizes that are no tuple or list of ints, or a `dim` that is no int.
 
     Example::
 

@@ -15,6 +15,16 @@ __all__ = ["Fold", "Unfold"]
 class Unfold(Module):
     """The windows of images as columns: see `functional.unfold`.
 
+    Args:
+        kernel_size: the size of the windows: an int, or a pair for height and width.
+        dilation: the distance between elements of a window.
+        padding: zeros on both sides.
+        stride: the step between windows.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: (batch, channels * elements of a window, windows).
+
     Example::
 
         >>> import gradpack as torch
@@ -36,7 +46,18 @@ class Unfold(Module):
 
 
 class Fold(Module):
-    """Columns added back to images: see `functional.fold`.
+    """Columns added back to images: the adjoint of `Unfold`. See `functional.fold`.
+
+    Args:
+        output_size: height and width of the images: an int, or a pair.
+        kernel_size: the size of the windows: an int, or a pair for height and width.
+        dilation: the distance between elements of a window.
+        padding: zeros on both sides.
+        stride: the step between windows.
+
+    Shape:
+        input: (batch, channels * elements of a window, windows), or without batch.
+        output: (batch, channels, height, width).
 
     Example::
 

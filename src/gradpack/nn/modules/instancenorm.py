@@ -69,11 +69,21 @@ class _InstanceNorm(_NormBase):
 
 
 class InstanceNorm1d(_InstanceNorm):
-    """Brings each channel of each element of (batch, channels, length), or without batch, to mean 0 and variance 1.
+    """Brings each channel of each element of a batch to mean 0 and variance 1.
+
+    `(x - mean) / sqrt(var + eps) * weight + bias`. Mean and variance are those of each channel of each element, in
+    training and, unless running statistics are kept, in evaluation.
 
     Args:
-        affine: scale and shift by a learned `weight` and `bias`?
-        track_running_stats: keep running statistics, and use them in evaluation?
+        num_features: the number of channels.
+        eps: what is added to the variance.
+        momentum: how far the running statistics move.
+        affine: whether to scale and shift by a learned weight and bias.
+        track_running_stats: whether to keep running statistics, and use them in evaluation.
+        bias: whether there is a bias, besides the weight.
+
+    Shape:
+        input: (batch, channels, length), or without batch; and so is the output.
 
     Example::
 
@@ -86,7 +96,21 @@ class InstanceNorm1d(_InstanceNorm):
 
 
 class InstanceNorm2d(_InstanceNorm):
-    """Brings each channel of each image of (batch, channels, height, width) to mean 0: see `InstanceNorm1d`.
+    """Brings each channel of each element of a batch to mean 0 and variance 1.
+
+    `(x - mean) / sqrt(var + eps) * weight + bias`. Mean and variance are those of each channel of each element, in
+    training and, unless running statistics are kept, in evaluation.
+
+    Args:
+        num_features: the number of channels.
+        eps: what is added to the variance.
+        momentum: how far the running statistics move.
+        affine: whether to scale and shift by a learned weight and bias.
+        track_running_stats: whether to keep running statistics, and use them in evaluation.
+        bias: whether there is a bias, besides the weight.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch; and so is the output.
 
     Example::
 
@@ -99,7 +123,21 @@ class InstanceNorm2d(_InstanceNorm):
 
 
 class InstanceNorm3d(_InstanceNorm):
-    """Brings each channel of each volume of (batch, channels, depth, height, width) to mean 0: see `InstanceNorm1d`.
+    """Brings each channel of each element of a batch to mean 0 and variance 1.
+
+    `(x - mean) / sqrt(var + eps) * weight + bias`. Mean and variance are those of each channel of each element, in
+    training and, unless running statistics are kept, in evaluation.
+
+    Args:
+        num_features: the number of channels.
+        eps: what is added to the variance.
+        momentum: how far the running statistics move.
+        affine: whether to scale and shift by a learned weight and bias.
+        track_running_stats: whether to keep running statistics, and use them in evaluation.
+        bias: whether there is a bias, besides the weight.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch; and so is the output.
 
     Example::
 

@@ -34,21 +34,28 @@ class Identity(Module):
 
 
 class Linear(Module):
-    """x @ weight.T + bias.
+    """A linear layer: `x @ weight.T + bias`, for each vector in the last dimension.
 
     Args:
         in_features: the size of the last dimension of the input.
-        out_features: the size of the last dimension of the result.
-        bias: add one?
+        out_features: the size of the last dimension of the output.
+        bias: whether there is a bias that is learned.
 
-    `weight` is (out_features, in_features), `bias` is (out_features,); both start uniform between
-    -1/sqrt(in_features) and 1/sqrt(in_features).
+    Shape:
+        input: (..., in_features).
+        output: (..., out_features).
+        weight: (out_features, in_features): uniform between -1/sqrt(in_features) and 1/sqrt(in_features) at the start,
+            as is the bias.
+        bias: (out_features), or None.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.Linear(20, 30)(torch.randn(128, 20)).shape
+        >>> layer = torch.nn.Linear(20, 30)
+        >>> layer(torch.randn(128, 20)).shape
         gradpack.Size([128, 30])
+        >>> layer.weight.shape
+        gradpack.Size([30, 20])
     """
 
     weight: Tensor
@@ -86,10 +93,24 @@ class NonDynamicallyQuantizableLinear(Linear):
 
 
 class Bilinear(Module):
-    """x1 @ weight[k] @ x2 + bias[k], for each output k.
+    """`x1 @ weight[k] @ x2 + bias[k]`, for each feature k of the output.
 
-    `weight` is (out_features, in1_features, in2_features), `bias` is (out_features,); both start
-    uniform between -1/sqrt(in1_features) and 1/sqrt(in1_features).
+    Args:
+        in1_features: the number of features of the first input.
+        in2_features: the number of features of the second input.
+        out_features: the number of features of the output.
+        bias: whether to add a learned bias.
+
+    Shape:
+        input1: (..., in1_features).
+        input2: (..., in2_features), with the same dimensions before.
+        output: (..., out_features).
+        weight: (out_features, in1_features, in2_features), uniform between -1/sqrt(in1_features) and
+            1/sqrt(in1_features) at the start, as is the bias.
+        bias: (out_features), or None.
+
+    Raises:
+        ValueError: unless `in1_features` is positive.
 
     Example::
 

@@ -20,7 +20,16 @@ _WeightedLoss = losses._WeightedLoss
 
 
 class MSELoss(_Loss):
-    """(input - target) squared, averaged (`reduction="mean"`), summed (`"sum"`) or as it is (`"none"`).
+    """The squared difference `(input - target) ** 2`.
+
+    Args:
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+
+    Shape:
+        input: any.
+        target: of the same shape.
+        output: without dimensions; the shape of the input for `reduction="none"`.
 
     Example::
 
@@ -34,7 +43,16 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """|input - target|, averaged (`reduction="mean"`), summed (`"sum"`) or as it is (`"none"`).
+    """The absolute difference `|input - target|`.
+
+    Args:
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+
+    Shape:
+        input: any.
+        target: of the same shape.
+        output: without dimensions; the shape of the input for `reduction="none"`.
 
     Example::
 
@@ -48,12 +66,18 @@ class L1Loss(_Loss):
 
 
 class NLLLoss(_WeightedLoss):
-    """Minus the log-probability of the target class. Takes the result of `LogSoftmax`.
+    """The negative log likelihood of classes: `-weight[target] * input[target]`. Takes the output of `LogSoftmax`.
 
     Args:
-        weight: a weight for each class.
+        weight: a weight for each class, shape (C); None for ones.
+        size_average, reduce: older forms of `reduction`.
         ignore_index: targets with this value count for nothing.
-        reduction: `"mean"` (weighted), `"sum"` or `"none"`.
+        reduction: `"mean"` divides the sum by that of the weights of the targets; `"sum"`, or `"none"`.
+
+    Shape:
+        input: (N, C), (C), or (N, C, *places).
+        target: classes of dtype int64 or uint8: (N), (), or (N, *places).
+        output: without dimensions; the shape of the classes for `reduction="none"`.
 
     Example::
 
@@ -99,19 +123,32 @@ class NLLLoss2d(NLLLoss):
 
 
 class CrossEntropyLoss(_WeightedLoss):
-    """Cross entropy between unnormalised scores and target classes or probabilities.
+    """The cross entropy between scores and classes, or probabilities of classes.
+
+    For a class it is `-log(softmax(input))[target]`; for probabilities: `-sum(target * log(softmax(input)))`. The
+    scores go in as they are: there is no `Softmax` before.
 
     Args:
-        weight: a weight for each class.
-        ignore_index: targets with this value count for nothing.
-        reduction: `"mean"` (weighted), `"sum"` or `"none"`.
-        label_smoothing: how much of the target's probability is spread over all classes.
+        weight: a weight for each class, shape (C); None for ones.
+        size_average, reduce: older forms of `reduction`.
+        ignore_index: targets with this value count for nothing; for classes only.
+        reduction: `"mean"` divides the sum by that of the weights of the targets, for probabilities by the number of
+            examples; `"sum"`, or `"none"`.
+        label_smoothing: how much of the probability of each target is spread over all classes: from 0 to 1.
+
+    Shape:
+        input: (N, C), (C), or (N, C, *places).
+        target: classes of dtype int64 or uint8: (N), (), or (N, *places); or probabilities, of the shape of the input.
+        output: without dimensions; the shape of the classes for `reduction="none"`.
 
     Example::
 
         >>> import gradpack as torch
-        >>> round(torch.nn.CrossEntropyLoss()(torch.zeros(1, 2), torch.tensor([1])).item(), 4)
-        0.6931
+        >>> scores = torch.tensor([[2.0, 0.0, 1.0], [0.0, 3.0, 0.0]], requires_grad=True)
+        >>> loss = torch.nn.CrossEntropyLoss()(scores, torch.tensor([0, 1]))
+        >>> loss.backward()
+        >>> loss.item(), scores.grad[0]  # (softmax - one_hot) / 2
+        (0.2512..., tensor([-0.1674,  0.0450,  0.1224]))
     """
 
     def __init__(
@@ -139,10 +176,19 @@ class CrossEntropyLoss(_WeightedLoss):
 
 
 class BCELoss(_WeightedLoss):
-    """The cross entropy between probabilities of the first of two classes. Takes the result of `Sigmoid`.
+    """The cross entropy of two classes: `-weight * (target * log(input) + (1 - target) * log(1 - input))`.
+
+    Takes the output of `Sigmoid`; `BCEWithLogitsLoss` does both in one, and loses no digits.
 
     Args:
-        weight: how much each element counts; broadcasts.
+        weight: how much each element counts: of a shape that broadcasts.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+
+    Shape:
+        input: any.
+        target: of the same shape.
+        output: without dimensions; the shape of the input for `reduction="none"`.
 
     Example::
 
@@ -159,8 +205,15 @@ class BCEWithLogitsLoss(_Loss):
     """The cross entropy of two classes, by log-odds: `Sigmoid` and `BCELoss` in one, without overflow.
 
     Args:
-        weight: how much each element counts; broadcasts.
-        pos_weight: how much the positive class, target 1, counts beside the other; broadcasts.
+        weight: how much each element counts: of a shape that broadcasts.
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        pos_weight: how much the first class, target 1, counts beside the other: of a shape that broadcasts.
+
+    Shape:
+        input: any.
+        target: of the same shape.
+        output: without dimensions; the shape of the input for `reduction="none"`.
 
     Example::
 
@@ -191,7 +244,18 @@ class BCEWithLogitsLoss(_Loss):
 
 
 class SmoothL1Loss(_Loss):
-    """Squares below `beta`, absolute values above.
+    """`d * d / (2 * beta)` where `d` is less than `beta`, else `d - beta / 2`, for the distance `d = abs(input -
+    target)`.
+
+    Args:
+        size_average, reduce: older forms of `reduction`.
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        beta: the distance at which the loss turns from quadratic to linear; not negative.
+
+    Shape:
+        input: any.
+        target: of the same shape.
+        output: without dimensions; the shape of the input for `reduction="none"`.
 
     Example::
 
@@ -211,7 +275,17 @@ class SmoothL1Loss(_Loss):
 
 
 class HuberLoss(_Loss):
-    """Squares up to `delta`, absolute values above.
+    """`d * d / 2` where `d` is at most `delta`, else `delta * (d - delta / 2)`, for the distance `d = abs(input -
+    target)`.
+
+    Args:
+        reduction: `"mean"` of the losses, `"sum"`, or `"none"` for the loss of each element.
+        delta: the distance at which the loss turns from quadratic to linear; positive.
+
+    Shape:
+        input: any.
+        target: of the same shape.
+        output: without dimensions; the shape of the input for `reduction="none"`.
 
     Example::
 
@@ -231,7 +305,7 @@ class HuberLoss(_Loss):
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input)), for targets 1 and -1.
+    """`log(1 + exp(-target * input))`, for targets 1 and -1.
 
     Example::
 

@@ -40,19 +40,29 @@ class _Affine(Module):
 
 
 class LayerNorm(_Affine):
-    """(x - mean) / sqrt(var + eps) * weight + bias, over the last dimensions.
+    """Brings the last dimensions to mean 0 and variance 1, then scales and shifts.
+
+    `(x - mean) / sqrt(var + eps) * weight + bias`. Mean and variance are those of each element of the batch, in
+    training and in evaluation.
 
     Args:
-        normalized_shape: the sizes of the dimensions to normalise over.
-        eps: keeps the division away from zero.
-        elementwise_affine: multiply with a learned `weight`, which starts as ones?
-        bias: add a learned `bias`, which starts as zeros? (only with `elementwise_affine`)
+        normalized_shape: the sizes of the dimensions to normalise over: an int for the last one.
+        eps: what is added to the variance.
+        elementwise_affine: whether to multiply by a learned weight.
+        bias: whether there is a bias that is learned, besides the weight.
+
+    Shape:
+        input: (..., *normalized_shape), and so is the output.
+        weight: normalized_shape: ones at the start.
+        bias: normalized_shape: zeros at the start.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.LayerNorm(3)(torch.tensor([[1.0, 1.0, 1.0]])).tolist()
-        [[0.0, 0.0, 0.0]]
+        >>> layer = torch.nn.LayerNorm(3)
+        >>> layer(torch.tensor([[1.0, 2.0, 3.0], [0.0, 0.0, 6.0]]))
+        tensor([[-1.2247,  0.0000,  1.2247],
+                [-0.7071, -0.7071,  1.4142]], grad_fn=<NativeLayerNormBackward0>)
     """
 
     def __init__(
@@ -82,12 +92,16 @@ class LayerNorm(_Affine):
 
 
 class RMSNorm(_Affine):
-    """x / sqrt(mean(x squared) + eps) * weight, over the last dimensions.
+    """`x / sqrt(mean(x ** 2) + eps) * weight`, over the last dimensions.
 
     Args:
-        normalized_shape: the sizes of the dimensions to normalise over.
-        eps: keeps the division away from zero; None takes that of the input's dtype.
-        elementwise_affine: multiply with a learned `weight`, which starts as ones?
+        normalized_shape: the sizes of the dimensions to normalise over: an int for the last one.
+        eps: what is added to the mean; None takes the precision of the input's dtype.
+        elementwise_affine: whether to multiply by a learned weight, ones at the start.
+
+    Shape:
+        input: (..., *normalized_shape), and so is the output.
+        weight: normalized_shape: ones at the start.
 
     Example::
 
@@ -119,6 +133,21 @@ class RMSNorm(_Affine):
 
 class GroupNorm(_Affine):
     """Brings each of `num_groups` groups of channels to mean 0 and variance 1, then scales and shifts each channel.
+
+    The statistics are those of each element of the batch, in training and in evaluation:
+    `(x - mean) / sqrt(var + eps) * weight + bias`.
+
+    Args:
+        num_groups: the number of groups.
+        num_channels: the number of channels of the input, which `num_groups` divides.
+        eps: what is added to the variance.
+        affine: whether to scale and shift by a learned weight and bias.
+        bias: whether there is a bias, besides the weight.
+
+    Shape:
+        input: (batch, num_channels, *space), and so is the output.
+        weight: (num_channels): ones at the start.
+        bias: (num_channels): zeros at the start.
 
     Raises:
         ValueError: unless the channels divide evenly.
@@ -173,7 +202,13 @@ class _ResponseNorm(Module):
 
 
 class LocalResponseNorm(_ResponseNorm):
-    """Divides by (k + alpha * the average square over `size` neighbouring channels) ** beta.
+    """Divides by `(k + alpha * a) ** beta`, where a is the average square over `size` neighbouring channels.
+
+    Args:
+        size: the number of neighbouring channels.
+        alpha: the factor of their average square.
+        beta: the exponent.
+        k: what is added.
 
     Example::
 
@@ -190,6 +225,12 @@ class CrossMapLRN2d(_ResponseNorm):
     """Divides by (k + alpha / size * the sum of squares over the channels around) ** beta: an older form.
 
     Around a channel are those that are at most (size - 1) // 2 away.
+
+    Args:
+        size: the number of neighbouring channels.
+        alpha: the factor of their sum of squares, divided by `size`.
+        beta: the exponent.
+        k: what is added.
 
     Raises:
         ValueError: unless the input is (batch, channels, height, width).

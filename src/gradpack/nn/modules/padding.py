@@ -77,13 +77,19 @@ class ConstantPad1d(_SizedConstantPad):
     """Pads the last dimension with a constant.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
+        value: the constant.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ConstantPad1d(1, 0.5)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.ConstantPad1d((2, 1), 0.5)(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[0.5000, 0.5000, 1.0000, 2.0000, 3.0000, 0.5000]])
     """
 
     ndim = 1
@@ -91,6 +97,15 @@ class ConstantPad1d(_SizedConstantPad):
 
 class ConstantPad2d(_SizedConstantPad):
     """Pads the last two dimensions with a constant.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+        value: the constant.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
 
     Example::
 
@@ -104,6 +119,15 @@ class ConstantPad2d(_SizedConstantPad):
 
 class ConstantPad3d(_SizedConstantPad):
     """Pads the last three dimensions with a constant.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
+        value: the constant.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
 
     Example::
 
@@ -119,29 +143,51 @@ class ZeroPad1d(_ZeroPad, ConstantPad1d):
     """Pads the last dimension with zeros.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ZeroPad1d(1)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.ZeroPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[0., 0., 1., 2., 3., 0.]])
     """
 
 
 class ZeroPad2d(_ZeroPad, ConstantPad2d):
     """Pads the last two dimensions with zeros.
 
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ZeroPad2d(1)(torch.ones(1, 1, 3, 3)).shape
-        gradpack.Size([1, 1, 5, 5])
+        >>> torch.nn.ZeroPad2d((1, 0, 0, 1))(torch.ones(1, 1, 2))
+        tensor([[[0., 1., 1.],
+                 [0., 0., 0.]]])
     """
 
 
 class ZeroPad3d(_ZeroPad, ConstantPad3d):
     """Pads the last three dimensions with zeros.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
 
     Example::
 
@@ -155,13 +201,18 @@ class ReflectionPad1d(_ReflectionPadNd):
     """Pads the last dimension with a reflection, without the outermost element.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ReflectionPad1d(1)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.ReflectionPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[3., 2., 1., 2., 3., 2.]])
     """
 
     ndim = 1
@@ -170,11 +221,22 @@ class ReflectionPad1d(_ReflectionPadNd):
 class ReflectionPad2d(_ReflectionPadNd):
     """Pads the last two dimensions with a reflection, without the outermost element.
 
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ReflectionPad2d(1)(torch.ones(1, 1, 3, 3)).shape
-        gradpack.Size([1, 1, 5, 5])
+        >>> torch.nn.ReflectionPad2d(1)(torch.tensor([[[1.0, 2.0], [3.0, 4.0]]]))
+        tensor([[[4., 3., 4., 3.],
+                 [2., 1., 2., 1.],
+                 [4., 3., 4., 3.],
+                 [2., 1., 2., 1.]]])
     """
 
     ndim = 2
@@ -182,6 +244,14 @@ class ReflectionPad2d(_ReflectionPadNd):
 
 class ReflectionPad3d(_ReflectionPadNd):
     """Pads the last three dimensions with a reflection, without the outermost element.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
 
     Example::
 
@@ -197,13 +267,18 @@ class ReplicationPad1d(_ReplicationPadNd):
     """Pads the last dimension with the outermost element.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.ReplicationPad1d(1)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.ReplicationPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[1., 1., 1., 2., 3., 3.]])
     """
 
     ndim = 1
@@ -211,6 +286,14 @@ class ReplicationPad1d(_ReplicationPadNd):
 
 class ReplicationPad2d(_ReplicationPadNd):
     """Pads the last two dimensions with the outermost element.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
 
     Example::
 
@@ -224,6 +307,14 @@ class ReplicationPad2d(_ReplicationPadNd):
 
 class ReplicationPad3d(_ReplicationPadNd):
     """Pads the last three dimensions with the outermost element.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
 
     Example::
 
@@ -239,13 +330,18 @@ class CircularPad1d(_CircularPadNd):
     """Pads the last dimension with what lies at the other end.
 
     Args:
-        padding: a number for all sides, or pairs (before, after) from the last dimension on; negative ones crop.
+        padding: how many elements to add on each side: an int, or a pair (left, right); negative numbers take elements
+            away.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with what is added to the length.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.CircularPad1d(1)(torch.ones(1, 1, 3)).shape
-        gradpack.Size([1, 1, 5])
+        >>> torch.nn.CircularPad1d((2, 1))(torch.tensor([[1.0, 2.0, 3.0]]))
+        tensor([[2., 3., 1., 2., 3., 1.]])
     """
 
     ndim = 1
@@ -253,6 +349,14 @@ class CircularPad1d(_CircularPadNd):
 
 class CircularPad2d(_CircularPadNd):
     """Pads the last two dimensions with what lies at the other end.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom); negative numbers take
+            elements away.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with what is added to each of height, width.
 
     Example::
 
@@ -266,6 +370,14 @@ class CircularPad2d(_CircularPadNd):
 
 class CircularPad3d(_CircularPadNd):
     """Pads the last three dimensions with what lies at the other end.
+
+    Args:
+        padding: how many elements to add on each side: an int, or (left, right, top, bottom, front, back); negative
+            numbers take elements away.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with what is added to each of depth, height, width.
 
     Example::
 

@@ -14,6 +14,13 @@ __all__ = ["PixelShuffle", "PixelUnshuffle"]
 class PixelShuffle(Module):
     """Images `upscale_factor` times as high and wide, of that many squared fewer channels.
 
+    Args:
+        upscale_factor: how many times as high and wide the result is.
+
+    Shape:
+        input: (..., channels * upscale_factor ** 2, height, width).
+        output: (..., channels, height * upscale_factor, width * upscale_factor).
+
     Example::
 
         >>> import gradpack as torch
@@ -32,7 +39,14 @@ class PixelShuffle(Module):
 
 
 class PixelUnshuffle(Module):
-    """The inverse of `PixelShuffle`.
+    """The inverse of `PixelShuffle`: images of fewer pixels and more channels.
+
+    Args:
+        downscale_factor: by how much to divide height and width.
+
+    Shape:
+        input: (..., channels, height * downscale_factor, width * downscale_factor).
+        output: (..., channels * downscale_factor ** 2, height, width).
 
     Example::
 

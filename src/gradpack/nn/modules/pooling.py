@@ -47,13 +47,20 @@ class _MaxPoolNd(Module):
 
 
 class MaxPool1d(_MaxPoolNd):
-    """Maxima over windows of (batch, channels, length), or without batch.
+    """The maxima over windows along one dimension.
 
     Args:
-        stride: that of the windows; None for their size.
-        padding: how much lower than every number to put on both sides, at most half the window.
-        return_indices: also give where the maxima are, for `MaxUnpool1d`?
-        ceil_mode: take a last window that only begins inside?
+        kernel_size: the size of the windows: an int.
+        stride: the step between windows: an int; None for their size.
+        padding: how much is added on both sides, below every number: an int; at most half the window.
+        dilation: the distance between elements of a window: an int.
+        return_indices: return also where the maxima are, in the flattened dimensions, for `MaxUnpool1d`.
+        ceil_mode: take a last window that only begins inside.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with `floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride + 1)` for each
+            size; rounded up with `ceil_mode`.
 
     Example::
 
@@ -66,7 +73,21 @@ class MaxPool1d(_MaxPoolNd):
 
 
 class MaxPool2d(_MaxPoolNd):
-    """Maxima over windows of (batch, channels, height, width): see `MaxPool1d`.
+    """The maxima over windows along height and width.
+
+    Args:
+        kernel_size: the size of the windows: an int, or a pair for height and width.
+        stride: the step between windows: an int, or a pair for height and width; None for their size.
+        padding: how much is added on both sides, below every number: an int, or a pair for height and width; at most
+            half the window.
+        dilation: the distance between elements of a window: an int, or a pair for height and width.
+        return_indices: return also where the maxima are, in the flattened dimensions, for `MaxUnpool2d`.
+        ceil_mode: take a last window that only begins inside.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with `floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride + 1)` for each
+            size; rounded up with `ceil_mode`.
 
     Example::
 
@@ -79,7 +100,21 @@ class MaxPool2d(_MaxPoolNd):
 
 
 class MaxPool3d(_MaxPoolNd):
-    """Maxima over windows of (batch, channels, depth, height, width): see `MaxPool1d`.
+    """The maxima over windows along depth, height and width.
+
+    Args:
+        kernel_size: the size of the windows: an int, or three for depth, height and width.
+        stride: the step between windows: an int, or three for depth, height and width; None for their size.
+        padding: how much is added on both sides, below every number: an int, or three for depth, height and width; at
+            most half the window.
+        dilation: the distance between elements of a window: an int, or three for depth, height and width.
+        return_indices: return also where the maxima are, in the flattened dimensions, for `MaxUnpool3d`.
+        ceil_mode: take a last window that only begins inside.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with `floor((size + 2 * padding - dilation * (kernel_size - 1) - 1) / stride + 1)` for each
+            size; rounded up with `ceil_mode`.
 
     Example::
 
@@ -107,7 +142,12 @@ class _MaxUnpoolNd(Module):
 
 
 class MaxUnpool1d(_MaxUnpoolNd):
-    """Zeros with each element where `MaxPool1d` found it.
+    """Zeros, with each element where `MaxPool1d` found it: its inverse, as far as there is one.
+
+    Args:
+        kernel_size: the size of the windows: an int.
+        stride: the step between windows: an int; None for their size.
+        padding: what `MaxPool1d` added on both sides: an int.
 
     Example::
 
@@ -121,7 +161,12 @@ class MaxUnpool1d(_MaxUnpoolNd):
 
 
 class MaxUnpool2d(_MaxUnpoolNd):
-    """Zeros with each element where `MaxPool2d` found it.
+    """Zeros, with each element where `MaxPool2d` found it: its inverse, as far as there is one.
+
+    Args:
+        kernel_size: the size of the windows: an int, or a pair for height and width.
+        stride: the step between windows: an int, or a pair for height and width; None for their size.
+        padding: what `MaxPool2d` added on both sides: an int, or a pair for height and width.
 
     Example::
 
@@ -135,7 +180,12 @@ class MaxUnpool2d(_MaxUnpoolNd):
 
 
 class MaxUnpool3d(_MaxUnpoolNd):
-    """Zeros with each element where `MaxPool3d` found it.
+    """Zeros, with each element where `MaxPool3d` found it: its inverse, as far as there is one.
+
+    Args:
+        kernel_size: the size of the windows: an int, or three for depth, height and width.
+        stride: the step between windows: an int, or three for depth, height and width; None for their size.
+        padding: what `MaxPool3d` added on both sides: an int, or three for depth, height and width.
 
     Example::
 
@@ -153,13 +203,19 @@ class _AvgPoolNd(Module):
 
 
 class AvgPool1d(_AvgPoolNd):
-    """Averages over windows of (batch, channels, length), or without batch.
+    """The averages over windows along one dimension.
 
     Args:
-        stride: that of the windows; None for their size.
-        padding: zeros on both sides, at most half the window.
-        ceil_mode: take a last window that only begins inside?
-        count_include_pad: do the zeros count?
+        kernel_size: the size of the windows: an int.
+        stride: the step between windows: an int; None for their size.
+        padding: zeros on both sides: an int; at most half the window.
+        ceil_mode: take a last window that only begins inside.
+        count_include_pad: whether the zeros count.
+
+    Shape:
+        input: (batch, channels, length), or without batch.
+        output: the same, with `floor((size + 2 * padding - kernel_size) / stride + 1)` for each size; rounded up with
+            `ceil_mode`.
 
     Example::
 
@@ -213,10 +269,20 @@ class _AvgPool(_AvgPoolNd):
 
 
 class AvgPool2d(_AvgPool):
-    """Averages over windows of (batch, channels, height, width): see `AvgPool1d`.
+    """The averages over windows along height and width.
 
     Args:
+        kernel_size: the size of the windows: an int, or a pair for height and width.
+        stride: the step between windows: an int, or a pair for height and width; None for their size.
+        padding: zeros on both sides: an int, or a pair for height and width; at most half the window.
+        ceil_mode: take a last window that only begins inside.
+        count_include_pad: whether the zeros count.
         divisor_override: divide each sum by this instead of the size of the window.
+
+    Shape:
+        input: (batch, channels, height, width), or without batch.
+        output: the same, with `floor((size + 2 * padding - kernel_size) / stride + 1)` for each size; rounded up with
+            `ceil_mode`.
 
     Example::
 
@@ -230,6 +296,18 @@ class AvgPool2d(_AvgPool):
 
 class AvgPool3d(_AvgPool):
     """Averages over windows of (batch, channels, depth, height, width): see `AvgPool2d`.
+
+    Args:
+        kernel_size: the size of the windows: an int, or one for each of depth, height and width.
+        stride: the step between windows; None for their size.
+        padding: zeros on both sides, at most half the window.
+        ceil_mode: take a last window that only begins inside.
+        count_include_pad: whether the zeros count.
+        divisor_override: divide each sum by this instead of the size of the window.
+
+    Shape:
+        input: (batch, channels, depth, height, width), or without batch.
+        output: the same, with `(size + 2 * padding - kernel_size) // stride + 1` for each of depth, height and width.
 
     Example::
 

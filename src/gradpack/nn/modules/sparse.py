@@ -28,7 +28,7 @@ class _Table(Module):
 
 
 class Embedding(_Table):
-    """A table of vectors, looked up by index.
+    """A table of vectors, looked up by index: of words, for example.
 
     Args:
         num_embeddings: how many vectors.
@@ -39,7 +39,13 @@ class Embedding(_Table):
         scale_grad_by_freq: divide the gradient of a vector by how often it was looked up.
         sparse: the gradient of the table is a sparse tensor, with entries for the rows that were looked up.
 
-    `weight` is (num_embeddings, embedding_dim) and starts from the standard normal distribution.
+    Shape:
+        input: the indices, of dtype int64 or int32, of any shape.
+        output: (*input.shape, embedding_dim).
+        weight: (num_embeddings, embedding_dim), of the standard normal distribution at the start.
+
+    Raises:
+        IndexError: in a call, for an index that is no row.
 
     Example::
 
@@ -144,11 +150,16 @@ class EmbeddingBag(_Table):
         num_embeddings: how many vectors.
         embedding_dim: the size of each.
         max_norm: vectors that are looked up and longer than this are shortened to it first, in place.
+        norm_type: the exponent of that norm.
         mode: "sum", "mean" or "max".
-        include_last_offset: do the offsets end with the end of the last bag?
+        include_last_offset: whether the offsets end with the end of the last bag.
         padding_idx: the index of a vector that starts as zeros, does not count and gets no gradient.
 
-    `weight` is (num_embeddings, embedding_dim) and starts from the standard normal distribution.
+    Shape:
+        input: indices: (bags, size), or all bags one after another, with offsets.
+        offsets: where each bag begins.
+        output: (bags, embedding_dim).
+        weight: (num_embeddings, embedding_dim), of the standard normal distribution at the start.
 
     Example::
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from ...core.tensor import Tensor
 from ...ops.create.fill import full
@@ -13,159 +12,18 @@ from ...ops.shape.diagonal import triu
 from .. import functional as F
 from .. import init
 from .._functional.attention import _canonical_mask
-from .._layers.multihead_attention import MultiheadAttention
-from .._public import give_all
+from .._layers import transformer_layers
+from .._layers.transformer_layers import *
+from .._layers.transformer_layers import (
+    Activation,
+    TransformerDecoderLayer,
+    TransformerEncoderLayer,
+    _get_activation_fn,  # noqa: F401 - torch's name, by which programs import it
+)
+from .._public import adopt, give_all
 from .container import ModuleList
-from .dropout import Dropout
-from .linear import Linear
 from .module import Module
 from .normalization import LayerNorm
-
-Activation = str | Callable[[Tensor], Tensor]
-
-
-def _get_activation_fn(activation: Activation) -> Callable[[Tensor], Tensor]:
-    """Return the activation function of a name.
-
-    Raises:
-        RuntimeError: for another name than relu and gelu.
-    """
-    if not isinstance(activation, str):
-        return activation
-    if activation not in ("relu", "gelu"):
-        raise RuntimeError(f"activation should be relu/gelu, not {activation}")
-    return F.relu if activation == "relu" else F.gelu
-
-
-class _Layer(Module):
-    """Base class of the layers: attentions, the small network, and a norm and dropout around each."""
-
-    attentions: ClassVar[tuple[str, ...]]
-
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Activation = F.relu,
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__()
-        here: Any = {"bias": bias, "device": device, "dtype": dtype}
-        for name in self.attentions:
-            setattr(self, name, MultiheadAttention(d_model, nhead, dropout=dropout, batch_first=batch_first, **here))
-        self.linear1 = Linear(d_model, dim_feedforward, **here)
-        self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, **here)
-        self.norm_first = norm_first
-        numbers = range(1, len(self.attentions) + 2)
-        for nr in numbers:
-            setattr(self, f"norm{nr}", LayerNorm(d_model, eps=layer_norm_eps, **here))
-        for nr in numbers:
-            setattr(self, f"dropout{nr}", Dropout(dropout))
-        self.activation = _get_activation_fn(activation)
-
-    def _sa_block(self, x: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool = False) -> Tensor:
-        out = self.self_attn(x, x, x, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False)
-        return self.dropout1(out[0])
-
-    def _feed_forward(self, x: Tensor) -> Tensor:
-        return self.linear2(self.dropout(self.activation(self.linear1(x))))
-
-
-class TransformerEncoderLayer(_Layer):
-    """Self-attention and a small network on each place, both with a sum around and a `LayerNorm`.
-
-    Args:
-        d_model: features.
-        nhead: heads of attention.
-        dim_feedforward: features inside of the network.
-        activation: "relu", "gelu", or a function.
-        batch_first: (N, S, E) instead of (S, N, E)?
-        norm_first: normalise before attention and network instead of after?
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.nn.TransformerEncoderLayer(4, 2, 8)(torch.ones(5, 3, 4)).shape
-        gradpack.Size([5, 3, 4])
-    """
-
-    attentions = ("self_attn",)
-
-    def forward(
-        self,
-        src: Tensor,
-        src_mask: Tensor | None = None,
-        src_key_padding_mask: Tensor | None = None,
-        is_causal: bool = False,
-    ) -> Tensor:
-        padding = _canonical_mask(src_key_padding_mask, "src_key_padding_mask", src.dtype, src_mask, "src_mask")
-        mask = _canonical_mask(src_mask, "src_mask", src.dtype)
-        x = src
-        if self.norm_first:
-            x = x + self._sa_block(self.norm1(x), mask, padding, is_causal)
-            return x + self._ff_block(self.norm2(x))
-        x = self.norm1(x + self._sa_block(x, mask, padding, is_causal))
-        return self.norm2(x + self._ff_block(x))
-
-    def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout2(self._feed_forward(x))
-
-
-class TransformerDecoderLayer(_Layer):
-    """Self-attention, attention to the memory of an encoder, and a small network on each place.
-
-    Args: those of `TransformerEncoderLayer`.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> layer = torch.nn.TransformerDecoderLayer(4, 2, 8)
-        >>> layer(torch.ones(5, 3, 4), torch.ones(7, 3, 4)).shape
-        gradpack.Size([5, 3, 4])
-    """
-
-    attentions = ("self_attn", "multihead_attn")
-
-    def forward(
-        self,
-        tgt: Tensor,
-        memory: Tensor,
-        tgt_mask: Tensor | None = None,
-        memory_mask: Tensor | None = None,
-        tgt_key_padding_mask: Tensor | None = None,
-        memory_key_padding_mask: Tensor | None = None,
-        tgt_is_causal: bool = False,
-        memory_is_causal: bool = False,
-    ) -> Tensor:
-        own = (tgt_mask, tgt_key_padding_mask, tgt_is_causal)
-        other = (memory, memory_mask, memory_key_padding_mask, memory_is_causal)
-        x = tgt
-        if self.norm_first:
-            x = x + self._sa_block(self.norm1(x), *own)
-            x = x + self._mha_block(self.norm2(x), *other)
-            return x + self._ff_block(self.norm3(x))
-        x = self.norm1(x + self._sa_block(x, *own))
-        x = self.norm2(x + self._mha_block(x, *other))
-        return self.norm3(x + self._ff_block(x))
-
-    def _mha_block(
-        self, x: Tensor, mem: Tensor, mask: Tensor | None, padding: Tensor | None, is_causal: bool = False
-    ) -> Tensor:
-        out = self.multihead_attn(
-            x, mem, mem, attn_mask=mask, key_padding_mask=padding, is_causal=is_causal, need_weights=False
-        )
-        return self.dropout2(out[0])
-
-    def _ff_block(self, x: Tensor) -> Tensor:
-        return self.dropout3(self._feed_forward(x))
 
 
 def _generate_square_subsequent_mask(size: int, device: Any = None, dtype: Any = None) -> Tensor:
@@ -189,8 +47,12 @@ class TransformerEncoder(Module):
 
     Args:
         encoder_layer: copied `num_layers` times.
+        num_layers: how many layers.
         norm: a module after the last.
         enable_nested_tensor, mask_check: accepted; there are no nested tensors here.
+
+    Shape:
+        src: as for `TransformerEncoderLayer`; the output is the same.
 
     Example::
 
@@ -235,6 +97,14 @@ class TransformerEncoder(Module):
 
 class TransformerDecoder(Module):
     """Several decoder layers, one after another.
+
+    Args:
+        decoder_layer: copied `num_layers` times.
+        num_layers: how many layers.
+        norm: a module after the last.
+
+    Shape:
+        tgt, memory: as for `TransformerDecoderLayer`; the output is like `tgt`.
 
     Example::
 
@@ -284,9 +154,15 @@ class Transformer(Module):
     Source: Vaswani et al., 2017.
 
     Args:
+        d_model, nhead, dim_feedforward, dropout, activation, batch_first, norm_first: see `TransformerEncoderLayer`.
         num_encoder_layers, num_decoder_layers: how many of each.
         custom_encoder, custom_decoder: modules in their places.
-        d_model, nhead, dim_feedforward, dropout, activation, batch_first, norm_first: see `TransformerEncoderLayer`.
+        layer_norm_eps: what the normalizations add to the variance.
+        bias: whether the linear layers and normalizations have biases.
+
+    Shape:
+        src: (S, N, E), (N, S, E) with `batch_first`, or (S, E).
+        tgt: (T, N, E), (N, T, E), or (T, E); the output is the same.
 
     Example::
 
@@ -375,4 +251,5 @@ class Transformer(Module):
                 init.xavier_uniform_(p)
 
 
+adopt(globals(), transformer_layers.__name__)
 give_all(globals())

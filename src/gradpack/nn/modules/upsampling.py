@@ -14,6 +14,18 @@ __all__ = ["Upsample", "UpsamplingBilinear2d", "UpsamplingNearest2d"]
 class Upsample(Module):
     """Resizes (batch, channels, *space) to `size`, or by `scale_factor`: see `functional.interpolate`.
 
+    Args:
+        size: the new sizes of the dimensions of space, or
+        scale_factor: what to multiply them with.
+        mode: "nearest"; "linear" for one, "bilinear" and "bicubic" for two, "trilinear" for three dimensions of space.
+        align_corners: whether the outermost elements stay where they are: for the modes that interpolate.
+        recompute_scale_factor: compute with the ratio of the sizes, which are whole numbers, rather than with
+            `scale_factor`.
+
+    Shape:
+        input: (batch, channels, *space).
+        output: (batch, channels, *size), or `floor(n * scale_factor)` for each dimension of space.
+
     Example::
 
         >>> import gradpack as torch
@@ -52,6 +64,14 @@ class Upsample(Module):
 class UpsamplingNearest2d(Upsample):
     """`Upsample(mode="nearest")` of images.
 
+    Args:
+        size: the new height and width: an int, or a pair; or
+        scale_factor: what to multiply them with.
+
+    Shape:
+        input: (batch, channels, height, width).
+        output: (batch, channels, *size).
+
     Example::
 
         >>> import gradpack as torch
@@ -65,6 +85,14 @@ class UpsamplingNearest2d(Upsample):
 
 class UpsamplingBilinear2d(Upsample):
     """`Upsample(mode="bilinear", align_corners=True)` of images.
+
+    Args:
+        size: the new height and width: an int, or a pair; or
+        scale_factor: what to multiply them with.
+
+    Shape:
+        input: (batch, channels, height, width).
+        output: (batch, channels, *size).
 
     Example::
 

@@ -96,13 +96,23 @@ def _norm(t: Tensor, p: float) -> Tensor:
 def clip_grads_with_norm_(
     parameters: _tensor_or_tensors, max_norm: float, total_norm: Tensor, foreach: bool | None = None
 ) -> None:
-    """Multiply all gradients by min(1, max_norm / (total_norm + 1e-6)), in place.
+    """Multiply all gradients by `min(1, max_norm / (total_norm + 1e-6))`, in place: a part of `clip_grad_norm_`.
 
     Args:
-        parameters: tensors with gradients, or one.
+        parameters: tensors with gradients, or one; those without are left out.
         max_norm: what the norm may be at most.
-        total_norm: what it is.
+        total_norm: what it is, as `get_total_norm` returns it.
         foreach: accepted; there is one implementation.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> w = torch.zeros(2, requires_grad=True)
+        >>> w.grad = torch.tensor([3.0, 4.0])
+        >>> total = torch.nn.utils.get_total_norm([w.grad])
+        >>> torch.nn.utils.clip_grads_with_norm_(w, 1.0, total)
+        >>> w.grad
+        tensor([0.6000, 0.8000])
     """
     _scale(_gradients(parameters), float(max_norm), total_norm)
 
@@ -203,7 +213,12 @@ def clip_grad_norm(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """An old name of `clip_grad_norm_`.
+    """`clip_grad_norm_` by its old name, with a warning that says so.
+
+    Args:
+        parameters: tensors with gradients, or one.
+        max_norm: what the norm may be at most.
+        error_if_nonfinite: raise if the norm is NaN or infinite.
 
     Example::
 

@@ -33,6 +33,8 @@ def fuse_conv_bn_eval(conv: Any, bn: Any, transpose: bool = False) -> Any:
     """A copy of a convolution that also does the batch normalization after it. Both must be evaluating.
 
     Args:
+        conv: the convolution.
+        bn: the batch normalization after it.
         transpose: for a transposed convolution.
 
     Raises:
@@ -66,10 +68,13 @@ def fuse_conv_bn_weights(
 
     Args:
         conv_w: weight of the convolution, of shape (out, in / groups, ...), transposed (in, out / groups, ...).
-        conv_b: its bias.
-        bn_rm: the running mean, and `bn_rv` the running variance, of shape (out,).
-        bn_eps: what is added to the variance.
-        bn_w: weight, and `bn_b` bias of the normalization.
+        conv_b: its bias; None for zeros.
+        bn_rm: the running mean of the normalization, of shape (out,).
+        bn_rv: its running variance.
+        bn_eps: what it adds to the variance.
+        bn_w: its weight; None for ones.
+        bn_b: its bias; None for zeros.
+        transpose: for a transposed convolution.
 
     Example::
 
@@ -95,6 +100,10 @@ def fuse_conv_bn_weights(
 
 def fuse_linear_bn_eval(linear: Any, bn: Any) -> Any:
     """A copy of a linear layer that also does the batch normalization after it. Both must be evaluating.
+
+    Args:
+        linear: the linear layer.
+        bn: the batch normalization after it.
 
     Raises:
         AssertionError: if either is training, or their sizes differ, or the normalization has no running statistics.
@@ -125,7 +134,16 @@ def fuse_linear_bn_weights(
     bn_w: Tensor | None,
     bn_b: Tensor | None,
 ) -> tuple[Parameter, Parameter]:
-    """Weight and bias of a linear layer that also does a batch normalization: see `fuse_conv_bn_weights`.
+    """Weight and bias of a linear layer that also does a batch normalization.
+
+    Args:
+        linear_w: weight of the linear layer, of shape (out, in).
+        linear_b: its bias; None for zeros.
+        bn_rm: the running mean of the normalization, of shape (out,).
+        bn_rv: its running variance.
+        bn_eps: what it adds to the variance.
+        bn_w: its weight; None for ones.
+        bn_b: its bias; None for zeros.
 
     Example::
 

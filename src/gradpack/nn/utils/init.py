@@ -9,7 +9,14 @@ from ..modules.module import Module
 
 
 def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
-    """Return a module with uninitialized parameters.
+    """Return a module whose parameters and buffers are not initialized: for what is loaded or filled anyway.
+
+    It is made on the meta device, which draws no random numbers, and moved.
+
+    Args:
+        module_cls: the class of the module.
+        args: its arguments.
+        kwargs: its arguments, by name; `device` is where the parameters are, by default the CPU.
 
     Raises:
         RuntimeError: for what is no module class, or takes no `device`.
@@ -24,7 +31,8 @@ def skip_init(module_cls: type[Module], *args: Any, **kwargs: Any) -> Module:
         raise RuntimeError(f"Expected a Module; got {module_cls}")
     if "device" not in inspect.signature(module_cls).parameters:
         raise RuntimeError("Module must support a 'device' arg to skip initialization")
-    return module_cls(*args, **kwargs)
+    device = kwargs.pop("device", "cpu")
+    return module_cls(*args, **kwargs, device="meta").to_empty(device=device)
 
 
 __all__ = ["skip_init"]

@@ -92,7 +92,20 @@ class SpectralNorm:
 def spectral_norm(
     module: Module, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> Module:
-    """Divide a weight by an estimate of its largest singular value. See `parametrizations.spectral_norm`.
+    """Divide a weight by an estimate of its largest singular value, before each call of a module.
+
+    Each call in training improves the estimate. `parametrizations.spectral_norm` is the newer form.
+
+    Args:
+        module: the module, which is changed and returned.
+        name: the name of the weight.
+        n_power_iterations: how many iterations improve the estimate at each call.
+        eps: the least norm that the iteration divides by.
+        dim: the dimension of outputs; None for 0, and 1 for transposed convolutions.
+
+    Raises:
+        ValueError: for a number of iterations that is not positive.
+        KeyError: if there is no weight of that name.
 
     Example::
 
@@ -109,6 +122,10 @@ def spectral_norm(
 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Undo `spectral_norm`.
+
+    Args:
+        module: the module, which is changed and returned.
+        name: the name of the weight.
 
     Raises:
         ValueError: if there is none of that name.

@@ -62,7 +62,14 @@ class WeightNorm:
 
 
 def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Module:
-    """Split a weight into lengths and directions. Deprecated in torch: see `parametrizations.weight_norm`.
+    """Split a weight into lengths `weight_g` and directions `weight_v`, in a module: `weight = g * v / norm(v)`.
+
+    Deprecated, with a warning: `parametrizations.weight_norm` is the newer form.
+
+    Args:
+        module: the module, which is changed and returned.
+        name: the name of the weight.
+        dim: the dimension along which there is one length for each slice; None for one length.
 
     Example::
 
@@ -82,6 +89,10 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Undo `weight_norm`.
+
+    Args:
+        module: the module, which is changed and returned.
+        name: the name of the weight.
 
     Raises:
         ValueError: if there is none of that name.

@@ -215,6 +215,12 @@ def avg_pool3d(
 ) -> Any:
     """Averages over windows in the last three dimensions: see `avg_pool2d`.
 
+    Args:
+        input: shape (batch, channels, depth, height, width), or without batch.
+        stride: the step between windows; None for their size.
+        padding: zeros on both sides, at most half the window.
+        divisor_override: divide each sum by this instead of the size of the window.
+
     Example::
 
         >>> import gradpack as torch

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...base.errors import refuse
 from ...core.tensor import Tensor
-from ..nn.padding import constant_pad_nd
+from ..nn.padding import named_padding
 from ..shape.shape import squeeze, unsqueeze
 from ..shape.transpose import permute
 from .products import _convolution
@@ -31,7 +31,10 @@ def convolution(
     Args:
         input: shape (batch, channels, *space).
         weight: shape (out channels, channels / groups, *kernel); transposed (channels, out channels / groups, *kernel).
+        bias: shape (out channels), or None.
         stride, padding, dilation, output_padding: one int for all dimensions, or one for each.
+        transposed: do the transposed convolution, which is the gradient of a convolution by its input.
+        groups: the number of groups of channels that do not mix.
 
     Raises:
         RuntimeError: if the shapes do not fit, or the dtypes differ.
@@ -91,7 +94,7 @@ def _convolve(op: str, ndim: int, input: Any, weight: Any, bias: Any, geometry: 
     if alone:
         input = unsqueeze(input, 0)
     if isinstance(padding, str):
-        input, padding = _named_padding(padding, input, weight, stride, dilation)
+        input, padding = named_padding(padding, input, weight, stride, dilation)
     else:
         padding = repeated(op, "padding", padding, ndim, True)
     more = repeated(op, "output_padding", geometry[3], ndim, True) if transposed else (0,) * ndim
@@ -103,24 +106,6 @@ def _convolve(op: str, ndim: int, input: Any, weight: Any, bias: Any, geometry: 
     return squeeze(out, 0) if alone else out
 
 
-def _named_padding(padding: str, input: Tensor, weight: Tensor, stride: Any, dilation: Any) -> tuple[Tensor, Any]:
-    """The input and the padding that "same" or "valid" mean; where one side needs more, the input is padded."""
-    ndim = len(stride)
-    if padding == "valid":
-        return input, (0,) * ndim
-    if padding != "same":
-        raise RuntimeError(f"Invalid padding string: '{padding}'")
-    if any(s != 1 for s in stride):
-        raise RuntimeError("padding='same' is not supported for strided convolutions")
-    total = [d * (k - 1) for d, k in zip(dilation, weight._shape[2:], strict=True)]
-    odd = [0] * (2 * ndim)
-    for i, t in enumerate(total):
-        odd[2 * (ndim - 1 - i) + 1] = t % 2
-    if any(odd):
-        input = constant_pad_nd(input, odd)
-    return input, tuple(t // 2 for t in total)
-
-
 def conv1d(
     input: Tensor,
     weight: Tensor,
@@ -130,13 +115,24 @@ def conv1d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """A convolution along one dimension.
+    """Slide a kernel along one dimension of signals with channels: a convolution, as networks have it.
+
+    At each place the elements of a window are multiplied by those of the kernel and summed over all channels of the
+    group. The kernel is not turned around, as it would be in signal processing: this is the cross-correlation.
 
     Args:
         input: shape (batch, channels, length), or without batch.
         weight: shape (out channels, channels / groups, kernel).
-        bias: shape (out channels).
-        padding: zeros on both sides; "same" for as many as keep the length, "valid" for none.
+        bias: shape (out channels), or None.
+        stride: the step between windows: an int.
+        padding: zeros on both sides: an int; "same" for as many as keep the size, with a stride of 1, and "valid" for
+            none.
+        dilation: the distance between elements of a window: an int.
+        groups: the channels are divided into so many groups, each convolved by itself.
+
+    Returns:
+        Shape (batch, out channels, length), where each size has become `floor((size + 2 * padding - dilation * (kernel
+            - 1) - 1) / stride + 1)`.
 
     Raises:
         RuntimeError: if the shapes do not fit, or the dtypes differ.
@@ -159,14 +155,39 @@ def conv2d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """A convolution along two dimensions: `conv1d`, with input (batch, channels, height, width).
+    """Slide a kernel along height and width of signals with channels: a convolution, as networks have it.
+
+    At each place the elements of a window are multiplied by those of the kernel and summed over all channels of the
+    group. The kernel is not turned around, as it would be in signal processing: this is the cross-correlation.
+
+    Args:
+        input: shape (batch, channels, height, width), or without batch.
+        weight: shape (out channels, channels / groups, kernel height, kernel width).
+        bias: shape (out channels), or None.
+        stride: the step between windows: an int, or one for each of height and width.
+        padding: zeros on both sides: an int, or one for each of height and width; "same" for as many as keep the size,
+            with a stride of 1, and "valid" for none.
+        dilation: the distance between elements of a window: an int, or one for each of height and width.
+        groups: the channels are divided into so many groups, each convolved by itself.
+
+    Returns:
+        Shape (batch, out channels, height, width), where each size has become `floor((size + 2 * padding - dilation *
+            (kernel - 1) - 1) / stride + 1)`.
+
+    Raises:
+        RuntimeError: if the shapes do not fit, or the dtypes differ.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.conv2d(torch.ones(1, 1, 3, 3), torch.ones(1, 1, 2, 2), padding="valid")
-        tensor([[[[4., 4.],
-                  [4., 4.]]]])
+        >>> image = torch.tensor([[[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0], [7.0, 8.0, 9.0]]]])
+        >>> edges = torch.tensor([[[[1.0, -1.0]]]])  # the difference of neighbours
+        >>> torch.nn.functional.conv2d(image, edges)
+        tensor([[[[-1., -1.],
+                  [-1., -1.],
+                  [-1., -1.]]]])
+        >>> torch.nn.functional.conv2d(torch.ones(8, 3, 32, 32), torch.ones(16, 3, 5, 5), stride=2, padding=2).shape
+        gradpack.Size([8, 16, 16, 16])
     """
     return _convolve("conv2d", 2, input, weight, bias, (stride, padding, dilation), groups)
 
@@ -180,7 +201,27 @@ def conv3d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> Any:
-    """A convolution along three dimensions: `conv1d`, with input (batch, channels, depth, height, width).
+    """Slide a kernel along depth, height and width of signals with channels: a convolution, as networks have it.
+
+    At each place the elements of a window are multiplied by those of the kernel and summed over all channels of the
+    group. The kernel is not turned around, as it would be in signal processing: this is the cross-correlation.
+
+    Args:
+        input: shape (batch, channels, depth, height, width), or without batch.
+        weight: shape (out channels, channels / groups, kernel depth, kernel height, kernel width).
+        bias: shape (out channels), or None.
+        stride: the step between windows: an int, or one for each of depth, height and width.
+        padding: zeros on both sides: an int, or one for each of depth, height and width; "same" for as many as keep the
+            size, with a stride of 1, and "valid" for none.
+        dilation: the distance between elements of a window: an int, or one for each of depth, height and width.
+        groups: the channels are divided into so many groups, each convolved by itself.
+
+    Returns:
+        Shape (batch, out channels, depth, height, width), where each size has become `floor((size + 2 * padding -
+            dilation * (kernel - 1) - 1) / stride + 1)`.
+
+    Raises:
+        RuntimeError: if the shapes do not fit, or the dtypes differ.
 
     Example::
 
@@ -201,14 +242,28 @@ def conv_transpose1d(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Any:
-    """The transposed convolution along one dimension: the gradient of `conv1d` by its input.
+    """The transposed convolution along one dimension: the gradient of a convolution by its input.
+
+    It spreads each element over a window, and so makes larger images of smaller ones. The inverse of a convolution it
+    is not.
 
     Args:
         input: shape (batch, channels, length), or without batch.
         weight: shape (channels, out channels / groups, kernel).
-        bias: shape (out channels).
-        padding: taken away from both ends of the result.
-        output_padding: added to one end of it.
+        bias: shape (out channels), or None.
+        stride: the step between windows in the result: an int.
+        padding: how much is taken away on both sides of the result: an int.
+        output_padding: how much is added on one side of the result, less than stride or dilation: several sizes become
+            the same in a convolution with a stride, and this says which one it was.
+        groups: the channels are divided into so many groups, each convolved by itself.
+        dilation: the distance between elements of a window: an int.
+
+    Returns:
+        Shape (batch, out channels, length), where each size has become `(size - 1) * stride - 2 * padding + dilation *
+            (kernel - 1) + output_padding + 1`.
+
+    Raises:
+        RuntimeError: if the shapes do not fit, or the dtypes differ.
 
     Example::
 
@@ -229,7 +284,28 @@ def conv_transpose2d(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Any:
-    """The transposed convolution along two dimensions: see `conv_transpose1d`.
+    """The transposed convolution along height and width: the gradient of a convolution by its input.
+
+    It spreads each element over a window, and so makes larger images of smaller ones. The inverse of a convolution it
+    is not.
+
+    Args:
+        input: shape (batch, channels, height, width), or without batch.
+        weight: shape (channels, out channels / groups, kernel height, kernel width).
+        bias: shape (out channels), or None.
+        stride: the step between windows in the result: an int, or one for each of height and width.
+        padding: how much is taken away on both sides of the result: an int, or one for each of height and width.
+        output_padding: how much is added on one side of the result, less than stride or dilation: several sizes become
+            the same in a convolution with a stride, and this says which one it was.
+        groups: the channels are divided into so many groups, each convolved by itself.
+        dilation: the distance between elements of a window: an int, or one for each of height and width.
+
+    Returns:
+        Shape (batch, out channels, height, width), where each size has become `(size - 1) * stride - 2 * padding +
+            dilation * (kernel - 1) + output_padding + 1`.
+
+    Raises:
+        RuntimeError: if the shapes do not fit, or the dtypes differ.
 
     Example::
 
@@ -250,7 +326,28 @@ def conv_transpose3d(
     groups: int = 1,
     dilation: Any = 1,
 ) -> Any:
-    """The transposed convolution along three dimensions: see `conv_transpose1d`.
+    """The transposed convolution along depth, height and width: the gradient of a convolution by its input.
+
+    It spreads each element over a window, and so makes larger images of smaller ones. The inverse of a convolution it
+    is not.
+
+    Args:
+        input: shape (batch, channels, depth, height, width), or without batch.
+        weight: shape (channels, out channels / groups, kernel depth, kernel height, kernel width).
+        bias: shape (out channels), or None.
+        stride: the step between windows in the result: an int, or one for each of depth, height and width.
+        padding: how much is taken away on both sides of the result: an int, or one for each of depth, height and width.
+        output_padding: how much is added on one side of the result, less than stride or dilation: several sizes become
+            the same in a convolution with a stride, and this says which one it was.
+        groups: the channels are divided into so many groups, each convolved by itself.
+        dilation: the distance between elements of a window: an int, or one for each of depth, height and width.
+
+    Returns:
+        Shape (batch, out channels, depth, height, width), where each size has become `(size - 1) * stride - 2 * padding
+            + dilation * (kernel - 1) + output_padding + 1`.
+
+    Raises:
+        RuntimeError: if the shapes do not fit, or the dtypes differ.
 
     Example::
 
@@ -262,7 +359,13 @@ def conv_transpose3d(
 
 
 def conv_tbc(input: Tensor, weight: Tensor, bias: Tensor, pad: int = 0) -> Any:
-    """A convolution along time of input (time, batch, channels) with weight (kernel, channels, out channels).
+    """A convolution along time of sequences whose first dimension is time.
+
+    Args:
+        input: shape (time, batch, channels).
+        weight: shape (kernel, channels, out channels).
+        bias: shape (out channels).
+        pad: the number of zeros before and after the sequence.
 
     Raises:
         RuntimeError: if the shapes do not fit.

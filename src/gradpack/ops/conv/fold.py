@@ -228,12 +228,20 @@ def _check_factor(op: str, input: Any, name: str, factor: Any) -> None:
 def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
     """Images `upscale_factor` times as high and wide, of that many squared fewer channels (arXiv 1609.05158).
 
+    Args:
+        input: shape (..., channels * upscale_factor ** 2, height, width).
+        upscale_factor: how many times as high and wide the result is.
+
     Raises:
-        RuntimeError: if the channels cannot be divided so.
+        RuntimeError: if the channels cannot be divided so, for fewer than three dimensions, or a factor that is not
+            positive.
 
     Example::
 
         >>> import gradpack as torch
+        >>> torch.pixel_shuffle(torch.tensor([[[1]], [[2]], [[3]], [[4]]]), 2)
+        tensor([[[1, 2],
+                 [3, 4]]])
         >>> torch.pixel_shuffle(torch.ones(1, 8, 2, 3), 2).shape
         gradpack.Size([1, 2, 4, 6])
     """
@@ -247,10 +255,15 @@ def pixel_shuffle(input: Tensor, upscale_factor: int) -> Any:
 
 
 def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Any:
-    """The inverse of `pixel_shuffle`.
+    """The inverse of `pixel_shuffle`: images of fewer pixels and more channels.
+
+    Args:
+        input: shape (..., channels, height * downscale_factor, width * downscale_factor).
+        downscale_factor: by how much to divide height and width.
 
     Raises:
-        RuntimeError: if height or width cannot be divided so.
+        RuntimeError: if height or width cannot be divided so, for fewer than three dimensions, or a factor that is not
+            positive.
 
     Example::
 

@@ -63,15 +63,22 @@ def _method_to(
     `x.to(dtype)`, `x.to(device)`, `x.to(device, dtype)`, `x.to(other)`.
 
     Args:
+        dtype: the dtype, the device or the other tensor, as the only positional argument; or the dtype after a device.
+        device: a device, or its name.
+        other: a tensor whose dtype and device are taken.
         non_blocking: the host does not wait for copies from pinned memory to a device, or back. The result of a copy
             back is in pinned memory, and valid only after `gradpack.cuda.synchronize()` or an event.
         copy: make a copy even if nothing changes.
+        memory_format: the order of the dimensions in memory, such as `torch.channels_last`.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.tensor([1.7]).to(torch.int64)
         tensor([1])
+        >>> x = torch.zeros(2)
+        >>> x.to(torch.float32) is x, x.to("cpu", torch.float64).dtype
+        (True, gradpack.float64)
     """
     place, d = device, None if dtype is None else dtypes.as_dtype("to", dtype)
     for i, arg in enumerate(args):
@@ -201,7 +208,17 @@ def _method_is_pinned(self: Tensor, device: Any = None) -> bool:
 
 
 def _method_type(self: Tensor, dtype: Any = None, non_blocking: Any = False) -> Any:
-    """The name of the tensor's type, or the tensor in another dtype."""
+    """The name of the tensor's type; with an argument, the tensor in another dtype.
+
+    Args:
+        dtype: a dtype, or the name of a type of tensors; None for the name of this one.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(1).type(), torch.zeros(1).type(torch.int64)
+        ('torch.FloatTensor', tensor([0]))
+    """
     if dtype is None:
         name: str = _TYPE_NAMES[self._spec.dtype.name]
         return name.replace("torch.", "torch.sparse.") if self.is_sparse else name
@@ -230,15 +247,24 @@ _TYPE_NAMES = {
 
 
 def _method_type_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor in the dtype of `other`."""
+    """This tensor in the dtype of `other`.
+
+    Args:
+        other: the tensor whose dtype is taken.
+    """
     return _method_to(self, other._spec.dtype)
 
 
 def _method_numpy(self: Tensor, *, force: Any = False) -> Any:
     """The NumPy array that holds the elements; it shares memory with the tensor.
 
+    Args:
+        force: for a tensor that requires grad, or is on another device: `detach()` it and bring it to the CPU. The
+            array may share no memory with the tensor then.
+
     Raises:
-        RuntimeError: if the tensor requires grad (use `detach()` or `force=True`).
+        RuntimeError: without `force`, if the tensor requires grad.
+        TypeError: without `force`, if it is on another device; for complex32, which NumPy does not have.
 
     Example::
 
@@ -259,7 +285,7 @@ def _method_numpy(self: Tensor, *, force: Any = False) -> Any:
 
 
 def _method_detach_(self: Tensor) -> Tensor:
-    """Take this tensor out of the graph, in place.
+    """Take this tensor out of the graph, in place, and return it.
 
     Raises:
         RuntimeError: for a view, which must be detached out of place.

@@ -36,6 +36,10 @@ def tensor(
 
     Python floats give the default dtype, ints int64, bools bool.
 
+    Args:
+        data: the elements: a number, nested lists or tuples, an array of NumPy's, or a tensor.
+        dtype: by default that of the elements: the default dtype for floats, int64 for ints.
+
     Raises:
         ValueError: for nested lists of unequal lengths.
         TypeError: for elements that are not numbers.
@@ -92,7 +96,12 @@ def tensor(
 
 @partial(profiled, name="lift_fresh")
 def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tensor:
-    """`data` as a tensor, sharing its memory and history where possible.
+    """`data` as a tensor: itself, or a tensor that shares its memory, where that is possible; else a copy.
+
+    Args:
+        data: a tensor, an array of NumPy's, a number, or nested lists.
+        dtype: the dtype; None for that of `data`. Another one makes a copy.
+        device: the device; None for that of a tensor, and else the default device.
 
     Example::
 
@@ -100,6 +109,11 @@ def as_tensor(data: Any, dtype: dtype | None = None, device: Any = None) -> Tens
         >>> x = torch.ones(2, requires_grad=True)
         >>> torch.as_tensor(x) is x
         True
+        >>> import numpy as np
+        >>> array = np.zeros(2)
+        >>> torch.as_tensor(array)[0] = 5
+        >>> array
+        array([5., 0.])
     """
     dtype = as_dtype("as_tensor", dtype)
     if isinstance(data, np.ndarray) or (backend_of(type(data)) is not None and not isinstance(data, np.generic)):
@@ -202,6 +216,9 @@ def _sharing(obj: Any, d: dtype | None) -> Tensor | None:
 def from_numpy(ndarray: Any) -> Tensor:
     """A tensor that shares the memory of a NumPy array.
 
+    Args:
+        ndarray: the array. Its dtype and strides are those of the tensor.
+
     Raises:
         TypeError: for anything else, and for dtypes that tensors do not have.
 
@@ -246,7 +263,10 @@ def scalar_tensor(
     pin_memory: bool = False,
     requires_grad: bool = False,
 ) -> Tensor:
-    """A 0-dim tensor of the default dtype unless another is given.
+    """A tensor without dimensions, of the default dtype unless another is given.
+
+    Args:
+        s: the number.
 
     Example::
 
@@ -264,11 +284,16 @@ def scalar_tensor(
 def is_tensor(obj: Any, /) -> bool:
     """Whether `obj` is a tensor.
 
+    Args:
+        obj: anything.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.is_tensor(1)
         False
+        >>> torch.is_tensor(torch.nn.Parameter(torch.ones(1)))
+        True
     """
     return isinstance(obj, Tensor)
 

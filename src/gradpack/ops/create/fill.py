@@ -69,7 +69,12 @@ def _of_size(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable[[C
 
 @_of_size(np.zeros)
 def zeros(shape: Any, native: Any) -> Any:
-    """Zeros of a shape.
+    """A tensor of zeros.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them.
+        size: the shape, by name.
+        dtype: by default the default dtype, float32 unless it was set.
 
     Example::
 
@@ -77,19 +82,29 @@ def zeros(shape: Any, native: Any) -> Any:
         >>> torch.zeros(2, 2)
         tensor([[0., 0.],
                 [0., 0.]])
+        >>> torch.zeros((2, 0), dtype=torch.int64).shape
+        gradpack.Size([2, 0])
     """
     return np.zeros(shape, native)
 
 
 @_of_size(np.empty, 1)
 def ones(shape: Any, native: Any) -> Any:
-    """Ones of a shape.
+    """A tensor of ones.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them.
+        size: the shape, by name.
+        dtype: by default the default dtype, float32 unless it was set.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.ones(3)
         tensor([1., 1., 1.])
+        >>> torch.ones(2, 1, dtype=torch.bool)
+        tensor([[True],
+                [True]])
     """
     return np.ones(shape, native)
 
@@ -139,7 +154,11 @@ def empty_strided(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """An uninitialised tensor with given strides, in elements.
+    """A tensor of no particular values with given strides.
+
+    Args:
+        size: the shape.
+        stride: by dimension, how many elements of the memory lie between neighbours.
 
     Example::
 
@@ -171,7 +190,12 @@ def full(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A tensor filled with one value, which determines the default dtype.
+    """A tensor filled with one value.
+
+    Args:
+        size: the shape.
+        fill_value: the value of all elements: a number.
+        dtype: by default that of the value: bool, int64, the default dtype for floats, or complex.
 
     Example::
 
@@ -206,7 +230,14 @@ def eye(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """The identity matrix, `n` by `m`.
+    """A matrix with ones on the diagonal and zeros elsewhere.
+
+    Args:
+        n: the number of rows.
+        m: the number of columns; None for `n`.
+
+    Raises:
+        RuntimeError: for negative numbers.
 
     Example::
 
@@ -214,6 +245,9 @@ def eye(
         >>> torch.eye(2)
         tensor([[1., 0.],
                 [0., 1.]])
+        >>> torch.eye(2, 3, dtype=torch.int64)
+        tensor([[1, 0, 0],
+                [0, 1, 0]])
     """
     if n < 0 or (m is not None and m < 0):
         raise RuntimeError(

@@ -14,6 +14,7 @@ from ...base import dtypes, late
 from ...base.devices import CPU, as_device
 from ...base.dtypes import as_dtype, dtype
 from ...base.info import number_for
+from ...base.layouts import sparse_coo
 from ...base.modes import MODE
 from ...core.tensor import Tensor, alias
 from ...declare.batching.batch_tensor import is_batched, of_all_examples
@@ -72,7 +73,7 @@ def _in_form_of(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable
             pin_memory: bool = False,
             memory_format: Any = None,
         ) -> Tensor:
-            spec = _usual_like(input, requires_grad, dtype, device, memory_format)
+            spec = _usual_like(input, requires_grad, dtype, device, memory_format) if layout is None else None
             if spec is not None:
                 made = allocate(input._shape, spec.native)
                 if value:
@@ -83,6 +84,11 @@ def _in_form_of(allocate: Callable[[Any, Any], Any], value: int = 0) -> Callable
             if is_batched(input):
                 return of_all_examples(function, input, dtype=dtype, device=device)
             input, backend, spec = _like(name, input, dtype, device)
+            if layout is not None and layout is not spec.layout:
+                make = getattr(late, name.removesuffix("_like"))
+                return make(
+                    input._shape, dtype=spec.dtype, layout=layout, device=spec.device, requires_grad=requires_grad
+                )
             made = array(input._data, spec.native, backend.xp)
             return finish(in_format(made, memory_format), requires_grad, device)
 
@@ -176,7 +182,17 @@ def full_like(
 def _method_new_tensor(
     self: Tensor, data: Any, *, dtype: Any = None, device: Any = None, requires_grad: Any = False
 ) -> Tensor:
-    """A new tensor of the same dtype."""
+    """A new tensor with a copy of `data`, of the dtype and on the device of this one.
+
+    Args:
+        data: a number, nested lists, an array or a tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(1, dtype=torch.float64).new_tensor([1, 2])
+        tensor([1., 2.], dtype=gradpack.float64)
+    """
     device = self._spec.device if device is None else device
     return late.tensor(data, dtype=dtype or self._spec.dtype, device=device, requires_grad=requires_grad)
 
@@ -199,11 +215,13 @@ def _new_filled(name: str) -> Any:
             *sizes,
             size=size,
             dtype=dtype or self._spec.dtype,
+            layout=sparse_coo if layout is None and self.is_sparse else layout,
             device=device or self._spec.device,
             requires_grad=requires_grad,
         )
         return made
 
+    method.__name__ = f"_method_new_{name}"
     method.__doc__ = f"A new tensor of the same dtype: `gradpack.{name}`."
     return method
 
@@ -224,7 +242,12 @@ def _method_new_empty_strided(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Tensor:
-    """A new uninitialised tensor of the same dtype, with given strides."""
+    """A new tensor of the same dtype, of no particular values, with given strides.
+
+    Args:
+        size: the shape.
+        stride: by dimension, how many elements of the memory lie between neighbours.
+    """
     if is_batched(self):
         step = reach(tuple(size), tuple(stride))
 
@@ -250,7 +273,18 @@ def _method_new_full(
     pin_memory: Any = False,
     requires_grad: Any = False,
 ) -> Tensor:
-    """A new tensor of the same dtype, filled with one value."""
+    """A new tensor of the same dtype, filled with one value.
+
+    Args:
+        size: the shape.
+        fill_value: the value of all elements: a number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]).new_full((3,), 7)
+        tensor([7, 7, 7])
+    """
     if is_batched(self):
         return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
     return late.full(

@@ -44,13 +44,24 @@ def arange(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """`start, start + step, ...` up to but excluding `end`; `arange(n)` starts at 0.
+    """The numbers `start, start + step, ...` up to but excluding `end`; `arange(n)` starts at 0.
+
+    Args:
+        start: the first number.
+        end: where to stop: it is not among them.
+        step: the difference of neighbours.
+        dtype: by default int64 if all numbers are ints, else the default dtype.
+
+    Raises:
+        RuntimeError: for a `step` of 0, or one of the wrong sign.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.arange(1, 6, 2)
         tensor([1, 3, 5])
+        >>> torch.arange(0, 1, 0.25)
+        tensor([0.0000, 0.2500, 0.5000, 0.7500])
     """
     if type(start) is int and (end is None or type(end) is int) and step == 1 and type(step) is int:
         first, last = (0, start) if end is None else (start, end)
@@ -99,6 +110,11 @@ def range(
     requires_grad: bool = False,
 ) -> Tensor:
     """Like `arange`, with `end` included. Deprecated; warns once.
+
+    Args:
+        start: the first number.
+        end: the bound, which is part of the range.
+        step: the difference of neighbours.
 
     Raises:
         RuntimeError: for a step of zero, a step in the wrong direction, and bounds that are not finite.
@@ -153,6 +169,14 @@ def linspace(
     pin_memory: bool = False,
 ) -> Tensor:
     """`steps` values from `start` to `end`, evenly spaced, ends included.
+
+    Args:
+        start: the first value: a number, or a tensor without dimensions.
+        end: the last value.
+        steps: the number of values.
+
+    Raises:
+        RuntimeError: for a negative number of steps.
 
     Example::
 
@@ -272,11 +296,21 @@ def logspace(
 ) -> Tensor:
     """`base` to the powers of `linspace(start, end, steps)`.
 
+    Args:
+        start, end: the exponents of the first and the last value: numbers, or tensors without dimensions.
+        steps: the number of values.
+        base: the base of the powers.
+
+    Raises:
+        RuntimeError: for a negative number of steps.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.logspace(0, 2, 3)
         tensor([  1.,  10., 100.])
+        >>> torch.logspace(0, 3, 4, base=2)
+        tensor([1., 2., 4., 8.])
     """
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")

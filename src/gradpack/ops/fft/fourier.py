@@ -315,6 +315,7 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     """The inverse of `fft` along a dimension: `x[j] = sum(X[k] * exp(2j * pi * j * k / n)) / n`.
 
     Args:
+        n: the number of points: the signal is cut, or filled with zeros, to it; None for its size.
         norm: "backward" (the default) divides by n, "ortho" by its root, "forward" not at all.
 
     Example::
@@ -329,6 +330,9 @@ def ifft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 @numpy_names
 def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The transform of real numbers along a dimension: the first `n // 2 + 1` values; the rest are their conjugates.
+
+    Args:
+        n: the number of points: the signal is cut, or filled with zeros, to it; None for its size.
 
     Raises:
         RuntimeError: for complex numbers, and as `fft` does.
@@ -377,6 +381,9 @@ def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
 @numpy_names
 def ihfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None, *, out: Any = None) -> Tensor:
     """The inverse of `hfft` along a dimension: the first half of the signal.
+
+    Args:
+        n: the number of points: the signal is cut, or filled with zeros, to it; None for its size.
 
     Example::
 

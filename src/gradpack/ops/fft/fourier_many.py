@@ -319,6 +319,10 @@ def _frequencies(places: Callable[[int, float], Any]) -> Callable[..., Tensor]:
 def fftfreq(n: int, d: float) -> Any:
     """The sample frequencies of an `fft` of `n` points with spacing `d`.
 
+    Args:
+        n: the number of points.
+        d: the distance between samples: frequencies are in cycles per unit of it.
+
     Raises:
         RuntimeError: for an integer dtype.
 
@@ -327,6 +331,8 @@ def fftfreq(n: int, d: float) -> Any:
         >>> import gradpack as torch
         >>> torch.fft.fftfreq(4)
         tensor([ 0.0000,  0.2500, -0.5000, -0.2500])
+        >>> torch.fft.fftfreq(4, d=0.5)
+        tensor([ 0.0000,  0.5000, -1.0000, -0.5000])
     """
     return np.concatenate([np.arange((n + 1) // 2), np.arange(-(n // 2), 0)])
 
@@ -334,6 +340,13 @@ def fftfreq(n: int, d: float) -> Any:
 @_frequencies
 def rfftfreq(n: int, d: float) -> Any:
     """The sample frequencies of an `rfft` of `n` points with spacing `d`.
+
+    Args:
+        n: the number of points of the signal; the result has `n // 2 + 1`.
+        d: the distance between samples: frequencies are in cycles per unit of it.
+
+    Raises:
+        RuntimeError: for an integer dtype.
 
     Example::
 

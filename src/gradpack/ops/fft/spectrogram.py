@@ -83,6 +83,8 @@ def stft(
         normalized: divide by the root of `n_fft`.
         onesided: omit the redundant (conjugate) half of a real signal's spectrum.
         return_complex: required for a real signal; False returns real and imaginary parts in a last dimension.
+        align_to_window: without `center`: let the windows of the first and the last frame, rather than the frames,
+            begin and end with the signal.
 
     Raises:
         RuntimeError: for shapes and lengths that do not fit, or without `return_complex` for a real signal.
@@ -196,7 +198,15 @@ def istft(
     """The inverse of `stft`: the least-squares signal for the given spectra.
 
     Args:
-        input: shape (frequencies, frames) or (batch, frequencies, frames), complex.
+        input: shape (frequencies, frames) or (batch, frequencies, frames), complex: as `stft` returns it.
+        n_fft: the length of a frame.
+        hop_length: the distance between frames; by default a quarter of `n_fft`.
+        win_length: the length of the window, in the middle of a frame; by default `n_fft`.
+        window: the weights that `stft` had, of shape (win_length); all ones unless given, with a warning.
+        center: whether the signal was padded by half of `n_fft` at both ends, which is taken away again.
+        normalized: whether the spectra were divided by the root of `n_fft`.
+        onesided: whether the spectra are halves of those of a real signal; by default, unless there are `n_fft`
+            frequencies.
         length: the length of the signal; by default that which the frames cover.
         return_complex: return a complex signal, from spectra that are not onesided.
 

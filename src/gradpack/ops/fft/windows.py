@@ -113,6 +113,9 @@ def hamming_window(
 ) -> Tensor:
     """The Hamming window: `alpha - beta * cos(2 * pi * k / n)`.
 
+    Args:
+        alpha, beta: the numbers of the formula: 0.54 and 0.46 unless given.
+
     Example::
 
         >>> import gradpack as torch
@@ -164,6 +167,9 @@ def kaiser_window(
     requires_grad: bool = False,
 ) -> Tensor:
     """The Kaiser window: `i0(beta * sqrt(1 - (2 * k / n - 1) ** 2)) / i0(beta)`. Needs SciPy (the extra `special`).
+
+    Args:
+        beta: how narrow the window is: 0 for all ones.
 
     Example::
 
@@ -243,6 +249,9 @@ def general_cosine(k: Any, n: Any, *, a: Any) -> Any:
 @_of_cosines
 def general_hamming(k: Any, n: Any, *, alpha: float = 0.54) -> Any:
     """`alpha - (1 - alpha) * cos(2 * pi * k / n)`.
+
+    Args:
+        alpha: the constant of the formula.
 
     Example::
 
@@ -337,6 +346,7 @@ def exponential(k: Any, n: Any, *, center: float | None = None, tau: float = 1.0
 
     Args:
         center: where the maximum is; the middle unless given, which a symmetric window does not allow.
+        tau: how far from the maximum the window falls to 1/e.
 
     Raises:
         ValueError: for a `tau` that is not positive, or a `center` of a symmetric window.
@@ -376,8 +386,8 @@ def gaussian(k: Any, n: Any, *, std: float = 1.0) -> Any:
 def kaiser(k: Any, n: Any, *, beta: float = 12.0) -> Any:
     """The Kaiser window: `i0(beta * sqrt(1 - (2 * k / n - 1) ** 2)) / i0(beta)`. Needs SciPy (the extra `special`).
 
-    Raises:
-        ValueError: for a negative `beta`.
+    Args:
+        beta: how narrow the window is: 0 for all ones; a negative one is a ValueError.
 
     Example::
 

@@ -83,6 +83,10 @@ def zeros_as(input: Array, shape: Any = ()) -> Any:
 def select(input: Tensor, dim: int, index: Any) -> Tensor:
     """The part of `input` at one index of a dimension, without that dimension. A view.
 
+    Args:
+        dim: the dimension; negative ones count from the last.
+        index: an int; negative ones count from the end.
+
     Raises:
         IndexError: if `dim` or `index` is out of range.
 
@@ -104,9 +108,13 @@ def select(input: Tensor, dim: int, index: Any) -> Tensor:
 def narrow(input: Tensor, dim: int, start: Any, length: int) -> Tensor:
     """`length` elements of a dimension, from `start` on. A view.
 
+    Args:
+        start: the first element: an int, or a tensor without dimensions; negative ones count from the end.
+        length: the number of elements.
+
     Raises:
         IndexError: if `dim` or `start` is out of range.
-        RuntimeError: if there are fewer elements.
+        RuntimeError: if there are fewer elements, or `length` is negative.
 
     Example::
 

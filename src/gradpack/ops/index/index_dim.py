@@ -55,6 +55,10 @@ def _vector(
 def index_select(input: Array, dim: int, index: Array) -> Any:
     """The slices of `input` along `dim` at a vector of indices, as a copy.
 
+    Args:
+        dim: the dimension that is indexed.
+        index: a vector of indices, of dtype int64 or int32; the result has its size along `dim`.
+
     Raises:
         RuntimeError: for an index that is negative or too large; along the first dimension it is an IndexError.
         IndexError: for a `dim` out of range, or an `index` that is no vector.
@@ -94,6 +98,12 @@ def index_add(input: Array, dim: int, index: Array, source: Array, *, alpha: Any
     """`input` with `alpha` times the slices of `source` added to its slices at `index` along `dim`.
 
     Repeated indices accumulate. The gradient of an embedding is one `index_add`.
+
+    Args:
+        dim: the dimension.
+        index: a vector of indices, of dtype int64 or int32.
+        source: the slices: as many along `dim` as there are indices.
+        alpha: their factor.
 
     Raises:
         RuntimeError: for an index out of bounds, shapes that do not fit, or another dtype of `source`.
@@ -144,6 +154,11 @@ def _scaled(input: Array, alpha: Any = 1) -> Any:
 )
 def index_copy(input: Array, dim: int, index: Array, source: Array) -> Any:
     """`input` with its slices at `index` along `dim` replaced by those of `source`.
+
+    Args:
+        dim: the dimension.
+        index: a vector of indices, of dtype int64.
+        source: the slices: as many along `dim` as there are indices.
 
     Raises:
         IndexError: for an index out of bounds, or another number of slices.

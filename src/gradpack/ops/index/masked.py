@@ -111,6 +111,7 @@ def masked_fill(input: Tensor, mask: Tensor, value: Any, *, out: Any = None) -> 
     """`input` with one value where `mask` holds; tensor and mask are broadcast.
 
     Args:
+        mask: a tensor of bools, of a shape that broadcasts.
         value: a number, or a 0-dim tensor, which then gets the sum of the gradients there.
 
     Raises:
@@ -235,6 +236,9 @@ def _nonzero(input: Array) -> Any:
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
     """The indices of the elements that are not zero.
 
+    Args:
+        as_tuple: return a tuple of vectors instead of a tensor.
+
     Returns:
         Of n elements in d dimensions a tensor of shape `(n, d)`; with `as_tuple` a tuple of d vectors, with
         which a tensor can be indexed.
@@ -245,6 +249,8 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
         >>> torch.nonzero(torch.tensor([[0, 5], [7, 0]]))
         tensor([[0, 1],
                 [1, 0]])
+        >>> torch.nonzero(torch.tensor([[0, 5], [7, 0]]), as_tuple=True)
+        (tensor([0, 1]), tensor([1, 0]))
     """
     if not as_tuple:
         return _nonzero(input) if out is None else _nonzero(input, out=out)
@@ -254,7 +260,22 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
 
 
 def _method_nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero."""
+    """The indices of the elements that are not zero: see `gradpack.nonzero`.
+
+    Args:
+        as_tuple: return a tuple with a vector for each dimension, with which a tensor can be indexed, instead of a
+            tensor with a row for each element.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([[0, 5], [7, 0]])
+        >>> x.nonzero()
+        tensor([[0, 1],
+                [1, 0]])
+        >>> x[x.nonzero(as_tuple=True)]
+        tensor([5, 7])
+    """
     return nonzero(self, as_tuple=as_tuple)
 
 
@@ -285,6 +306,11 @@ _scattered = partial(linear, promote=("input",), data_movement=True)
 def select_scatter(input: Array, src: Array, dim: int, index: int = 0) -> Any:
     """`input` with `src` where `select(input, dim, index)` reads.
 
+    Args:
+        src: the new elements, of the shape of that part.
+        dim: the dimension; negative ones count from the last.
+        index: an int; negative ones count from the end.
+
     Raises:
         IndexError: if `dim` or `index` is out of range.
         RuntimeError: if the shape of `src` is not that of the part.
@@ -312,6 +338,11 @@ def slice_scatter(
     input: Array, src: Array, dim: int = 0, start: Number = None, end: Number = None, step: int = 1
 ) -> Any:
     """`input` with `src` at `start:end:step` of a dimension.
+
+    Args:
+        src: the new elements, of the shape of that part.
+        start, end: the first index, and the one that is no longer part of it; None for the ends.
+        step: the distance between two indices; positive.
 
     Raises:
         IndexError: if `dim` is out of range.

@@ -42,7 +42,19 @@ def _is_free(tensor: Tensor) -> bool:
 
 
 def _method_copy_(self: Tensor, other: Any, non_blocking: Any = False) -> Tensor:
-    """Write the elements of `other` into this tensor, broadcasting and converting."""
+    """Write the elements of another tensor into this one, in place, and return it.
+
+    Args:
+        other: the tensor, of a shape that broadcasts to that of this one; its dtype is converted. Gradients go through
+            to it.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(2, 2).copy_(torch.tensor([1, 2]))
+        tensor([[1., 2.],
+                [1., 2.]])
+    """
     if (
         type(other) is Tensor
         and other._spec is self._spec
@@ -140,7 +152,17 @@ def _write_zero(array: Any) -> None:
 
 
 def _method_fill_(self: Tensor, value: Any) -> Tensor:
-    """Write one value into every element: a number, or a tensor without dimensions."""
+    """Write one value into every element, in place, and return the tensor.
+
+    Args:
+        value: a number, or a tensor without dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(2).fill_(7)
+        tensor([7., 7.])
+    """
     if type(value) is float and self._spec.plain and _is_free(self) and self._data.flags.writeable and value * 0 == 0:
         number = number_for(value, self._spec.dtype)
         self._counter[0] += 1
@@ -158,7 +180,14 @@ def _method_fill_(self: Tensor, value: Any) -> Tensor:
 
 
 def _method_zero_(self: Tensor) -> Tensor:
-    """Write zeros into every element."""
+    """Write zeros into every element, in place, and return the tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.ones(2).zero_()
+        tensor([0., 0.])
+    """
     if _is_free(self) and self._data.flags.writeable:
         self._counter[0] += 1
         self._data.fill(0)

@@ -98,7 +98,11 @@ def _check_shapes(op: str, shape: Any, d: int, wanted: Any) -> None:
 def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -> Any:
     """`out[i][j] = input[index[i][j]][j]` for `dim=0`, `input[i][index[i][j]]` for `dim=1`, and so on.
 
-    The result has the shape of `index`, which may be smaller than `input`; `sparse_grad` makes the gradient sparse.
+    Args:
+        dim: the dimension that is indexed.
+        index: the indices, of dtype int64, with as many dimensions as `input`; the result has its shape. In dimensions
+            other than `dim` it may be smaller than `input`, not larger.
+        sparse_grad: whether the gradient by `input` is a sparse tensor.
 
     Raises:
         RuntimeError: for an index out of bounds, of another rank or dtype, or larger than `input`.
@@ -272,8 +276,12 @@ def scatter(
     last element is kept.
 
     Args:
-        reduce: "add" the element to the one in `input`, or "multiply" them. (With a tensor as `src`, torch
-            recommends `scatter_reduce`; here both have a gradient.)
+        dim: the dimension that is indexed.
+        index: the indices, of dtype int64, with as many dimensions as `input`.
+        src: the elements to write: a tensor of the dtype of `input`, at least as large as `index`; or a number.
+        value: a number to write, by name, instead of `src`.
+        reduce: "add" the element to the one in `input`, or "multiply" them. (With a tensor as `src`, torch recommends
+            `scatter_reduce`; here both have a gradient.)
 
     Raises:
         RuntimeError: for an index out of bounds, shapes that do not fit, or another dtype of `src`.
@@ -333,6 +341,11 @@ def _scatter_call(name: str, input: Any, dim: int, index: Any, src: Any, value: 
 
 def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor, *, out: Any = None) -> Tensor:
     """`input` with the elements of `src` added at `index` along `dim`.
+
+    Args:
+        dim: the dimension that is indexed.
+        index: the indices, of dtype int64, with as many dimensions as `input`.
+        src: the elements to add: of the dtype of `input`, and at least as large as `index`.
 
     Example::
 

@@ -16,6 +16,7 @@ from ...core.tensor import Tensor
 from ...declare.decorators import general
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
+from ...declare.signature.shown import also_out, showing
 from .matrix_parts import array_of
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -162,7 +163,7 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
             return type(result)(*targets) if hasattr(result, "_fields") else targets
         return targets[0]
 
-    return update_wrapper(call, function, updated=())
+    return showing(also_out(function))(update_wrapper(call, function, updated=()))
 
 
 def followed(*tensors: Any) -> bool:

@@ -15,14 +15,17 @@ FUNCTIONS = "einsum"
 
 
 def einsum(equation: Any, *operands: Any) -> Tensor:
-    """Sum of products written with one letter for each dimension.
+    """Sums of products of tensors whose dimensions have letters: Einstein's notation.
+
+    Dimensions with the same letter have the same size and go together; letters that are not in the result are summed
+    over. With opt_einsum installed and more than two operands, pairs are contracted in its order.
 
     Args:
-        equation: as in `"ij,jk->ik"`; without an arrow, letters that occur once are kept in alphabetical
-            order; `...` stands for any dimensions, which broadcast. Or operands with lists of ints between.
-        operands: the tensors.
-
-    With opt_einsum installed and more than two operands, pairs are contracted in its order.
+        equation: letters of each operand, then of the result, as in `"ij,jk->ik"`. Without an arrow, letters that occur
+            once are kept in alphabetical order; a letter twice in one operand takes a diagonal; `...` stands for any
+            dimensions, which broadcast.
+        operands: the tensors. Or tensors and lists of ints in turn, with a list for the result at the end, instead of
+            an equation.
 
     Raises:
         RuntimeError: for letters, dimensions or sizes that do not fit.
@@ -30,8 +33,14 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     Example::
 
         >>> import gradpack as torch
-        >>> torch.einsum("ij,jk->ik", torch.ones(2, 3), torch.ones(3, 4)).shape
-        gradpack.Size([2, 4])
+        >>> A = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> torch.einsum("ij,j->i", A, torch.tensor([1.0, 10.0]))  # a matrix and a vector
+        tensor([21., 43.])
+        >>> torch.einsum("ii", A), torch.einsum("ij->ji", A)  # trace, transposed
+        (tensor(5.), tensor([[1., 3.],
+                [2., 4.]]))
+        >>> torch.einsum("bhqd,bhkd->bhqk", torch.ones(2, 4, 5, 8), torch.ones(2, 4, 6, 8)).shape  # scores of attention
+        gradpack.Size([2, 4, 5, 6])
     """
     if not isinstance(equation, str):
         equation, operands = _from_lists(equation, operands)

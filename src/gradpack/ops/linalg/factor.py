@@ -137,6 +137,11 @@ def linalg_cholesky(input: Tensor, *, upper: bool = False) -> Any:
 def linalg_cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool = False) -> Any:
     """As `cholesky`, without an error for other matrices, as a named tuple (L, info).
 
+    Args:
+        input: of shape (..., n, n).
+        upper: give the upper factor instead.
+        check_errors: raise for matrices that are not positive definite all the same.
+
     Example::
 
         >>> import gradpack as torch
@@ -148,7 +153,10 @@ def linalg_cholesky_ex(input: Tensor, *, upper: bool = False, check_errors: bool
 
 @with_out
 def cholesky(input: Tensor, upper: bool = False) -> Any:
-    """The Cholesky factor: `linalg.cholesky`.
+    """The Cholesky factor of positive definite matrices: `linalg.cholesky`.
+
+    Args:
+        upper: return the upper factor, with `A = U^H @ U`, instead of the lower one, with `A = L @ L^H`.
 
     Example::
 
@@ -234,7 +242,11 @@ _QR = result_type("qr", "Q R")
 
 @with_out
 def qr(input: Tensor, some: bool = True) -> Any:
-    """`linalg.qr`; `some=False` for all columns of Q.
+    """The QR factorization, as a named tuple (Q, R): `linalg.qr` by its old name.
+
+    Args:
+        input: shape (..., m, n).
+        some: return min(m, n) columns of Q, and as many rows of R; False for all.
 
     Example::
 

@@ -95,11 +95,17 @@ def linalg_pinv(
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Any:
     """The Moore-Penrose inverse: `linalg.pinv` with a relative tolerance.
 
+    Args:
+        rcond: singular values below this fraction of the largest count as zero.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.pinverse(torch.tensor([[2.0]]))
         tensor([[0.5000]])
+        >>> torch.pinverse(torch.diag(torch.tensor([4.0, 0.001])), rcond=0.01)
+        tensor([[0.2500, 0.0000],
+                [0.0000, 0.0000]])
     """
     return linalg_pinv(input, rcond)
 

@@ -137,6 +137,10 @@ def linalg_lu(A: Tensor, *, pivot: bool = True) -> Any:
 def linalg_lu_factor(A: Tensor, *, pivot: bool = True) -> Any:
     """The factors of `A` in one matrix, and the exchanges of rows, as a named tuple (LU, pivots).
 
+    Args:
+        A: of shape (..., m, n).
+        pivot: True: there is no other way on the CPU.
+
     Raises:
         RuntimeError: for a singular matrix.
 
@@ -160,6 +164,11 @@ _ZERO_PIVOT = (
 def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = False) -> Any:
     """As `lu_factor`, without an error for singular matrices, as a named tuple (LU, pivots, info).
 
+    Args:
+        A: of shape (..., m, n).
+        pivot: True: there is no other way on the CPU.
+        check_errors: raise for singular matrices all the same.
+
     Example::
 
         >>> import gradpack as torch
@@ -171,13 +180,23 @@ def linalg_lu_factor_ex(A: Tensor, *, pivot: bool = True, check_errors: bool = F
 
 
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False, out: Any = None) -> Any:
-    """The factors of `A` in one matrix and the exchanges of rows; with `get_infos`, also where U has a zero.
+    """The factors of `A` in one matrix and the exchanges of rows: `linalg.lu_factor` by its old name.
+
+    Args:
+        A: shape (..., m, n).
+        pivot: True: exchange rows, which keeps the factors from growing. False is for other devices than the CPU.
+        get_infos: return also, for each matrix, the number of the first zero on the diagonal of U, or 0.
+
+    Raises:
+        RuntimeError: without `pivot`.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.lu(torch.eye(2))[1]
-        tensor([1, 2], dtype=gradpack.int32)
+        >>> LU, pivots = torch.lu(torch.tensor([[0.0, 1.0], [2.0, 3.0]]))
+        >>> LU, pivots
+        (tensor([[2., 3.],
+                [0., 1.]]), tensor([2, 2], dtype=gradpack.int32))
     """
     _check_pivot(pivot)
     packed, pivots, info = _lu_factor(A)
@@ -195,7 +214,23 @@ _LUInfo = result_type("_lu_with_info", "LU pivots info")
 
 
 def _method_lu(self: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
-    """The factors in one matrix and the exchanges of rows: see `gradpack.lu`."""
+    """The factors in one matrix and the exchanges of rows: see `gradpack.lu`.
+
+    Args:
+        pivot: True: exchange rows, which keeps the factors from growing. False is for other devices than the CPU.
+        get_infos: return also, for each matrix, whether U has a zero on the diagonal.
+
+    Raises:
+        RuntimeError: without `pivot`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> LU, pivots = torch.tensor([[0.0, 1.0], [2.0, 3.0]]).lu()
+        >>> LU, pivots
+        (tensor([[2., 3.],
+                [0., 1.]]), tensor([2, 2], dtype=gradpack.int32))
+    """
     return tuple(lu(self, pivot, get_infos))
 
 
@@ -234,8 +269,13 @@ def lu_unpack(LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpa
     """The factors that `linalg.lu_factor` gives in one matrix, as a named tuple (P, L, U).
 
     Args:
+        LU_data: the factors in one matrix: shape (..., m, n).
+        LU_pivots: the exchanges of rows: shape (..., min(m, n)), of dtype int32.
         unpack_data: False leaves L and U empty.
         unpack_pivots: False leaves P empty.
+
+    Raises:
+        RuntimeError: for pivots of another dtype, or out of range.
 
     Example::
 
@@ -269,8 +309,14 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
     """`X` with `A @ X = B`, by the factors of `A` that `lu_factor` gives.
 
     Args:
+        LU: the factors: shape (..., n, n).
+        pivots: the exchanges of rows: shape (..., n), of dtype int32.
+        B: the right sides: shape (..., n, k); (..., k, n) for `left=False`.
         left: False for `X @ A = B`.
         adjoint: solve with the conjugate transpose of `A`.
+
+    Raises:
+        RuntimeError: if the shapes do not fit, for different dtypes, or pivots of another dtype.
 
     Example::
 
@@ -287,7 +333,7 @@ def linalg_lu_solve(LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True,
             "linalg.lu_solve: Expected LU and B to have the same dtype, but found LU of type "
             f"{LU.dtype} and B of type {B.dtype} instead"
         )
-    matrices("torch.linalg.lu_solve", B, "B")
+    matrices("linalg.lu_solve", B, "B")
     same_sizes("torch.linalg.lu_solve", LU._shape, B._shape, left)
     if LU._shape[:-1] != pivots._shape:
         raise RuntimeError(
@@ -335,7 +381,12 @@ def _lu_solve(LU: Array, pivots: Array, B: Array, left: bool = True, adjoint: bo
 
 @with_out
 def lu_solve(input: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Any:
-    """`linalg.lu_solve(LU_data, LU_pivots, input)`.
+    """`X` with `A @ X = input`, by the factors of `A`: `linalg.lu_solve(LU_data, LU_pivots, input)`.
+
+    Args:
+        input: the right sides: shape (..., n, k).
+        LU_data: the factors, as `linalg.lu_factor` gives them: shape (..., n, n).
+        LU_pivots: the exchanges of rows: shape (..., n), of dtype int32.
 
     Example::
 

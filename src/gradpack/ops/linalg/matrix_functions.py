@@ -107,6 +107,9 @@ def matrix_exp(input: Tensor) -> Any:
 def linalg_matrix_power(input: Tensor, n: int) -> Any:
     """A whole power of square matrices, by repeated squaring; of the inverse if negative.
 
+    Args:
+        n: the exponent: an int. 0 gives identities.
+
     Raises:
         linalg.LinAlgError: for a negative power of a singular matrix.
 
@@ -136,7 +139,10 @@ def linalg_matrix_power(input: Tensor, n: int) -> Any:
 
 @with_out
 def matrix_power(input: Tensor, n: int) -> Any:
-    """`linalg.matrix_power`.
+    """A whole power of square matrices: `linalg.matrix_power`.
+
+    Args:
+        n: the exponent: an int.
 
     Example::
 
@@ -219,6 +225,9 @@ def _product(matrices: list[Any], split: dict[tuple[int, int], int], i: int, j: 
 def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
     """The product of matrices, in the order with the fewest multiplications: see `linalg.multi_dot`.
 
+    Args:
+        matrices: the matrices, one or more, in the order of the product.
+
     Example::
 
         >>> import gradpack as torch
@@ -268,6 +277,9 @@ def _spread(g: Any, shape: Any) -> Any:
 @with_out
 def kron(input: Tensor, other: Tensor) -> Any:
     """The Kronecker product: `input` with each element replaced by its product with `other`.
+
+    Args:
+        other: the second factor: a tensor. Sizes of the result are products of both.
 
     Example::
 

@@ -128,11 +128,19 @@ def norm(input: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False,
 
     Without `ord`, the 2-norm of all elements along `dim`. With it and without `dim`, `input` has one or two dimensions.
 
+    Args:
+        ord: None for the 2-norm; a number, or "fro" or "nuc" for matrices.
+        dim: an int for norms of vectors, a pair for norms of matrices; None for all dimensions.
+        keepdim: keep the dimensions, with size 1.
+        dtype: convert `input` to it before.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.linalg.norm(torch.tensor([[3.0, 0.0], [0.0, 4.0]]), 1)
         tensor(4.)
+        >>> torch.linalg.norm(torch.tensor([[3.0, 4.0], [0.0, 1.0]]), dim=1)
+        tensor([5., 1.])
     """
     if dim is not None:
         dim = (dim,) if isinstance(dim, int) else tuple(dim)

@@ -17,6 +17,7 @@ from ...base.errors import missing_extra
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ..pointwise.operands import no_gradient, not_implemented
+from ..shape.shape import wrap_dim
 from .check import checked, conjugating_op, floats, matrices, matrix_op, result_type, square, with_out
 from .lapack import stacked
 from .matrix_parts import adjoint_of, diagonal_of, identity, padded
@@ -321,6 +322,12 @@ def _ldl_solve(LD: Array, pivots: Array, B: Array, hermitian: bool = False) -> A
 def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False) -> Any:
     """`X` with `A @ X = B`, by the factors that `ldl_factor` gives. No gradient. Needs SciPy (the extra `special`).
 
+    Args:
+        LD: the factors: shape (..., n, n).
+        pivots: the exchanges of rows: shape (..., n), of dtype int32.
+        B: the right sides: shape (..., n, k).
+        hermitian: whether `A` is Hermitian rather than symmetric: the same as for `ldl_factor`.
+
     Example::
 
         >>> import gradpack as torch
@@ -331,7 +338,7 @@ def ldl_solve(LD: Tensor, pivots: Tensor, B: Tensor, *, hermitian: bool = False)
     """
     name = "torch.linalg.ldl_solve"
     square(name, LD, "LD")
-    if LD._shape[-1] != B._shape[-2]:
+    if LD._shape[-1] != B._shape[wrap_dim(-2, B.ndim)]:
         raise RuntimeError(
             f"Incompatible matrix sizes for {name}: each A matrix is {LD._shape[-1]} by {LD._shape[-1]} but each b "
             f"matrix is {B._shape[-2]} by {B._shape[-1]}"

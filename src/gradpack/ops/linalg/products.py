@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from functools import partial
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from ...backends.numpy import product
 from ...base import late
-from ...base.errors import scalar_type
-from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import bilinear, general
-from ...declare.dispatch.autocast import as_given
-from ..create.making import _into_out
 from ..nn.dropped import light
-from ..reduce.kernels import _array_type, reshaped
+from ..reduce.kernels import _array_type
 from .matrix_parts import sum_of
 
-FUNCTIONS = "matmul mm bmm mv dot vdot inner outer ger tensordot"
-METHODS = "matmul mm bmm mv dot vdot inner outer ger"
+FUNCTIONS = METHODS = "matmul mm bmm mv dot"
 
 
 def _shapes_for_product(name: str, a: Any, b: Any) -> None:
@@ -81,16 +75,28 @@ def _overload(node: Any) -> str:
     },
 )
 def matmul(input: Array, other: Array) -> Any:
-    """Matrix product, batched over leading dimensions; vectors count as one row or column.
+    """The matrix product of two tensors: also `input @ other`.
+
+    - Two vectors: their dot product, without dimensions.
+    - A matrix and a vector: a vector. A vector on the left counts as a row, one on the right as a column.
+    - Two matrices: a matrix.
+    - More dimensions: the last two are those of matrices, and the dimensions before broadcast.
+
+    Args:
+        input: the first factor: (..., n, k), or (k).
+        other: the second factor: (..., k, m), or (k); of the same dtype.
 
     Raises:
-        RuntimeError: if the shapes have no product, or the dtypes differ.
+        RuntimeError: if the shapes have no product, the dtypes differ, or one has no dimensions.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.matmul(torch.eye(2), torch.tensor([3.0, 4.0]))
-        tensor([3., 4.])
+        >>> A = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> torch.matmul(A, torch.tensor([1.0, 10.0]))
+        tensor([21., 43.])
+        >>> torch.matmul(torch.ones(5, 1, 2, 3), torch.ones(4, 3, 2)).shape  # batches of (5, 1) and (4,)
+        gradpack.Size([5, 4, 2, 2])
     """
     return product(input, other)
 
@@ -138,13 +144,21 @@ _product = partial(bilinear, broadcasts=False, dtypes="ifc", refuses="unsigned c
     ),
 )
 def mm(input: Array, mat2: Array) -> Any:
-    """Product of two matrices, without broadcasting.
+    """The product of two matrices. Nothing is broadcast: see `matmul`.
+
+    Args:
+        input: the first matrix: (n, k).
+        mat2: the second matrix: (k, m), of the same dtype.
+
+    Raises:
+        RuntimeError: for other than two dimensions, sizes that do not fit, or different dtypes.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.mm(torch.ones(1, 2), torch.ones(2, 1))
-        tensor([[2.]])
+        >>> torch.mm(torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[1.0], [10.0]]))
+        tensor([[21.],
+                [43.]])
     """
     _check_dims("mm", ("input", input, 2), ("mat2", mat2, 2))
     _shapes_for_product("mm", input.shape, mat2.shape)
@@ -159,7 +173,14 @@ def mm(input: Array, mat2: Array) -> Any:
     autocast="lower",
 )
 def bmm(input: Array, mat2: Array) -> Any:
-    """Products of two batches of matrices.
+    """The products of two batches of matrices, one by one. Nothing is broadcast: see `matmul`.
+
+    Args:
+        input: the first batch: (b, n, k).
+        mat2: the second batch: (b, k, m), of the same dtype.
+
+    Raises:
+        RuntimeError: for other than three dimensions, sizes that do not fit, or different dtypes.
 
     Example::
 
@@ -201,7 +222,14 @@ def mv(input: Array, vec: Array) -> Any:
     same_dtype="dot : expected both vectors to have same dtype, but found {} and {}",
 )
 def dot(input: Array, tensor: Array) -> Any:
-    """Sum of the products of two vectors (no conjugate).
+    """The sum of the products of two vectors. The first is not conjugated: see `vdot`.
+
+    Args:
+        input: the first vector.
+        tensor: the second vector, of the same size and dtype.
+
+    Raises:
+        RuntimeError: for other than one dimension, different sizes, or different dtypes.
 
     Example::
 
@@ -215,114 +243,6 @@ def dot(input: Array, tensor: Array) -> Any:
         )
     _shapes_for_product("dot", input.shape, tensor.shape)
     return product(input, tensor)
-
-
-def vdot(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
-    """Sum of the products of two vectors, the first conjugated.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.vdot(torch.tensor([1j]), torch.tensor([1j]))
-        tensor(1.+0.j)
-    """
-    first = input.conj() if input.is_complex() else input
-    return dot(first, other) if out is None else dot(first, other, out=out)
-
-
-@bilinear(
-    input=lambda g, vec2: matmul(g, vec2),
-    vec2=lambda g, input: matmul(input, g),
-    node="MulBackward0",
-    broadcasts=False,
-    saved_as="self=input other=vec2",
-)
-def outer(input: Array, vec2: Array) -> Any:
-    """All products of elements of two vectors.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.outer(torch.tensor([1, 2]), torch.tensor([3, 4]))
-        tensor([[3, 4],
-                [6, 8]])
-    """
-    _check_dims("outer", ("input", input, 1), ("vec2", vec2, 1))
-    return reshaped(input, (*input.shape, 1)) * vec2
-
-
-ger = outer
-
-
-def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
-    """Sums of products over the last dimension of both.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.inner(torch.tensor([1, 2]), torch.tensor([3, 4]))
-        tensor(11)
-    """
-    if not input.ndim or not other.ndim:
-        return input * other if out is None else late.mul(input, other, out=out)
-    if input._shape[-1] != other._shape[-1]:
-        raise RuntimeError(
-            f"inner() the last dimension must match on both input tensors but got shapes {list(input._shape)} and "
-            f"{list(other._shape)}"
-        )
-    return _tensordot(input, other, ([-1], [-1]), out)
-
-
-@as_given
-def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
-    """Sums of products over several dimensions of both.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.tensordot(torch.ones(2, 3, 4), torch.ones(3, 4, 5), dims=2).shape
-        gradpack.Size([2, 5])
-    """
-    return _tensordot(a, b, dims, out)
-
-
-def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
-    if isinstance(dims, Tensor):
-        dims = dims.tolist()
-    if isinstance(dims, int):
-        if dims < 0 or dims > min(a.ndim, b.ndim):
-            raise RuntimeError(f"tensordot expects dims >= 0 and at most the number of dimensions, but got dims={dims}")
-        over_a, over_b = list(range(a.ndim - dims, a.ndim)), list(range(dims))
-    else:
-        over_a, over_b = ([d] if isinstance(d, int) else list(d) for d in dims)
-    if len(over_a) != len(over_b):
-        raise RuntimeError("both dimension lists should have same length")
-    over_a, over_b = [d % max(a.ndim, 1) for d in over_a], [d % max(b.ndim, 1) for d in over_b]
-    for i, j in zip(over_a, over_b, strict=True):
-        if a._shape[i] != b._shape[j]:
-            if a._shape[i] == 1:  # a dimension of size 1 is broadcast
-                b = b.sum(j, keepdim=True, dtype=b.dtype)
-                continue
-            if b._shape[j] == 1:
-                a = a.sum(i, keepdim=True, dtype=a.dtype)
-                continue
-            raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {a._shape[i]} in dim {i} and second has "
-                f"size {b._shape[j]} in dim {j}"
-            )
-    rest_a = [d for d in range(a.ndim) if d not in over_a]
-    rest_b = [d for d in range(b.ndim) if d not in over_b]
-    inner_size = prod(a._shape[d] for d in over_a)
-    shape_a, shape_b = [a._shape[d] for d in rest_a], [b._shape[d] for d in rest_b]
-    left = late.reshape(late.permute(a, (*rest_a, *over_a)), (prod(shape_a), inner_size))
-    right = late.reshape(late.permute(b, (*over_b, *rest_b)), (inner_size, prod(shape_b)))
-    if right._spec.dtype is not left._spec.dtype:
-        raise RuntimeError(
-            "tensordot: both inputs should have same dtype, but got "
-            f"{scalar_type(left._spec.dtype)} and {scalar_type(right._spec.dtype)}"
-        )
-    made = late.reshape(mm(left, right), (*shape_a, *shape_b))
-    return _into_out(out, made, "tensordot")
 
 
 OPERATORS = {"__matmul__": "matmul"}

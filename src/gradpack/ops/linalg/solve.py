@@ -174,6 +174,12 @@ def linalg_solve(A: Tensor, B: Tensor, *, left: bool = True) -> Any:
 def linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False) -> Any:
     """As `solve`, without an error for singular matrices, as a named tuple (result, info).
 
+    Args:
+        A: square matrices, of shape (..., n, n).
+        B: the right sides: see `solve`.
+        left: False for `X @ A = B`.
+        check_errors: raise for singular matrices all the same.
+
     Example::
 
         >>> import gradpack as torch
@@ -188,13 +194,27 @@ def linalg_solve_ex(A: Tensor, B: Tensor, *, left: bool = True, check_errors: bo
 
 @with_out
 def linalg_tensorinv(input: Tensor, ind: int = 2) -> Any:
-    """The inverse with respect to `tensordot` over the first `ind` dimensions.
+    """The inverse with respect to `tensordot` over `ind` dimensions.
+
+    `tensordot(tensorinv(A, ind), b, ind)` is the tensor `x` with `tensordot(A, x, A.ndim - ind) = b`.
+
+    Args:
+        input: a tensor whose first `ind` sizes have the same product as the others.
+        ind: how many dimensions are those of rows.
+
+    Raises:
+        RuntimeError: for an `ind` that is not positive, or products that differ.
+        LinAlgError: if the tensor is not invertible.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.linalg.tensorinv(torch.eye(6).reshape(2, 3, 6), ind=2).shape
+        >>> A = torch.eye(6).reshape(2, 3, 6) * 4
+        >>> back = torch.linalg.tensorinv(A, ind=2)
+        >>> back.shape
         gradpack.Size([6, 2, 3])
+        >>> torch.tensordot(back, torch.ones(2, 3), 2)
+        tensor([0.2500, 0.2500, 0.2500, 0.2500, 0.2500, 0.2500])
     """
     if ind <= 0:
         raise RuntimeError(f"Expected a strictly positive integer for 'ind', but got {ind}")

@@ -252,14 +252,24 @@ def pca_lowrank(A: Tensor, q: Any = None, center: bool = True, niter: int = 2) -
     """Principal components of rows of data: `svd_lowrank` of the matrix with the means of its columns subtracted.
 
     Args:
-        q: how many: min(6, m, n) by default.
+        A: the data: shape (..., m, n), a row for each observation.
+        q: how many components: min(6, m, n) by default.
         center: subtract the means.
+        niter: the number of iterations of the subspace: more of them for singular values that decrease slowly.
+
+    Returns:
+        The tuple (U, S, V): the columns of V are the principal directions, `S ** 2 / (m - 1)` the variances along them.
+
+    Raises:
+        ValueError: for a `q` greater than min(m, n), or a negative `niter`.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.pca_lowrank(torch.ones(4, 3), q=2)[2].shape
-        gradpack.Size([3, 2])
+        >>> data = torch.tensor([[-1.0, 2.0], [0.0, 2.0], [1.0, 2.0]])  # varies along the first coordinate
+        >>> U, S, V = torch.pca_lowrank(data, q=1)
+        >>> torch.allclose(S ** 2 / 2, torch.ones(1)), torch.allclose(V.abs(), torch.tensor([[1.0], [0.0]]))
+        (True, True)
     """
     m, n = A._shape[-2:]
     if q is None:
@@ -293,29 +303,42 @@ def lobpcg(
 ) -> Any:
     """The `k` largest or smallest eigenvalues of a symmetric matrix, with their vectors: (E, X).
 
-    torch finds them by iteration. Here they come from all eigenvalues, exactly: what concerns the iteration
-    (`X`, `iK`, `niter`, `tol`, `method`, `tracker`, ...) is ignored, but for the default of `k`.
+    torch finds them by iteration. Here they come from all eigenvalues, exactly: what concerns the iteration is ignored.
 
     Args:
-        A: of shape (..., m, m), m >= 3 * k.
-        B: symmetric positive definite: eigenvalues of `A @ x = E * B @ x`.
-        largest: True by default.
+        A: of shape (..., m, m), m >= 3 * k. The mean of it and its transpose is taken.
+        k: how many eigenvalues; None for the number of columns of `X`, or 1.
+        B: symmetric positive definite: eigenvalues of `A @ x = E * B @ x`. None for the identity.
+        X: where the iteration would start: shape (..., m, n). Only n is looked at.
+        n: accepted, for the number of vectors that the iteration would keep, if `X` is not given.
+        iK: accepted, for the preconditioner.
+        niter: accepted, for the greatest number of iterations.
+        tol: accepted, for the tolerance.
+        largest: whether to take the largest eigenvalues, which is the default, rather than the smallest.
+        method: accepted, for "basic" or "ortho".
+        tracker: accepted, for a function that would be called at each iteration.
+        ortho_iparams, ortho_fparams, ortho_bparams: accepted, for dicts of parameters of the iteration.
 
     Raises:
         ValueError: if m is less than 3 * k.
+        AssertionError: if the matrix is not square.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.lobpcg(torch.diag(torch.tensor([1.0, 2.0, 3.0])), k=1)[0]
-        tensor([3.])
+        >>> E, X = torch.lobpcg(torch.diag(torch.tensor([1.0, 2.0, 3.0])), k=1)
+        >>> E, X.abs()
+        (tensor([3.]), tensor([[0.],
+                [0.],
+                [1.]]))
     """
     k = (1 if X is None else X._shape[-1]) if k is None else k
-    wanted = k if n is None else n
+    wanted = X._shape[-1] if X is not None else k if n is None else n
     m = A._shape[-1]
+    assert A._shape[-2] == m, f"A must be square, got shape {list(A._shape)}"
     if m < 3 * wanted:
         raise ValueError(
-            f"LPBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the number of "
+            f"LOBPCG algorithm is not applicable when the number of A rows (={m}) is smaller than 3 x the number of "
             f"requested eigenpairs (={wanted})"
         )
     A = (A + A.mT) / 2

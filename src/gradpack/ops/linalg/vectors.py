@@ -90,6 +90,10 @@ def public_cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Any:
 def cross(input: Tensor, other: Tensor, dim: Any = None) -> Any:
     """The cross product along `dim`, by default the first dimension of size 3.
 
+    Args:
+        other: the second tensor, of a shape that broadcasts.
+        dim: the dimension of the vectors, of size 3; None for the first one of that size.
+
     Example::
 
         >>> import gradpack as torch
@@ -109,6 +113,10 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Any:
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
     """The dot products of vectors along a dimension, those of `x` conjugated.
 
+    Args:
+        x, y: the vectors, of shapes that broadcast, and of the same dtype.
+        dim: the dimension of the vectors.
+
     Example::
 
         >>> import gradpack as torch
@@ -127,7 +135,6 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Any:
     return late.sum(late.conj(x) * y, dim)
 
 
-@with_out
 def linalg_vander(x: Tensor, *, N: Any = None) -> Any:
     """Matrices of powers: each row is `x[i] ** 0, x[i] ** 1, ...`.
 
@@ -167,6 +174,14 @@ def _powers(x: Tensor, n: int) -> Any:
 def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
     """The matrix of powers of a vector, the highest power first.
 
+    Args:
+        x: the vector.
+        N: the number of columns; None for as many as `x` has elements.
+        increasing: the lowest power first.
+
+    Raises:
+        RuntimeError: for other than one dimension, or a negative `N`.
+
     Example::
 
         >>> import gradpack as torch
@@ -174,6 +189,10 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
         tensor([[1, 1],
                 [2, 1],
                 [3, 1]])
+        >>> torch.vander(torch.tensor([1, 2, 3]), increasing=True)
+        tensor([[1, 1, 1],
+                [1, 2, 4],
+                [1, 3, 9]])
     """
     if x.ndim != 1:
         raise RuntimeError("x must be a one-dimensional tensor.")
@@ -189,6 +208,10 @@ def vander(x: Tensor, N: Any = None, increasing: bool = False) -> Any:
 
 def linalg_diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """The diagonals of matrices, as a view.
+
+    Args:
+        offset: which one: 0 for the main diagonal, positive ones above it, negative ones below.
+        dim1, dim2: the dimensions of rows and columns.
 
     Example::
 

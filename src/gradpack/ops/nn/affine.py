@@ -126,6 +126,12 @@ def _over_rows(input: Array) -> Any:
 def bilinear(input1: Array, input2: Array, weight: Array, bias: Array = None) -> Any:
     """`input1 @ weight[k] @ input2 + bias[k]` for each output k.
 
+    Args:
+        input1: shape (..., n).
+        input2: shape (..., m), with the same dimensions before.
+        weight: shape (out_features, n, m).
+        bias: shape (out_features), or None.
+
     Example::
 
         >>> import gradpack as torch

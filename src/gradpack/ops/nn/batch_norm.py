@@ -273,8 +273,11 @@ def batch_norm(
     Args:
         input: shape (batch, channels, *space).
         weight, bias, running_mean, running_var: shape (channels), or None.
-        training: normalise by the statistics of the input, and move the running ones towards them;
-            else normalise by the running ones.
+        training: normalise by the statistics of the input, and move the running ones towards them; else normalise by
+            the running ones.
+        momentum: how far the running statistics move: `running = (1 - momentum) * running + momentum * new`.
+        eps: what is added to the variance before its root is divided by.
+        cudnn_enabled: accepted; there is one implementation.
 
     Raises:
         RuntimeError: if the shapes do not fit.
@@ -340,7 +343,19 @@ def instance_norm(
     eps: float,
     cudnn_enabled: bool = True,
 ) -> Tensor:
-    """`batch_norm` of each element of the batch by itself.
+    """Bring each channel of each element of the batch, over space, to mean 0 and variance 1, then scale and shift it.
+
+    Args:
+        input: shape (batch, channels, *space).
+        weight, bias, running_mean, running_var: shape (channels), or None.
+        use_input_stats: normalise by the statistics of the input, and move the running ones towards their mean over the
+            batch; else normalise by the running ones.
+        momentum: how far the running statistics move.
+        eps: what is added to the variance before its root is divided by.
+        cudnn_enabled: accepted; there is one implementation.
+
+    Raises:
+        RuntimeError: if the shapes do not fit, or there are no running statistics to normalise by.
 
     Example::
 

@@ -85,6 +85,10 @@ def _apply_mask(input: Array, mask: Array, input_shape: Array, p: float) -> Any:
 def dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero each element with probability `p` and scale the others by `1 / (1 - p)`, if `train`.
 
+    Args:
+        p: the probability of a zero.
+        train: whether to drop anything: without, the input is returned as it is.
+
     Raises:
         RuntimeError: unless 0 <= p <= 1.
 
@@ -108,7 +112,11 @@ def dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 
 
 def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor, Tensor]:
-    """`dropout`, and which elements it keeps.
+    """`dropout`, and which elements it keeps: a tuple of two tensors.
+
+    Args:
+        p: the probability of a zero.
+        train: whether to drop anything: without, the input is returned as it is.
 
     Example::
 
@@ -138,6 +146,10 @@ def _by_channel(input: Tensor, p: float) -> Any:
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Zero whole channels (dimension 1) with probability `p`, if `train`.
+
+    Args:
+        p: the probability of dropping a channel.
+        train: whether to drop anything: without, the input is returned as it is.
 
     Example::
 
@@ -174,6 +186,10 @@ def _alpha(input: Tensor, p: float, kept: Any) -> Tensor:
 
 def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     """Dropout that keeps mean and variance of self-normalising activations (arXiv 1706.02515).
+
+    Args:
+        p: the probability of dropping an element.
+        train: whether to drop anything: without, the input is returned as it is.
 
     Example::
 

@@ -135,10 +135,12 @@ def embedding_bag(
     """Sums (mode 0), means (1) or maxima (2) over bags of rows of `weight`.
 
     Args:
+        weight: the table: shape (rows, features).
         indices: the rows, all bags after one another.
         offsets: where each bag begins.
+        mode: 0 for sums, 1 for means, 2 for maxima.
         per_sample_weights: what to multiply each row with, for sums.
-        include_last_offset: does `offsets` end with the end of the last bag?
+        include_last_offset: whether `offsets` ends with the end of the last bag.
         padding_idx: a row that does not count.
 
     Returns:

@@ -235,12 +235,28 @@ def _check(op: str, input: Tensor, grid: Tensor, mode: str) -> None:
 def grid_sampler(input: Tensor, grid: Tensor, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
     """`grid_sample`, with numbers for its modes.
 
+    Args:
+        input: shape (batch, channels, *space), of two or three dimensions of space.
+        grid: shape (batch, *places, dimensions of space): x, y (and z) of each place, from -1 to 1.
+        interpolation_mode: 0 is bilinear, 1 nearest, 2 bicubic.
+        padding_mode: what lies outside: 0 is zeros, 1 the border, 2 a reflection.
+        align_corners: whether -1 and 1 are the centres of the outermost elements rather than their edges.
+
+    Raises:
+        RuntimeError: for other numbers, or if the shapes do not fit.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.grid_sampler(torch.ones(1, 1, 2, 2), torch.zeros(1, 1, 1, 2), 0, 0, True)
-        tensor([[[[1.]]]])
+        >>> x = torch.tensor([[[[1.0, 3.0]]]])
+        >>> torch.grid_sampler(x, torch.zeros(1, 1, 1, 2), 0, 0, True)
+        tensor([[[[2.]]]])
+        >>> torch.grid_sampler(x, torch.tensor([[[[0.2, 0.0]]]]), 1, 0, True)
+        tensor([[[[3.]]]])
     """
+    for name, number in (("interpolation_mode", interpolation_mode), ("padding_mode", padding_mode)):
+        if number not in (0, 1, 2):
+            raise RuntimeError(f"grid_sampler(): {name} is 0, 1 or 2, and got {number}")
     return _sample("grid_sampler", input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
 
 
@@ -297,7 +313,15 @@ def _warn_of_default() -> None:
 
 
 def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Any:
-    """The grid for `grid_sample` that an affine map of coordinates makes.
+    """The grid for `grid_sample` that affine maps of coordinates make: `nn.functional.affine_grid` without its checks.
+
+    Args:
+        theta: the matrices: shape (batch, 2, 3) for images, (batch, 3, 4) for volumes.
+        size: that of the result of `grid_sample`: (batch, channels, *space).
+        align_corners: whether -1 and 1 are the centres of the outermost elements rather than their edges.
+
+    Raises:
+        RuntimeError: for a `size` of other than four or five numbers.
 
     Example::
 
@@ -324,16 +348,25 @@ def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> 
     """The grid for `grid_sample` that affine maps (batch, 2, 3), or (batch, 3, 4), of coordinates make.
 
     Args:
+        theta: the matrices: shape (batch, 2, 3) for images, (batch, 3, 4) for volumes. A place (x, y) of the result is
+            read at `theta @ (x, y, 1)`.
         size: that of the result of `grid_sample`: (batch, channels, *space).
+        align_corners: whether -1 and 1 are the centres of the outermost elements rather than their edges. None: False,
+            with a warning.
 
     Raises:
-        ValueError: if the shapes do not fit.
+        ValueError: if the shapes do not fit, or `theta` is not of a floating point dtype.
+        NotImplementedError: for a `size` of other than four or five numbers.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.nn.functional.affine_grid(torch.zeros(1, 2, 3), (1, 1, 4, 4), align_corners=False).shape
-        gradpack.Size([1, 4, 4, 2])
+        >>> turned = torch.tensor([[[0.0, -1.0, 0.0], [1.0, 0.0, 0.0]]])  # by 90 degrees
+        >>> x = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
+        >>> grid = torch.nn.functional.affine_grid(turned, x.shape, align_corners=True)
+        >>> torch.nn.functional.grid_sample(x, grid, align_corners=True)
+        tensor([[[[2., 4.],
+                  [1., 3.]]]])
     """
     if align_corners is None:
         _warn_of_default()

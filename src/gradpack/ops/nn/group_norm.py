@@ -118,10 +118,13 @@ def group_norm(
 
     Args:
         input: shape (batch, channels, *space).
+        num_groups: the number of groups: channels that follow one another are in one.
         weight, bias: shape (channels), or None.
+        eps: what is added to the variance before its root is divided by.
+        cudnn_enabled: accepted; there is one implementation.
 
     Raises:
-        RuntimeError: if the shapes do not fit.
+        RuntimeError: if the shapes do not fit, or `num_groups` does not divide the number of channels.
 
     Example::
 
@@ -166,7 +169,19 @@ def _moments(rows: Tensor, eps: float) -> tuple[Tensor, Tensor]:
 def native_group_norm(
     input: Tensor, weight: Tensor | None, bias: Tensor | None, N: int, C: int, HxW: int, group: int, eps: float
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """`group_norm` of (N, C, *) with `HxW` places, and the mean and 1 / standard deviation of each group.
+    """`group_norm`, and the mean and 1 / standard deviation of each group: a tuple of three tensors.
+
+    Args:
+        input: shape (N, C, *space).
+        weight, bias: shape (C), or None.
+        N: the size of the batch.
+        C: the number of channels.
+        HxW: the number of places: the product of the sizes of space.
+        group: the number of groups.
+        eps: what is added to the variance before its root is divided by.
+
+    Raises:
+        RuntimeError: if the shapes do not fit.
 
     Example::
 
@@ -175,6 +190,11 @@ def native_group_norm(
         (tensor([[2.]]), tensor([[1.]]))
     """
     out = group_norm(input, group, weight, bias, eps)
+    if input.numel() != N * C * HxW:
+        raise RuntimeError(
+            f"native_group_norm(): expected N * C * HxW elements, which is {N * C * HxW}, but got an input of shape "
+            f"{list(input._shape)}"
+        )
     if not input.numel():
         zero = input.detach().new_zeros((N, group)) + late.sum(input)  # of nothing: a zero with a history
         return out, zero, zero
@@ -205,7 +225,14 @@ def native_layer_norm(
 
 
 def local_response_norm(input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> Tensor:
-    """Divide by (k + alpha * the average square over `size` neighbouring channels) ** beta.
+    """Divide by `(k + alpha * a) ** beta`, where a is the average square over `size` neighbouring channels.
+
+    Args:
+        input: shape (batch, channels, *space).
+        size: the number of neighbouring channels.
+        alpha: the factor of their average square.
+        beta: the exponent.
+        k: what is added.
 
     Raises:
         ValueError: for an input of fewer than three dimensions.

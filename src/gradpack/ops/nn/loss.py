@@ -88,14 +88,15 @@ def _take(input: Array, target: Array, weights: Array, divisor: Array = None) ->
     if type(input) is _array_type and input.ndim == 2:
         if type(weights) is float and type(divisor) is float and 0 < input.size < SMALL and input.dtype.char in "fd":
             picked = input.reshape(-1).take(as_intp(_starts(*input.shape) + target))
-            return picked.dot(_factors(len(target), input.dtype, -weights / divisor if divisor else math.nan))
+            total = picked.dot(_factors(len(target), input.dtype, -weights / divisor if divisor else math.nan))
+            return total + 0.0  # no negative zero
         picked = input[np.arange(len(target)), target]
     else:
         picked = np.reshape(np.take_along_axis(input, np.expand_dims(target, 1), axis=1), target.shape)
     if type(weights) is float and divisor is not None:
-        return add_up(picked) * -weights / divisor
+        return (0.0 - add_up(picked)) * weights / divisor
     each = picked * -weights
-    return each if divisor is None else add_up(each) / divisor
+    return each if divisor is None else (add_up(each) + 0.0) / divisor
 
 
 @lru_cache(64)

@@ -88,6 +88,8 @@ def triplet_margin_loss(
     """`max(0, |anchor - positive| - |anchor - negative| + margin)`.
 
     Args:
+        anchor, positive, negative: the vectors that are compared: shape (..., n).
+        margin: by how much closer the positive one is to be.
         p, eps: of `pairwise_distance`.
         swap: take the distance of positive and negative where it is the smaller.
         reduction: 0 none, 1 mean, 2 sum.
@@ -116,14 +118,25 @@ def triplet_margin_with_distance_loss(
     swap: bool = False,
     reduction: str = "mean",
 ) -> Tensor:
-    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance `d` (default: Euclidean).
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)` for any distance `d`.
+
+    Args:
+        anchor, positive, negative: what is compared.
+        distance_function: a function of two tensors that returns their distances; None for `pairwise_distance`.
+        margin: by how much closer the positive one is to be.
+        swap: take the distance of positive and negative where it is the smaller.
+
+    Raises:
+        ValueError: for another `reduction`, or a `margin` that is not positive.
 
     Example::
 
         >>> import gradpack as torch
-        >>> a = torch.zeros(1, 2)
-        >>> torch.nn.functional.triplet_margin_with_distance_loss(a, a, a, margin=0.5)
-        tensor(0.5000)
+        >>> def cityblock(x, y):
+        ...     return (x - y).abs().sum(-1)
+        >>> anchor, near, far = torch.zeros(1, 2), torch.ones(1, 2), torch.full((1, 2), 1.2)
+        >>> torch.nn.functional.triplet_margin_with_distance_loss(anchor, near, far, distance_function=cityblock)
+        tensor(0.6000)
     """
     if reduction not in ("mean", "sum", "none"):
         raise ValueError(f"{reduction} is not a valid value for reduction")

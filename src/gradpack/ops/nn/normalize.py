@@ -142,7 +142,10 @@ def layer_norm(
 
     Args:
         input: shape (..., *normalized_shape).
+        normalized_shape: the sizes of the last dimensions, which are normalized together.
         weight, bias: shape `normalized_shape`, or None.
+        eps: what is added to the variance before its root is divided by.
+        cudnn_enable: accepted; there is one implementation.
 
     Raises:
         RuntimeError: if the shapes do not fit.
@@ -162,7 +165,15 @@ def layer_norm(
 
 
 def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float | None = None) -> Tensor:
-    """Divide by the root of the mean square over the last dimensions (arXiv 1910.07467).
+    """Divide by the root of the mean square over the last dimensions: `input / sqrt(mean(input ** 2) + eps) * weight`.
+
+    Source: arXiv 1910.07467.
+
+    Args:
+        input: shape (..., *normalized_shape).
+        normalized_shape: the sizes of the last dimensions, which are normalized together.
+        weight: shape `normalized_shape`, or None.
+        eps: what is added to the mean; None takes the precision of the dtype.
 
     Example::
 

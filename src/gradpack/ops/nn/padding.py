@@ -50,9 +50,12 @@ def _constant_pad(input: Array, pad: Sizes, value: Any = 0) -> Any:
 
 
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
-    """The tensor with a constant around it: `pad` names pairs (before, after) from the last dimension on.
+    """The tensor with a constant around it.
 
-    Negative numbers take elements away.
+    Args:
+        pad: pairs (before, after) of numbers of elements, for the last dimension first. Negative ones take elements
+            away.
+        value: the constant.
 
     Raises:
         RuntimeError: for an odd number of them, or more pairs than dimensions.
@@ -62,6 +65,9 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
         >>> import gradpack as torch
         >>> torch.constant_pad_nd(torch.ones(2), (1, 2))
         tensor([0., 1., 1., 0., 0.])
+        >>> torch.constant_pad_nd(torch.ones(1, 2), (-1, 0, 0, 1), 5.0)
+        tensor([[1.],
+                [5.]])
     """
     check_tensor("constant_pad_nd", input=input)
     pad = _padding("constant_pad_nd", pad)
@@ -279,3 +285,21 @@ def _check_padding(input: Tensor, pads: Any, ndim: int, mode: str) -> None:
                 else f"input {list(shape)} with padding {list(pads)} would have a dimension without elements: pad() "
                 "calculated output too small"
             )
+
+
+def named_padding(padding: str, input: Tensor, weight: Tensor, stride: Any, dilation: Any) -> tuple[Tensor, Any]:
+    """The input and the padding that "same" or "valid" mean; where one side needs more, the input is padded."""
+    ndim = len(stride)
+    if padding == "valid":
+        return input, (0,) * ndim
+    if padding != "same":
+        raise RuntimeError(f"Invalid padding string: '{padding}'")
+    if any(s != 1 for s in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    total = [d * (k - 1) for d, k in zip(dilation, weight._shape[2:], strict=True)]
+    odd = [0] * (2 * ndim)
+    for i, t in enumerate(total):
+        odd[2 * (ndim - 1 - i) + 1] = t % 2
+    if any(odd):
+        input = constant_pad_nd(input, odd)
+    return input, tuple(t // 2 for t in total)

@@ -6,12 +6,21 @@ import numpy as np
 
 from ...base import late
 from ...core.tensor import Tensor, wrap
+from ..shape.shape import wrap_dim
 
 FUNCTIONS = "norm_except_dim _weight_norm"
 
 
 def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
-    """The norm over all dimensions but one, which keeps its place; over all for `dim=-1`.
+    """The norm over all dimensions but one, which keeps its place.
+
+    Args:
+        v: the tensor.
+        pow: the exponent of the norm.
+        dim: the dimension that is left out. -1: none, and the result has no dimensions.
+
+    Raises:
+        IndexError: for a dimension out of range.
 
     Example::
 
@@ -22,7 +31,8 @@ def norm_except_dim(v: Tensor, pow: int = 2, dim: int = 0) -> Tensor:
     """
     if dim == -1:
         return late.norm(v, pow)
-    others = tuple(d for d in range(v.ndim) if d != dim)
+    kept = wrap_dim(dim, v.ndim)
+    others = tuple(d for d in range(v.ndim) if d != kept)
     if not others:
         return late.abs(v)
     return late.norm(v, pow, others, True)

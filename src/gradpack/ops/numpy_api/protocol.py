@@ -269,6 +269,10 @@ def _array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Modu
 def to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
     """A tensor of these elements on a device: the array API standard's name of `to`.
 
+    Args:
+        device: a device, or its name.
+        stream: None.
+
     Raises:
         ValueError: if a stream is given: copies are ordered without one.
 

@@ -76,6 +76,10 @@ def _silu_slope(input: Any) -> Any:
 def softplus(input: Array, beta: Any = 1, threshold: Any = 20) -> Any:
     """`log(1 + exp(beta * input)) / beta`, and `input` itself above the threshold.
 
+    Args:
+        beta: how sharply the function bends: it approaches `relu` for large numbers.
+        threshold: above this value of `beta * input` the result is `input`.
+
     Example::
 
         >>> import gradpack as torch
@@ -155,6 +159,9 @@ def elu(input: Tensor, alpha: float = 1.0) -> Tensor:
 
 def celu(input: Tensor, alpha: float = 1.0) -> Tensor:
     """`max(0, input) + min(0, alpha * (exp(input / alpha) - 1))`.
+
+    Args:
+        alpha: the result approaches `-alpha` for large negative elements; not 0.
 
     Example::
 
@@ -272,18 +279,39 @@ def _hardswish_slope(input: Any) -> Any:
 
 
 def softsign(input: Tensor) -> Tensor:
-    """`input / (1 + |input|)`."""
+    """`input / (1 + |input|)`.
+
+    Args:
+        input: the tensor; integers give floating point numbers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.softsign(torch.tensor([-3.0, 0.0, 1.0]))
+        tensor([-0.7500,  0.0000,  0.5000])
+    """
     return input / (late.abs(input) + 1)
 
 
 def tanhshrink(input: Tensor) -> Tensor:
-    """`input - tanh(input)`."""
+    """`input - tanh(input)`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.tanhshrink(torch.tensor([-2.0, 0.0, 2.0]))
+        tensor([-1.0360,  0.0000,  1.0360])
+    """
     return input - late.tanh(input)
 
 
 @_thresholded(input=lambda g, input, threshold: late.where(input <= threshold, 0.0, g), compares=True)
 def threshold(input: Array, threshold: Number, value: Array) -> Any:
     """`input` above the threshold, `value` elsewhere; NaN stays.
+
+    Args:
+        threshold: the threshold.
+        value: what replaces all that is not above it.
 
     Example::
 
@@ -298,7 +326,20 @@ SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.050700987355480493
 
 
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
-    """`input` moved towards zero by `lambd`, zero within."""
+    """`input` moved towards zero by `lambd`, zero within.
+
+    Args:
+        lambd: by how much; not negative.
+
+    Raises:
+        RuntimeError: for a negative `lambd`.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.nn.functional.softshrink(torch.tensor([-2.0, 0.3, 2.0]), 0.5)
+        tensor([-1.5000,  0.0000,  1.5000])
+    """
     if not 0 <= lambd <= 3.4028234663852886e38:
         name, most = scalar_type(input._spec.dtype), finfo(input._spec.dtype).max
         raise RuntimeError(f"lambda must be in range [0, {most:g}] for input dtype {name}, but found {lambd}")
@@ -316,7 +357,10 @@ def _softshrink(input: Array, lambd: float = 0.5) -> Any:
 
 @_stepwise(input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), rounds=True)
 def hardshrink(input: Array, lambd: float = 0.5) -> Any:
-    """`input` where its absolute value exceeds `lambd`, zero elsewhere.
+    """`input` where its absolute value exceeds `lambd`, else `0`.
+
+    Args:
+        lambd: the threshold.
 
     Example::
 

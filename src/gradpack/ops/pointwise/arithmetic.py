@@ -247,6 +247,10 @@ def _check_lerp(op: Any, values: Any, common: Any) -> None:
 def lerp(input: Array, end: Array, weight: Array) -> Any:
     """`input + weight * (end - input)`, computed from the nearer end so that a weight of 1 gives exactly `end`.
 
+    Args:
+        end: where a weight of 1 leads.
+        weight: how far to go: a number, or a tensor that broadcasts.
+
     Raises:
         RuntimeError: for operands of different dtypes, and for integers (NotImplementedError).
 
@@ -275,6 +279,10 @@ _scaled = partial(elementwise, scalars=False, legacy="value")
 def addcmul(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 * tensor2`.
 
+    Args:
+        tensor1, tensor2: the factors; all broadcast.
+        value: the factor of their product: a number.
+
     Example::
 
         >>> import gradpack as torch
@@ -301,6 +309,10 @@ def _check_addcdiv(op: Any, values: Any, common: Any) -> None:
 )
 def addcdiv(input: Array, tensor1: Array, tensor2: Array, *, value: int | float = 1) -> Any:
     """`input + value * tensor1 / tensor2`.
+
+    Args:
+        tensor1, tensor2: the dividend and the divisor; all broadcast.
+        value: the factor of their quotient: a number.
 
     Raises:
         RuntimeError: if both `tensor1` and `tensor2` are of integers.

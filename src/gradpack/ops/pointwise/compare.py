@@ -262,6 +262,9 @@ def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e
 def equal(input: Tensor, other: Tensor) -> bool:
     """Whether two tensors have the same shape and equal elements.
 
+    Args:
+        other: the second tensor.
+
     Raises:
         TypeError: if one of them is no tensor.
 

@@ -290,6 +290,13 @@ def _check_parts(op: str, **parts: Any) -> None:
 def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
     """`real + 1j * imag`, of the complex dtype with their real dtype.
 
+    Args:
+        real: the real parts, of a floating point dtype.
+        imag: the imaginary parts, of the same dtype; both broadcast.
+
+    Raises:
+        RuntimeError: for other dtypes, or different ones.
+
     Example::
 
         >>> import gradpack as torch
@@ -302,13 +309,20 @@ def complex(real: Tensor, imag: Tensor, *, out: Any = None) -> Tensor:
 
 
 def polar(abs: Tensor, angle: Tensor, *, out: Any = None) -> Tensor:
-    """A complex tensor from absolute values and angles.
+    """A complex tensor from absolute values and angles: `abs * cos(angle) + 1j * abs * sin(angle)`.
+
+    Args:
+        abs: the absolute values, of dtype float32 or float64.
+        angle: the angles in radians, of the same dtype; both broadcast.
+
+    Raises:
+        RuntimeError: for other dtypes, or different ones.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.polar(torch.tensor([2.0]), torch.tensor([0.0]))
-        tensor([2.+0.j])
+        >>> torch.polar(torch.tensor([2.0, 1.0]), torch.tensor([0.0, torch.pi / 4]))
+        tensor([2.0000+0.0000j, 0.7071+0.7071j])
     """
     _check_parts("polar", abs=abs, angle=angle)
     if abs._spec.dtype.low:

@@ -47,7 +47,10 @@ def rectified(input: Any, weight: Any) -> Any:
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
-    """`input`, and `weight * input` below zero; one weight, or one for each channel (dimension 1).
+    """`input` where it is positive, else `weight * input`, with one weight, or one for each channel (dimension 1).
+
+    Args:
+        weight: the slopes of negative elements: one, or one for each channel.
 
     Example::
 
@@ -98,7 +101,10 @@ def gated_backward(input: Any, g: Any, dim: int) -> Any:
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
-    """Half of `input` gated by the sigmoid of the other half.
+    """The first half of `input` along a dimension, times the sigmoid of the second: the gated linear unit.
+
+    Args:
+        dim: the dimension that is halved.
 
     Raises:
         RuntimeError: for a dimension of odd size.
@@ -160,6 +166,10 @@ def rrelu(
     """`input` above zero; below it times a random number of `[lower, upper)` in training, else times their mean.
 
     Source: Xu et al., 2015.
+
+    Args:
+        lower, upper: the bounds of the slopes of negative elements.
+        training: whether slopes are random; without, they are the mean of the bounds.
 
     Example::
 

@@ -245,6 +245,9 @@ def signbit(input: Array) -> Any:
 def heaviside(input: Array, values: Array) -> Any:
     """0 below 0, 1 above, and `values` at 0; as in torch it has no derivative.
 
+    Args:
+        values: the values at 0, of the dtype of `input` and a shape that broadcasts.
+
     Raises:
         RuntimeError: for operands of different dtypes, and in backward.
 
@@ -287,6 +290,11 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
     """`input` where `condition` holds, `other` elsewhere; both may be numbers, and all broadcast.
 
     With a condition alone: the indices of its true elements, one tensor for each dimension.
+
+    Args:
+        condition: a tensor of bools.
+        input: what to take where it is True: a tensor, or a number.
+        other: what to take elsewhere: a tensor, or a number.
 
     Raises:
         RuntimeError: for a condition that is not of bool, or shapes that do not broadcast.
@@ -333,7 +341,19 @@ where.op = _where.op  # type: ignore[attr-defined]  # in formulas on arrays it i
 
 
 def _method_where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
-    """This tensor where `condition` holds, `other` elsewhere."""
+    """This tensor where `condition` holds, `other` elsewhere.
+
+    Args:
+        condition: a tensor of bools.
+        other: a tensor, or a number.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.tensor([-1.0, 2.0])
+        >>> x.where(x > 0, 0.0)
+        tensor([0., 2.])
+    """
     return where(condition, self, other)
 
 

@@ -128,7 +128,23 @@ def _parameters_of(drawn: list[Parameter]) -> Any:
 
 @_filled
 def _method_uniform_(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, to: Any = None, **kw: Any) -> Any:
-    """Fill with uniform numbers from the first bound up to the second."""
+    """Fill with uniform numbers from the first bound up to the second, in place.
+
+    Args:
+        from_: the lower bound; its name is `from`, which Python does not allow in a signature.
+        to: the upper bound.
+
+    Raises:
+        RuntimeError: if the lower bound is greater than the upper one.
+        NotImplementedError: for an integer dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.empty(1000).uniform_(2, 5)
+        >>> bool((x >= 2).all() and (x < 5).all())
+        True
+    """
     a = kw.pop("from", a)
     b = b if to is None else to
     most = finfo(t._spec.dtype).max
@@ -147,7 +163,23 @@ def _method_uniform_(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, 
 
 @_filled
 def _method_normal_(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1.0) -> Any:
-    """Fill with normal numbers."""
+    """Fill with normally distributed numbers, in place.
+
+    Args:
+        mean: the mean.
+        std: the standard deviation.
+
+    Raises:
+        RuntimeError: for a negative `std`.
+        NotImplementedError: for an integer dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.empty(10_000).normal_(mean=3.0, std=0.1)
+        >>> bool((x.mean() - 3).abs() < 0.01)
+        True
+    """
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
     return normal_array(generator, t._shape, NATIVE[t._spec.flow]) * std + mean
@@ -155,7 +187,27 @@ def _method_normal_(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1
 
 @_filled
 def _method_bernoulli_(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
-    """Fill with zeros and ones."""
+    """Fill with zeros and ones, drawn independently, in place.
+
+    Args:
+        p: the probability of a one: a number, or a floating point tensor of a shape that broadcasts to that of this
+            tensor.
+
+    Raises:
+        RuntimeError: for a probability outside of 0 to 1, or a shape that does not broadcast.
+        NotImplementedError: for probabilities of another dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty(2, 3).bernoulli_(torch.tensor([[0.0], [1.0]]))
+        tensor([[0., 0., 0.],
+                [1., 1., 1.]])
+    """
+    if isinstance(p, Tensor):
+        refuse("bernoulli_tensor_cpu_p_", p._spec.dtype, "bluic")
+        if p._shape != t._shape:
+            p = late.expand(p.detach(), t._shape)
     chance = host_of(p)
     if np.any(np.asarray(chance) < 0) or np.any(np.asarray(chance) > 1):
         raise RuntimeError(f"bernoulli_ expects p to be in [0, 1], but got p={p}")
@@ -164,7 +216,19 @@ def _method_bernoulli_(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
 
 @_filled
 def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, to: Any = None, **kw: Any) -> Any:
-    """Fill with integers: of the whole range of the dtype, below a bound, or between two; None: up to 2**63 - 1."""
+    """Fill with integers: of the whole range of the dtype, below a bound, or between two; None: up to 2**63 - 1.
+
+    Args:
+        from_: the smallest integer; its name is `from`, which Python does not allow in a signature. Alone, it is the
+            bound `to`.
+        to: the bound, which does not occur; None for the largest integer of the dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.empty(1000, dtype=torch.int64).random_(3, 6).unique()
+        tensor([3, 4, 5])
+    """
     bounded = "from" in kw or to is not None or b is not _ABSENT
     a = kw.pop("from", a)
     b = to if to is not None else None if b is _ABSENT else b
@@ -180,7 +244,11 @@ def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, 
 
 @_filled
 def _method_exponential_(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:
-    """Fill with exponential numbers of rate `lambd`."""
+    """Fill with exponentially distributed numbers, in place: their density is `lambd * exp(-lambd * x)`.
+
+    Args:
+        lambd: the rate: 1 / the mean.
+    """
     if lambd <= 0:
         raise RuntimeError(f"exponential_ expects lambda > 0.0, but found lambda={lambd}")
     return source(generator).exponential(1 / lambd, t._shape)
@@ -188,7 +256,11 @@ def _method_exponential_(t: Tensor, generator: Any, lambd: float = 1.0) -> Any:
 
 @_filled
 def _method_geometric_(t: Tensor, generator: Any, p: float) -> Any:
-    """Fill with geometric numbers."""
+    """Fill with numbers of a geometric distribution, in place: how many trials it takes until one succeeds.
+
+    Args:
+        p: the probability of success: more than 0 and less than 1.
+    """
     if not 0 < p < 1:
         raise RuntimeError(f"geometric_ expects p to be in (0, 1), but got p={p}")
     return source(generator).geometric(p, t._shape)
@@ -196,7 +268,24 @@ def _method_geometric_(t: Tensor, generator: Any, p: float) -> Any:
 
 @_filled
 def _method_cauchy_(t: Tensor, generator: Any, median: float = 0.0, sigma: float = 1.0) -> Any:
-    """Fill with Cauchy numbers."""
+    """Fill with numbers of a Cauchy distribution, in place.
+
+    Its density is `1 / (pi * sigma * (1 + ((x - median) / sigma) ** 2))`.
+
+    Args:
+        median: the median.
+        sigma: half of the distance between the quartiles.
+
+    Raises:
+        RuntimeError: for a `sigma` that is not positive, or a dtype that is not floating point.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.empty(10_001).cauchy_(median=2.0, sigma=0.1)
+        >>> bool((x.median() - 2).abs() < 0.05)
+        True
+    """
     if sigma <= 0:
         raise RuntimeError(f"cauchy_ expects sigma > 0.0, but found sigma={sigma}")
     return source(generator).standard_cauchy(t._shape) * sigma + median
@@ -204,7 +293,12 @@ def _method_cauchy_(t: Tensor, generator: Any, median: float = 0.0, sigma: float
 
 @_filled
 def _method_log_normal_(t: Tensor, generator: Any, mean: float = 1.0, std: float = 2.0) -> Any:
-    """Fill with the exponentials of normal numbers."""
+    """Fill with the exponentials of normally distributed numbers, in place.
+
+    Args:
+        mean: the mean of the logarithms.
+        std: the standard deviation of the logarithms.
+    """
     if std <= 0:
         raise RuntimeError(f"log_normal_ expects std > 0.0, but found std={std}")
     return source(generator).lognormal(mean, std, t._shape)

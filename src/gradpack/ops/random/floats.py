@@ -111,26 +111,36 @@ def _by_size(kernel: str, method: str) -> Callable[[Callable[..., Any]], Any]:
 
 @_by_size("check_uniform_bounds", "random")
 def rand(generator: Generator | None, shape: Any, native: Any) -> Any:
-    """Uniform numbers in [0, 1).
+    """Uniformly distributed numbers from 0 up to, but excluding, 1.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them.
+        size: the shape, by name.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.rand(2, 3).shape
-        gradpack.Size([2, 3])
+        >>> x = torch.rand(2, 500)
+        >>> x.shape, bool((x >= 0).all() and (x < 1).all())
+        (gradpack.Size([2, 500]), True)
     """
     return uniform_array(generator, shape, native)
 
 
 @_by_size("normal_kernel_cpu", "standard_normal")
 def randn(generator: Generator | None, shape: Any, native: Any) -> Any:
-    """Standard normal numbers.
+    """Normally distributed numbers of mean 0 and variance 1.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them.
+        size: the shape, by name.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.randn(2, 3, dtype=torch.float64).dtype
-        gradpack.float64
+        >>> first = torch.randn(3, generator=torch.Generator().manual_seed(1))
+        >>> torch.equal(first, torch.randn(3, generator=torch.Generator().manual_seed(1)))
+        True
     """
     return normal_array(generator, shape, native)
 
@@ -150,7 +160,13 @@ def normal(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Normal numbers with given means and standard deviations (numbers or tensors).
+    """Normally distributed numbers with given means and standard deviations.
+
+    Args:
+        mean, std: the means and the standard deviations: tensors with as many elements; or numbers, with a `size`.
+
+    Raises:
+        RuntimeError: for a negative standard deviation.
 
     Example::
 
@@ -193,6 +209,13 @@ def normal(
 @partial(drawing, how=ELEMENT)
 def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = None, out: Any = None) -> Tensor:
     """Zeros and ones, with the probabilities in `input` (or `p`) of a one. No gradient flows.
+
+    Args:
+        input: the probabilities, of a floating point dtype; with `p`, only its shape and dtype count.
+        p: one probability for all elements.
+
+    Raises:
+        RuntimeError: for a probability outside of 0 to 1.
 
     Example::
 
@@ -239,6 +262,15 @@ def multinomial(
     input: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None, out: Any = None
 ) -> Tensor:
     """Indices drawn with probabilities proportional to each row of `input`.
+
+    Args:
+        input: the weights: a vector, or a matrix with one row for each set of draws. They need not sum to 1.
+        num_samples: how many indices to draw, of each row.
+        replacement: whether an index can be drawn several times.
+
+    Raises:
+        RuntimeError: for weights that are negative, NaN or all zero, or more samples than there are without
+            replacement.
 
     Example::
 

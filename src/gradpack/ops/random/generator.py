@@ -175,6 +175,12 @@ def _host_source(generator: Generator | None) -> Any:
 def manual_seed(seed: SupportsInt) -> Generator:
     """Seed the default generator, and return it.
 
+    Args:
+        seed: an int from -2**63 to 2**64 - 1.
+
+    Returns:
+        The default generator.
+
     Example::
 
         >>> import gradpack as torch
@@ -225,6 +231,13 @@ def get_rng_state() -> Tensor:
 
 def set_rng_state(new_state: Tensor) -> None:
     """Set the state of the default generator.
+
+    Args:
+        new_state: a state that `get_rng_state` returned.
+
+    Raises:
+        TypeError: unless it is a tensor of dtype uint8.
+        RuntimeError: for another number of elements.
 
     Example::
 

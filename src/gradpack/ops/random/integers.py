@@ -116,13 +116,23 @@ def randint(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """Integers from `low` (inclusive; 0 if only one bound is given) to `high` (exclusive).
+    """Integers from `low` up to, but excluding, `high`, each equally likely.
+
+    Args:
+        low: the smallest integer; 0 if only one bound is given, which is `high`.
+        high: the bound, which does not occur.
+        size: the shape: a sequence of ints.
+        dtype: int64 unless given.
+
+    Raises:
+        RuntimeError: unless `low` is less than `high`.
 
     Example::
 
         >>> import gradpack as torch
-        >>> bool((torch.randint(3, (10,)) < 3).all())
-        True
+        >>> x = torch.randint(3, 6, (1000,))
+        >>> x.unique()
+        tensor([3, 4, 5])
     """
     if low is not None and size is None:  # randint(high, size)
         low, high, size = 0, low, high
@@ -156,13 +166,18 @@ def randperm(
     requires_grad: bool = False,
     pin_memory: bool = False,
 ) -> Tensor:
-    """A random order of the integers below `n`.
+    """The integers from 0 to `n - 1` in random order.
+
+    Args:
+        n: how many.
+        dtype: int64 unless given.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.randperm(3).sum()
-        tensor(3)
+        >>> order = torch.randperm(4)
+        >>> order.sort().values
+        tensor([0, 1, 2, 3])
     """
     n = n.__index__()
     if n < 0:

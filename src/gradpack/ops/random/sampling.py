@@ -154,7 +154,11 @@ def _drawn(input: Array, *, generator: Setting = None) -> Any:
 
 @drawing
 def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) -> Tensor:
-    """Binomial numbers: how often something of probability `prob` happens in `count` trials.
+    """Draw binomial numbers: how often something of probability `prob` happens in `count` trials.
+
+    Args:
+        count: the numbers of trials: whole numbers, of a floating point dtype.
+        prob: the probabilities: of the same dtype, and of a shape that broadcasts with that of `count`.
 
     Raises:
         ValueError: for counts that are no floating point numbers.
@@ -163,8 +167,11 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     Example::
 
         >>> import gradpack as torch
-        >>> torch.binomial(torch.tensor([3.0]), torch.tensor([1.0]))
-        tensor([3.])
+        >>> torch.binomial(torch.tensor([3.0, 5.0]), torch.tensor([0.0, 1.0]))
+        tensor([0., 5.])
+        >>> counts = torch.binomial(torch.full((1000,), 10.0), torch.tensor(0.5))
+        >>> bool((counts.mean() - 5).abs() < 0.3)
+        True
     """
     if count._spec.dtype.category != FLOATING:
         raise ValueError(

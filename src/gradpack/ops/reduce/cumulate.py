@@ -89,6 +89,7 @@ def cumsum(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
     """The cumulative sum along a dimension.
 
     Args:
+        dim: the dimension along which to sum; negative ones count from the last.
         dtype: convert `input` to this dtype before. Integers and bool give int64 by default.
 
     Raises:

@@ -145,6 +145,10 @@ def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str = "use_mm_fo
 def pdist(input: Tensor, p: float = 2.0) -> Any:
     """The p-norm distances between each two rows of a matrix, in the order (0, 1), (0, 2), ..., (1, 2), ...
 
+    Args:
+        input: the points: shape (n, features). The result has `n * (n - 1) / 2` elements.
+        p: the exponent of the norm.
+
     Example::
 
         >>> import gradpack as torch
@@ -193,6 +197,10 @@ def _norm_gradient(g: Any, input: Any, other: Any, out: Any, p: float) -> Any:
 def dist(input: Array, other: Array, p: float = 2) -> Any:
     """The p-norm of `input - other`, broadcast, over all elements.
 
+    Args:
+        other: the second tensor, of a shape that broadcasts.
+        p: the exponent of the norm; 0 counts the differences, `inf` takes the largest.
+
     Example::
 
         >>> import gradpack as torch
@@ -232,7 +240,12 @@ def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Any:
     """Each slice along `dim` whose p-norm is larger than `maxnorm`, scaled down to it.
 
     Args:
-        p: larger than 0.
+        p: the exponent of the norm, larger than 0.
+        dim: the dimension along which the slices lie: for 0, each of `input[0]`, `input[1]`, ... is one.
+        maxnorm: the largest norm that a slice keeps.
+
+    Raises:
+        RuntimeError: for a `p` that is not positive, a negative `maxnorm`, or fewer than two dimensions.
 
     Example::
 
@@ -285,6 +298,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
 @numpy_names
 def pairwise_distance(x1: Tensor, x2: Tensor, p: float = 2, eps: float = 1e-6, keepdim: bool = False) -> Tensor:
     """The p-norm of `x1 - x2 + eps` along the last dimension.
+
+    Args:
+        x1: the first vectors: shape (..., n).
+        x2: the second vectors, of a shape that broadcasts.
+        p: the exponent of the norm.
+        eps: what is added to each difference, which keeps the gradient of equal vectors finite.
+        keepdim: whether the result keeps the last dimension, with size 1.
 
     Example::
 

@@ -238,6 +238,13 @@ def max(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, 
     (values, indices); the first of equal elements is taken. `max(x, other)` is `maximum(x, other)`.
     NaN is larger and smaller than everything.
 
+    Args:
+        dim: the dimension along which to look for the largest; None for all elements. Or a tensor: that of the `other`
+            form.
+        keepdim: keep the dimension, with size 1.
+        other: a second tensor, which broadcasts with `input`.
+        out: a tensor, or with `dim` a pair of tensors, that the result is written into.
+
     Raises:
         RuntimeError: for no elements; for complex numbers (NotImplementedError).
         IndexError: for a dimension out of range, or of size 0.
@@ -253,7 +260,21 @@ def max(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, 
 
 
 def min(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, out: Any = None) -> Any:
-    """The smallest element; the smallest along a dimension; or the smaller of two tensors: as `max`.
+    """The smallest element; the smallest along a dimension; or the smaller of two tensors, element by element.
+
+    `min(x)` is one value, whose gradient equal elements share. `min(x, dim)` is a named tuple (values, indices); the
+    first of equal elements is taken. `min(x, other)` is `minimum(x, other)`. NaN is larger and smaller than everything.
+
+    Args:
+        dim: the dimension along which to look for the smallest; None for all elements. Or a tensor: that of the `other`
+            form.
+        keepdim: keep the dimension, with size 1.
+        other: a second tensor, which broadcasts with `input`.
+        out: a tensor, or with `dim` a pair of tensors, that the result is written into.
+
+    Raises:
+        RuntimeError: for no elements; for complex numbers (NotImplementedError).
+        IndexError: for a dimension out of range, or of size 0.
 
     Example::
 
@@ -301,6 +322,10 @@ def _first(name: str, function: Any, input: Any, dim: Any, keepdim: bool) -> Any
 @nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
 def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The index of the largest element, the first of equal ones: flat (row-major), or along a dimension.
+
+    Args:
+        dim: the dimension along which to look for the largest; None for the index in the flattened tensor.
+        keepdim: keep the dimension, with size 1.
 
     Raises:
         RuntimeError: for bool, and for complex numbers (NotImplementedError).

@@ -89,6 +89,11 @@ def trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = 
 def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
     """Another name of `trapezoid`.
 
+    Args:
+        y: the samples.
+        x: the coordinates of the samples: a vector along `dim`, or a tensor that broadcasts with `y`.
+        dx: instead of `x`, the constant spacing; 1 unless given.
+
     Example::
 
         >>> import gradpack as torch
@@ -100,7 +105,16 @@ def trapz(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) 
 
 @numpy_names
 def cumulative_trapezoid(y: Tensor, x: Tensor | None = None, *, dx: Any = None, dim: int = -1) -> Tensor:
-    """The integrals up to each sample but the first, by the trapezoid rule: as `trapezoid`.
+    """The integrals up to each sample but the first, by the trapezoid rule: see `trapezoid`.
+
+    Args:
+        y: the samples.
+        x: the coordinates of the samples: a vector along `dim`, or a tensor that broadcasts with `y`.
+        dx: instead of `x`, the constant spacing; 1 unless given.
+
+    Raises:
+        RuntimeError: for bool, or another number of places than of samples.
+        TypeError: for both `x` and `dx`.
 
     Example::
 
@@ -224,6 +238,7 @@ def diff(
     """Each element minus the one before it, along a dimension, `n` times over. For bool, whether they differ.
 
     Args:
+        n: how many times over.
         dim: -1 by default.
         prepend: joined in front of `input` along `dim` first; of the same shape in all other dimensions.
         append: likewise, behind it.

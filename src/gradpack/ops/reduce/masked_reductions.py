@@ -220,11 +220,18 @@ def logaddexp(
 ) -> Tensor:
     """`log(exp(input) + exp(other))`, with 0 for the exponentials of masked elements.
 
+    Args:
+        input_mask: a tensor of bools, of the shape of `input`: False for elements that are left out. None for no mask.
+        other_mask: the same for `other`.
+
     Example::
 
         >>> import gradpack as torch
-        >>> torch.masked.logaddexp(torch.zeros(2), torch.zeros(2), other_mask=torch.tensor([True, False]))
+        >>> x, some = torch.zeros(2), torch.tensor([True, False])
+        >>> torch.masked.logaddexp(x, x, other_mask=some)
         tensor([0.6931, 0.0000])
+        >>> torch.masked.logaddexp(x, x, input_mask=some, other_mask=some)
+        tensor([0.6931,   -inf])
     """
     left = _kept("logaddexp", input, input_mask, "largest")
     return _in(late.logaddexp(left, _kept("logaddexp", other, other_mask, "largest")), input, dtype)

@@ -155,5 +155,18 @@ def without_narrowing(input: Any, d: Any) -> Any:
 
 
 def _method_norm(self: Tensor, p: Any = "fro", dim: Any = None, keepdim: bool = False, dtype: Any = None) -> Tensor:
-    """The norm of all elements as a vector, or of the vectors along dimensions: see `gradpack.norm`."""
+    """The norm of all elements as a vector, or of the vectors along dimensions: see `gradpack.norm`.
+
+    Args:
+        p: the exponent; "fro" and "nuc" for norms of matrices.
+        dim: the dimension, or dimensions, of the vectors; None for all.
+        keepdim: whether the result keeps them, with size 1.
+        dtype: convert to this dtype before.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[3.0, 4.0], [0.0, 1.0]]).norm(dim=1)
+        tensor([5., 1.])
+    """
     return norm(self, p, dim, keepdim, None, dtype)

@@ -57,6 +57,11 @@ def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool 
 
     Every sort is stable; NaN is larger than every number.
 
+    Args:
+        dim: the dimension; negative ones count from the last.
+        descending: from the largest to the smallest.
+        stable: accepted: equal elements always keep their order.
+
     Raises:
         RuntimeError: for complex numbers.
         IndexError: for a dimension out of range.
@@ -66,6 +71,9 @@ def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool 
         >>> import gradpack as torch
         >>> torch.sort(torch.tensor([3.0, 1.0, 2.0]), descending=True).indices
         tensor([0, 2, 1])
+        >>> torch.sort(torch.tensor([[3, 1], [2, 5]]), dim=0).values
+        tensor([[2, 1],
+                [3, 5]])
     """
     return _sorted(input, dim, descending)
 
@@ -74,6 +82,11 @@ def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool 
 @nondifferentiable(result="index", promote=("input",), dtypes="bif")
 def argsort(input: Array, dim: int = -1, descending: bool = False, *, stable: Any = False) -> Any:
     """The indices that sort along a dimension.
+
+    Args:
+        dim: the dimension; negative ones count from the last.
+        descending: from the largest to the smallest.
+        stable: accepted: equal elements always keep their order.
 
     Example::
 
@@ -106,6 +119,9 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
     """The `k` largest or smallest elements along a dimension, as a named tuple (values, indices).
 
     Args:
+        k: how many.
+        dim: the dimension; negative ones count from the last.
+        largest: the largest elements, rather than the smallest.
         sorted: False allows any order; the result is sorted anyway.
 
     Raises:
@@ -117,6 +133,8 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
         >>> import gradpack as torch
         >>> torch.topk(torch.tensor([3.0, 1.0, 2.0]), 2).values
         tensor([3., 2.])
+        >>> torch.topk(torch.tensor([3.0, 1.0, 2.0]), 2, largest=False).indices
+        tensor([1, 2])
     """
     if type(dim) is bool:
         raise TypeError("topk(): argument 'dim' (position 2) must be int, not bool")
@@ -163,6 +181,10 @@ def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
 @picking(dtypes="if", overlap="apart")
 def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, counted from 1, as a named tuple (values, indices).
+
+    Args:
+        k: which one in order, from 1 for the smallest.
+        dim: the dimension; negative ones count from the last.
 
     Raises:
         RuntimeError: if there is no k-th; for bool and complex numbers (NotImplementedError).

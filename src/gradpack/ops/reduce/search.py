@@ -68,6 +68,7 @@ def searchsorted(
         input: a tensor of values, or a number.
         out_int32: give int32 instead of int64.
         right: after elements that equal the value, instead of before; the same as `side="right"`.
+        side: "left", which is the default, or "right".
         sorter: the indices that sort `sorted_sequence`, which need not be sorted then.
 
     Raises:
@@ -78,6 +79,8 @@ def searchsorted(
         >>> import gradpack as torch
         >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6, 0]))
         tensor([1, 3, 0])
+        >>> torch.searchsorted(torch.tensor([1, 3, 5]), torch.tensor([3, 6, 0]), side="right")
+        tensor([2, 3, 0])
     """
     if not isinstance(sorted_sequence, Tensor):
         raise not_a_tensor("searchsorted", "sorted_sequence", 1, sorted_sequence)

@@ -170,6 +170,7 @@ def softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = None) 
     """`exp(input) / sum(exp(input))` along a dimension: positive numbers that sum to 1.
 
     Args:
+        dim: the dimension along which the exponentials are summed; negative ones count from the last.
         dtype: convert `input` to this dtype before.
 
     Raises:
@@ -189,6 +190,7 @@ def log_softmax(input: Any, dim: Any = None, dtype: Any = None, *, out: Any = No
     """`log(softmax(input))` along a dimension, computed so that nothing overflows or is lost.
 
     Args:
+        dim: the dimension along which the exponentials are summed; negative ones count from the last.
         dtype: convert `input` to this dtype before.
 
     Raises:
@@ -228,6 +230,10 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> A
 )
 def logsumexp(input: Array, dim: Dim, keepdim: bool = False) -> Any:
     """`log(sum(exp(input)))` over one or several dimensions, without overflow.
+
+    Args:
+        dim: an int or a tuple of ints.
+        keepdim: keep the dimensions reduced, with size 1.
 
     Raises:
         IndexError: for a dimension out of range.

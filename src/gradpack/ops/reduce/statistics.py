@@ -154,6 +154,13 @@ def cartesian_prod(*tensors: Any) -> Any:
 def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> Any:
     """All ways to choose `r` elements of a vector, in the order of their places, one a row.
 
+    Args:
+        r: how many elements to choose.
+        with_replacement: whether an element may be chosen several times.
+
+    Raises:
+        RuntimeError: for a negative `r`, or other than one dimension.
+
     Example::
 
         >>> import gradpack as torch
@@ -161,6 +168,10 @@ def combinations(input: Tensor, r: int = 2, with_replacement: bool = False) -> A
         tensor([[1, 2],
                 [1, 3],
                 [2, 3]])
+        >>> torch.combinations(torch.tensor([1, 2]), with_replacement=True)
+        tensor([[1, 1],
+                [1, 2],
+                [2, 2]])
     """
     _check_vectors(input)
     if r < 0:

@@ -50,6 +50,10 @@ def any(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) 
 
     The result is bool, and uint8 for uint8. `dim=()` reduces nothing.
 
+    Args:
+        dim: an int or a tuple of ints; None for all dimensions.
+        keepdim: keep the dimensions reduced, with size 1.
+
     Example::
 
         >>> import gradpack as torch
@@ -63,6 +67,10 @@ def all(input: Any, dim: Any = None, keepdim: bool = False, *, out: Any = None) 
     """Whether all elements are not zero: of all, or over some dimensions. True where there are none.
 
     The result is bool, and uint8 for uint8. `dim=()` reduces nothing.
+
+    Args:
+        dim: an int or a tuple of ints; None for all dimensions.
+        keepdim: keep the dimensions reduced, with size 1.
 
     Example::
 
@@ -85,6 +93,9 @@ def _truth(call: Any, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
 @nondifferentiable(result="index", promote=("input",), contiguous=True)
 def count_nonzero(input: Array, dim: Dim = None) -> Any:
     """How many elements are not zero: of all, or over some dimensions.
+
+    Args:
+        dim: an int or a tuple of ints; None for all dimensions.
 
     Example::
 

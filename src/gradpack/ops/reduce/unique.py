@@ -119,11 +119,21 @@ def unique_consecutive(
 ) -> Any:
     """The elements without those equal to their predecessor; with `dim`, slices along it likewise.
 
+    Args:
+        return_inverse: return also, for each element of `input`, the index of its value in the result.
+        return_counts: return also how many equal ones follow one another, for each value.
+        dim: the dimension whose slices are compared; None compares the elements of the flattened tensor.
+
+    Returns:
+        The values, or a tuple of them and of what was asked for besides.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]))
         tensor([1, 2, 1])
+        >>> torch.unique_consecutive(torch.tensor([1, 1, 2, 1]), return_inverse=True, return_counts=True)
+        (tensor([1, 2, 1]), tensor([0, 0, 1, 2]), tensor([2, 1, 1]))
     """
     return _chosen("unique_consecutive", input, return_inverse, return_counts, dim, True)
 
@@ -206,8 +216,14 @@ def isin(
     """Which of `elements` are among `test_elements`; either may be a number.
 
     Args:
+        elements: the tensor whose elements are looked for, or a number; the result has its shape.
+        test_elements: the tensor among whose elements they are looked for, or a number.
         assume_unique: that no element occurs twice; ignored.
         invert: return which are not.
+
+    Raises:
+        TypeError: for two numbers.
+        RuntimeError: for bool and complex dtypes.
 
     Example::
 

@@ -183,13 +183,25 @@ def var(
 def std(
     input: Any, dim: Any = None, unbiased: Any = None, keepdim: bool = False, *, correction: Any = None, out: Any = None
 ) -> Any:
-    """The standard deviation: the root of `var`, with the same arguments. Its gradient is 0 where it is 0.
+    """The standard deviation: the root of `var`. Its gradient is 0 where it is 0.
+
+    Args:
+        dim: an int or a tuple of ints; None or () for all dimensions.
+        unbiased: the older form of `correction`: True for 1 (the default), False for 0.
+        keepdim: keep the dimensions reduced, with size 1.
+        correction: what is subtracted from the number of elements: 1 unless given.
+
+    Raises:
+        RuntimeError: for integers and bool.
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.std(torch.tensor([1.0, 3.0, 5.0]))
         tensor(2.)
+        >>> torch.std(torch.tensor([[1.0, 3.0], [2.0, 6.0]]), dim=1, correction=0)
+        tensor([1., 2.])
     """
     return _call(_std, "std", input, dim, unbiased, keepdim, correction, out)
 

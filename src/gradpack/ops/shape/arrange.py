@@ -29,6 +29,9 @@ METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
 def flip(input: Array, dims: Dim) -> Any:
     """Reverse the order along dimensions.
 
+    Args:
+        dims: the dimensions: an int, or several.
+
     Example::
 
         >>> import gradpack as torch
@@ -40,7 +43,19 @@ def flip(input: Array, dims: Dim) -> Any:
 
 
 def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
-    """Reverse the order along dimensions."""
+    """Reverse the order of the elements along dimensions. A copy, unlike a slice with a negative step in NumPy.
+
+    Args:
+        places: the dimensions: ints, or one sequence of them.
+        dims: the dimensions, by name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1, 2], [3, 4]]).flip(0, 1)
+        tensor([[4, 3],
+                [2, 1]])
+    """
     if not places and dims is None:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
     return flip(self, _ints(places) if dims is None else dims)
@@ -83,6 +98,10 @@ def flipud(input: Tensor) -> Tensor:
 def roll(input: Array, shifts: Sizes, dims: Dim = None) -> Any:
     """Shift elements along dimensions; elements shifted beyond the end re-enter at the beginning.
 
+    Args:
+        shifts: by how many places, to the right: an int, or one for each of `dims`.
+        dims: the dimensions; None for the flattened tensor.
+
     Example::
 
         >>> import gradpack as torch
@@ -112,7 +131,11 @@ def _negated(shifts: Any) -> Any:
 
 
 def rot90(input: Tensor, k: int = 1, dims: Any = (0, 1)) -> Tensor:
-    """Rotate by 90 degrees `k` times, from the first of `dims` towards the second.
+    """Rotate by 90 degrees in a plane, from the first of `dims` towards the second.
+
+    Args:
+        k: how many times; negative ones rotate the other way.
+        dims: the two dimensions of the plane.
 
     Example::
 
@@ -173,7 +196,23 @@ def _fold(g: Any, shape: tuple[int, ...], repeats: Any) -> Any:
 
 
 def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
-    """Repeat along each dimension: `x.repeat(2, 1)`."""
+    """Repeat along each dimension: a copy of the tensor, several times. `expand` repeats without copying.
+
+    Args:
+        times: how often, for each dimension: ints, or one sequence of them. More of them than there are dimensions add
+            dimensions in front.
+        repeats: the same, by name.
+
+    Raises:
+        RuntimeError: for fewer of them than there are dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]).repeat(2, 2)
+        tensor([[1, 2, 1, 2],
+                [1, 2, 1, 2]])
+    """
     if not times and repeats is None:
         raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
     return repeat(self, _ints(times if repeats is None else (repeats,)))
@@ -181,6 +220,9 @@ def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
 
 def tile(input: Tensor, dims: Any) -> Tensor:
     """Repeat along the last dimensions, as `numpy.tile` does.
+
+    Args:
+        dims: how often, for each of the last dimensions.
 
     Example::
 
@@ -193,7 +235,19 @@ def tile(input: Tensor, dims: Any) -> Tensor:
 
 
 def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
-    """Repeat along the last dimensions."""
+    """Repeat along the last dimensions, as `numpy.tile` does.
+
+    Args:
+        times: how often, for each of the last dimensions: ints, or one sequence of them.
+        dims: the same, by name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1], [2]]).tile(3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+    """
     return tile(self, _ints(times if dims is None else (dims,)))
 
 
@@ -202,13 +256,23 @@ def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
-    """Repeat each element, `repeats` times or as often as it says for each.
+    """Repeat each element, one copy after the other: `repeats` times, or as often as it says for each.
+
+    Args:
+        repeats: how often: an int, or a vector of ints with one for each element along `dim`. With nothing else given,
+            a vector of counts becomes the indices that it repeats.
+        dim: the dimension; None for the flattened tensor.
+        output_size: the size of the result along `dim`, if it is known: it is checked.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.repeat_interleave(torch.tensor([1, 2]), 2)
         tensor([1, 1, 2, 2])
+        >>> torch.repeat_interleave(torch.tensor([[1, 2], [3, 4]]), torch.tensor([1, 2]), dim=0)
+        tensor([[1, 2],
+                [3, 4],
+                [3, 4]])
     """
     from ..index.index_dim import index_select
 
@@ -245,7 +309,10 @@ def repeat_interleave(
             f"repeats must have the same size as input along dim, but got repeats.size(0) = {array.shape[0]} and "
             f"input.size({d}) = {size}"
         )
-    return index_select(input, d, beside(as_int64(np.repeat(np.arange(size), as_intp(array))), input))
+    places = as_int64(np.repeat(np.arange(size), as_intp(array)))
+    if output_size is not None and output_size != places.shape[0]:
+        raise RuntimeError(f"repeat_interleave: Invalid output_size, expected {places.shape[0]} but got {output_size}")
+    return index_select(input, d, beside(places, input))
 
 
 @linear(input=lambda g: g, node="CloneBackward0", data_movement=True)

@@ -30,12 +30,31 @@ def broadcast_to(input: Tensor, size: Any) -> Tensor:
 
 
 def _method_broadcast_to(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
-    """Broadcast to a shape without copying."""
+    """Broadcast to a shape without copying.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them.
+        size: the shape, by name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]).broadcast_to(2, 2)
+        tensor([[1, 2],
+                [1, 2]])
+    """
     return expand(self, _ints(sizes if size is None else (size,)))
 
 
 def broadcast_shapes(*shapes: Any) -> Any:
     """The shape that several shapes broadcast to.
+
+    Args:
+        shapes: sequences of ints, or ints for shapes of one dimension.
+
+    Raises:
+        RuntimeError: if they do not broadcast.
+        ValueError: for negative sizes.
 
     Example::
 

@@ -67,6 +67,11 @@ def as_strided_copy(
 ) -> Tensor:
     """Return a copy of the view that `as_strided` returns.
 
+    Args:
+        size: the shape.
+        stride: by dimension, how many elements of the storage lie between neighbours.
+        storage_offset: the position of the first element in the storage; None for that which `input` has.
+
     Example::
 
         >>> import gradpack as torch
@@ -91,6 +96,10 @@ def diagonal_copy(input: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1, 
 def expand_copy(input: Tensor, size: Any, *, implicit: bool = False, out: Any = None) -> Tensor:
     """Return a copy of the view that `expand` returns.
 
+    Args:
+        size: the shape, with as many dimensions as `input` has or more. -1 keeps the size of a dimension.
+        implicit: of no effect: for programs that say how the call came about.
+
     Example::
 
         >>> import gradpack as torch
@@ -103,6 +112,10 @@ def expand_copy(input: Tensor, size: Any, *, implicit: bool = False, out: Any = 
 
 def narrow_copy(input: Tensor, dim: int, start: int, length: int, *, out: Any = None) -> Tensor:
     """Return a copy of the view that `narrow` returns.
+
+    Args:
+        start: the first element; negative ones count from the end.
+        length: the number of elements.
 
     Example::
 
@@ -136,6 +149,10 @@ def permute_copy(input: Tensor, dims: Any, *, out: Any = None) -> Tensor:
 def select_copy(input: Tensor, dim: int, index: int, *, out: Any = None) -> Tensor:
     """Return a copy of the view that `select` returns.
 
+    Args:
+        dim: the dimension; negative ones count from the last.
+        index: an int; negative ones count from the end.
+
     Example::
 
         >>> import gradpack as torch
@@ -149,6 +166,12 @@ def slice_copy(
     input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1, *, out: Any = None
 ) -> Tensor:
     """`input[start:end:step]` along a dimension, as a copy.
+
+    Args:
+        dim: the dimension; negative ones count from the last.
+        start, end: the first index, and the one that is no longer part of it; None for the ends. Negative ones count
+            from the end.
+        step: the distance between two indices; positive.
 
     Raises:
         RuntimeError: for a step that is not positive.
@@ -243,6 +266,11 @@ def unbind_copy(input: Tensor, dim: int = 0, *, out: Any = None) -> Any:
 
 def unfold_copy(input: Tensor, dimension: int, size: int, step: int, *, out: Any = None) -> Tensor:
     """Return a copy of the view that `unfold` returns.
+
+    Args:
+        dimension: the dimension that the windows lie along.
+        size: the number of elements of a window.
+        step: the distance between the starts of two windows.
 
     Example::
 

@@ -114,6 +114,15 @@ def _indices(places: Callable[..., Any]) -> Any:
 def tril_indices(row: int, col: int, offset: int) -> Any:
     """Row and column numbers of the lower triangle of a `row` by `col` matrix, as a tensor of two rows.
 
+    Args:
+        row: the number of rows.
+        col: the number of columns.
+        dtype: int64 or int32.
+
+    Raises:
+        RuntimeError: for negative numbers.
+        NotImplementedError: for another dtype.
+
     Example::
 
         >>> import gradpack as torch
@@ -127,6 +136,15 @@ def tril_indices(row: int, col: int, offset: int) -> Any:
 @_indices
 def triu_indices(row: int, col: int, offset: int) -> Any:
     """Row and column numbers of the upper triangle of a `row` by `col` matrix, as a tensor of two rows.
+
+    Args:
+        row: the number of rows.
+        col: the number of columns.
+        dtype: int64 or int32.
+
+    Raises:
+        RuntimeError: for negative numbers.
+        NotImplementedError: for another dtype.
 
     Example::
 

@@ -101,6 +101,10 @@ def cat(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None)
 
     The result has the promoted dtype of all. Empty vectors are left out, as in torch.
 
+    Args:
+        tensors: the tensors, one or more.
+        dim: the dimension along which they are joined; negative ones count from the last.
+
     Raises:
         ValueError: for no tensors.
         RuntimeError: for tensors of no dimension, of different ranks or sizes.
@@ -148,6 +152,10 @@ def _stack(tensors: Array, dim: int = 0) -> Any:
 
 def stack(tensors: Any, dim: int = 0, *, axis: int | None = None, out: Any = None) -> Tensor:
     """Join tensors of one shape along a new dimension.
+
+    Args:
+        tensors: the tensors, one or more, of the same shape.
+        dim: where the new dimension is in the result: 0 for the first, -1 for the last.
 
     Raises:
         RuntimeError: for no tensors, or tensors of different shapes.

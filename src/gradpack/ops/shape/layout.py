@@ -92,6 +92,10 @@ def empty_permuted(
 ) -> Tensor:  # fmt: skip
     """A tensor of no particular values whose dimensions lie in memory in the order `physical_layout`.
 
+    Args:
+        size: the shape.
+        physical_layout: the dimensions from the outermost to the innermost in memory: (0, 2, 3, 1) for channels last.
+
     Raises:
         RuntimeError: unless that is a permutation of the dimensions.
 
@@ -100,6 +104,9 @@ def empty_permuted(
         >>> import gradpack as torch
         >>> torch.empty_permuted((2, 3), (1, 0)).stride()
         (1, 2)
+        >>> x = torch.empty_permuted((2, 3, 4, 5), (0, 2, 3, 1))
+        >>> x.is_contiguous(memory_format=torch.channels_last)
+        True
     """
     size, order = tuple(size), tuple(physical_layout)
     if len(size) != len(order):

@@ -1,4 +1,4 @@
-"""Arrays in the order of memory that a `memory_format` asks for."""
+"""Arrays in the order of memory that a `memory_format` asks for, and memory read as another dtype."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...base.errors import scalar_type
 from ...base.memory_formats import order_of
-from ...declare.batching.batch_tensor import BatchedData
+from ...core.tensor import Tensor, alias
+from ...declare.batching.batch_tensor import BatchedData, is_batched, of_all_examples
 from ...declare.batching.errors import NO_FORMAT
 from ..pointwise.blockwise import is_numpy
 
@@ -113,3 +115,35 @@ def as_beside(array: Any, other: Any, wanted: Any) -> Any:
 
 def is_kept(wanted: Any) -> bool:
     return getattr(wanted, "name", None) == "preserve_format"
+
+
+def reinterpreted(self: Tensor, d: Any) -> Tensor:
+    """The same bits as another dtype. Not differentiable, even where it is the same dtype, as in torch."""
+    spec = self._spec.backend.spec_for(d, self._spec.device)
+    if is_batched(self) and (self._shape or d.itemsize == self._spec.dtype.itemsize):
+        return of_all_examples(reinterpreted, self, d)
+    _check_sizes(self, self._spec.dtype, spec.dtype)
+    data = self._data.view(spec.native)
+    out: Tensor = alias(data, spec, tuple(data.shape))
+    out._counter = self._counter
+    return out
+
+
+def _check_sizes(tensor: Tensor, old: Any, new: Any) -> None:
+    """Raise if a view as a dtype of another itemsize does not fit the strides, sizes or offset."""
+    if old.itemsize == new.itemsize:
+        return
+    ratio = new.itemsize // old.itemsize  # 0 if the new elements are smaller
+    to = f"to view {scalar_type(old)} as {scalar_type(new)} (different element sizes)"
+    if not tensor.ndim:
+        raise RuntimeError(f"self.dim() cannot be 0 {to}")
+    strides = tensor.stride()
+    if strides[-1] != 1:
+        raise RuntimeError(f"self.stride(-1) must be 1 {to}, but got {strides[-1]}")
+    if not ratio:
+        return
+    found = {"self.size(-1)": tensor._shape[-1], "self.storage_offset()": tensor.storage_offset()}
+    found |= {f"self.stride({i})": s for i, s in enumerate(strides[:-1])}
+    for what, value in found.items():
+        if value % ratio:
+            raise RuntimeError(f"{what} must be divisible by {ratio} {to}, but got {value}")

@@ -153,7 +153,23 @@ def _method_resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: 
 
 
 def _method_resize_as_(self: Tensor, the_template: Tensor, *, memory_format: Any = None) -> Tensor:
-    """Resize to the shape of another tensor: see `resize_`."""
+    """Resize to the shape of another tensor, in place: see `resize_`.
+
+    Args:
+        the_template: the tensor whose shape is taken; its dtype does not matter.
+        memory_format: the order of the dimensions in memory: contiguous unless given; `torch.preserve_format` for that
+            of `the_template`.
+
+    Raises:
+        RuntimeError: if this tensor requires grad.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(6).resize_as_(torch.ones(2, 2))
+        tensor([[0, 1],
+                [2, 3]])
+    """
     order = order_of(memory_format, the_template.ndim)
     if memory_format is FORMATS["preserve_format"] and the_template.ndim > 1 and not the_template.is_contiguous():
         strides = the_template.stride()
@@ -167,6 +183,10 @@ def _method_set_(
     """Take over the storage, sizes and strides of another tensor; without one, become empty.
 
     `x.set_(tensor)`, `x.set_(tensor_or_storage, storage_offset, size, stride)`, `x.set_()`.
+
+    Args:
+        source: a tensor or a storage; None for nothing.
+        storage_offset, size, stride: how to read the storage.
     """
     if not isinstance(source, Tensor | UntypedStorage) and hasattr(source, "untyped"):
         source = source.untyped()
@@ -242,25 +262,85 @@ def _at(nested: Any, place: tuple[int, ...]) -> Any:
 
 
 def _method_apply_(self: Tensor, callable: Any) -> Tensor:
-    """Replace each element x by `callable(x)`, called with Python numbers. Slow."""
+    """Replace each element x by `callable(x)`, in place. Slow: it is called with Python numbers, one by one.
+
+    Args:
+        callable: a function of one number that returns a number.
+
+    Raises:
+        RuntimeError: if the tensor requires grad.
+        TypeError: for what cannot be called, or a result that does not fit the dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1.0, 4.0]).apply_(lambda x: x + 0.5)
+        tensor([1.5000, 4.5000])
+    """
     return _mapped("apply_", self, (), callable)
 
 
 def _method_map_(self: Tensor, tensor: Tensor, callable: Any) -> Tensor:
-    """Replace each element by `callable(element, other_element)`. Slow."""
+    """Replace each element by `callable(element, other)`, where `other` is that of `tensor`, in place. Slow.
+
+    Args:
+        tensor: of the same dtype, and of a shape that broadcasts to that of this tensor.
+        callable: a function of two numbers that returns a number.
+
+    Raises:
+        RuntimeError: if one of the tensors requires grad.
+        TypeError: for tensors of different dtypes, or a result that does not fit the dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([3, 1]).map_(torch.tensor([5, 6]), lambda a, b: a * 10 + b)
+        tensor([35, 16])
+    """
     return _mapped("map_", self, (tensor,), callable)
 
 
 def _method_map2_(self: Tensor, x: Tensor, y: Tensor, callable: Any) -> Tensor:
-    """Replace each element by `callable(element, x_element, y_element)`. Slow."""
+    """Replace each element by `callable(element, x_element, y_element)`, in place. Slow.
+
+    Args:
+        x: the tensor of the second argument: of the same dtype, and of a shape that broadcasts to that of this tensor.
+        y: the tensor of the third argument, likewise.
+        callable: a function of three numbers that returns a number.
+
+    Raises:
+        RuntimeError: if one of the tensors requires grad.
+        TypeError: for tensors of different dtypes, or a result that does not fit the dtype.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x, y = torch.tensor([5.0, 6.0]), torch.tensor([1.0, 2.0])
+        >>> torch.tensor([3.0, 1.0]).map2_(x, y, lambda a, b, c: a * b + c)
+        tensor([16.,  8.])
+    """
     return _mapped("map2_", self, (x, y), callable)
 
 
 def _method_fill_diagonal_(self: Tensor, fill_value: Any, wrap: bool = False) -> Tensor:
-    """Write a number on the main diagonal; with `wrap`, the diagonal starts again below in a tall matrix.
+    """Write a number on the main diagonal, in place.
+
+    Args:
+        fill_value: the number.
+        wrap: in a matrix with more rows than columns, start the diagonal again after each block of `columns + 1` rows.
 
     Raises:
         RuntimeError: for fewer than two dimensions, or more of different sizes.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(5, 2).fill_diagonal_(7, wrap=True)
+        tensor([[7., 0.],
+                [0., 7.],
+                [0., 0.],
+                [7., 0.],
+                [0., 7.]])
     """
     n = len(self._shape)
     if n < 2:

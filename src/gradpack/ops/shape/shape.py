@@ -11,16 +11,16 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import dtype as dtype_type
-from ...base.errors import dim_out_of_range, scalar_type
+from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Setting, Sizes
-from ...declare.batching.batch_tensor import is_batched, of_all_examples
+from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import linear
 from ..reduce.kernels import broadcast, reshaped
-from .memory_formats import laid_out, order_like
+from .memory_formats import laid_out, order_like, reinterpreted
 
 FUNCTIONS = "reshape squeeze unsqueeze flatten ravel unflatten clone detach"
-METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view view_as reshape_as expand_as clone"
+METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view clone"
 
 
 # The kind of operations that give a view of their input.
@@ -102,7 +102,10 @@ def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
 
 @linear(input=lambda g, input_shape: reshape(g, input_shape), view="maybe", data_movement=True, node="ViewBackward0")
 def reshape(input: Array, shape: Sizes) -> Any:
-    """The same elements in another shape; one size may be -1. A view where the strides allow.
+    """The same elements in another shape, in the same order. A view where the strides allow, else a copy.
+
+    Args:
+        shape: the shape; one size may be -1: it follows from the others.
 
     Raises:
         RuntimeError: if the number of elements differs.
@@ -118,18 +121,48 @@ def reshape(input: Array, shape: Sizes) -> Any:
 
 
 def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
-    """The same elements in another shape: `x.reshape(2, 3)` or `x.reshape((2, 3))`."""
+    """The same elements in another shape. A view where the strides allow, else a copy.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them, of which one may be -1.
+        shape: the shape, by name.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(4).reshape(2, -1)
+        tensor([[0, 1],
+                [2, 3]])
+    """
     return reshape(self, _ints(sizes if shape is None else (shape,)))
 
 
 def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
-    """A view of another shape, or of another dtype of the same bits.
+    """A view of another shape, or of another dtype of the same bits. It shares memory with this tensor.
+
+    Args:
+        shape: the shape: ints, or one sequence of them, of which one may be -1: it follows from the others. Or a dtype.
+        size: the shape, by name.
+        dtype: the dtype that the bits are read as. If its elements are larger or smaller, the last dimension shrinks or
+            grows.
 
     Raises:
-        RuntimeError: if the strides do not allow a view.
+        RuntimeError: if the number of elements differs, or the strides do not allow a view: `reshape` copies then.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.arange(6)
+        >>> y = x.view(2, -1)
+        >>> y[0, 0] = 9
+        >>> x, y
+        (tensor([9, 1, 2, 3, 4, 5]), tensor([[9, 1, 2],
+                [3, 4, 5]]))
+        >>> torch.tensor([1.0]).view(torch.int32)
+        tensor([1065353216], dtype=gradpack.int32)
     """
     if dtype is not None or (shape and isinstance(shape[0], dtype_type)):
-        return _reinterpret(self, dtype if dtype is not None else shape[0])
+        return reinterpreted(self, dtype if dtype is not None else shape[0])
     if size is not None or not _INTS.issuperset(map(type, shape)):
         shape = _ints(shape if size is None else (size,))
     sizes = infer(shape, self._shape)
@@ -146,50 +179,6 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
             f"{list(sizes)}. Use .reshape(...) instead."
         )
     return out
-
-
-def _reinterpret(self: Tensor, d: Any) -> Tensor:
-    """The same bits as another dtype. Not differentiable, even where it is the same dtype, as in torch."""
-    from ...core.tensor import alias
-
-    spec = self._spec.backend.spec_for(d, self._spec.device)
-    if is_batched(self) and (self._shape or d.itemsize == self._spec.dtype.itemsize):
-        return of_all_examples(_reinterpret, self, d)
-    _check_sizes(self, self._spec.dtype, spec.dtype)
-    data = self._data.view(spec.native)
-    out: Tensor = alias(data, spec, tuple(data.shape))
-    out._counter = self._counter
-    return out
-
-
-def _check_sizes(tensor: Tensor, old: Any, new: Any) -> None:
-    """Raise if a view as a dtype of another itemsize does not fit the strides, sizes or offset."""
-    if old.itemsize == new.itemsize:
-        return
-    ratio = new.itemsize // old.itemsize  # 0 if the new elements are smaller
-    to = f"to view {scalar_type(old)} as {scalar_type(new)} (different element sizes)"
-    if not tensor.ndim:
-        raise RuntimeError(f"self.dim() cannot be 0 {to}")
-    strides = tensor.stride()
-    if strides[-1] != 1:
-        raise RuntimeError(f"self.stride(-1) must be 1 {to}, but got {strides[-1]}")
-    if not ratio:
-        return
-    found = {"self.size(-1)": tensor._shape[-1], "self.storage_offset()": tensor.storage_offset()}
-    found |= {f"self.stride({i})": s for i, s in enumerate(strides[:-1])}
-    for what, value in found.items():
-        if value % ratio:
-            raise RuntimeError(f"{what} must be divisible by {ratio} {to}, but got {value}")
-
-
-def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
-    """View this tensor in the shape of `other`."""
-    return _method_view(self, *other._shape)
-
-
-def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """Reshape this tensor to the shape of `other`."""
-    return reshape(self, other._shape)
 
 
 @view_op(input=lambda g, input_shape: late.sum_to_size(g, input_shape))
@@ -230,13 +219,28 @@ def expand(input: Array, size: Sizes) -> Any:
 
 
 def _method_expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:
-    """Broadcast to a shape without copying; -1 keeps a size."""
+    """A view of this tensor broadcast to a shape: dimensions of size 1 repeat, without copying.
+
+    Elements of the result share memory: `clone` it before writing into it.
+
+    Args:
+        sizes: the shape: ints, or one sequence of them, with as many dimensions as the tensor has or more. -1 keeps the
+            size of a dimension.
+        size: the shape, by name.
+        implicit: of no effect: for programs that say how the call came about.
+
+    Raises:
+        RuntimeError: if a size differs from that of a dimension whose size is not 1, or there are fewer sizes than
+            dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([[1], [2]]).expand(-1, 3)
+        tensor([[1, 1, 1],
+                [2, 2, 2]])
+    """
     return expand(self, _ints(sizes if size is None else (size,)))
-
-
-def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """Expand this tensor to the shape of `other`."""
-    return expand(self, other._shape)
 
 
 def _overload_of_squeeze(node: Any) -> str:
@@ -252,13 +256,21 @@ def _overload_of_squeeze(node: Any) -> str:
     saved_as={"SqueezeBackward0": "self_sym_sizes=input.shape", "": "dim self_sym_sizes=input.shape"},
 )
 def squeeze(input: Array, dim: Dim = None) -> Any:
-    """Drop dimensions of size 1: all, or those in `dim`.
+    """A view without dimensions of size 1.
+
+    Args:
+        dim: the dimension, or dimensions, to drop if they have size 1; None for all.
+
+    Raises:
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.squeeze(torch.zeros(1, 2, 1)).shape
         gradpack.Size([2])
+        >>> torch.squeeze(torch.zeros(1, 2, 1), 0).shape
+        gradpack.Size([2, 1])
     """
     n = len(input.shape)
     dims = tuple(builtins.range(n)) if dim is None else wrap_dims((dim,) if hasattr(dim, "__index__") else dim, n)
@@ -267,26 +279,45 @@ def squeeze(input: Array, dim: Dim = None) -> Any:
 
 @view_op(input=lambda g, input_shape, dim: reshape(g, input_shape), axis=True, saved_as="dim")
 def unsqueeze(input: Array, dim: int) -> Any:
-    """Insert a dimension of size 1.
+    """A view with one more dimension, of size 1.
+
+    Args:
+        dim: where it is in the result: 0 for the first, -1 for the last.
+
+    Raises:
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.unsqueeze(torch.zeros(3), 0).shape
         gradpack.Size([1, 3])
+        >>> torch.unsqueeze(torch.tensor([1, 2]), -1)
+        tensor([[1],
+                [2]])
     """
     place = wrap_dim(dim, len(input.shape) + 1)
     return reshaped(input, (*input.shape[:place], 1, *input.shape[place:]))
 
 
 def flatten(input: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """Join a range of dimensions into one.
+    """Join a range of dimensions into one. A view where the strides allow, else a copy.
+
+    Args:
+        start_dim: the first dimension of the range.
+        end_dim: the last one, which is part of it.
+
+    Raises:
+        RuntimeError: if `start_dim` comes after `end_dim`.
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.flatten(torch.zeros(2, 3, 4), 1).shape
         gradpack.Size([2, 12])
+        >>> torch.flatten(torch.tensor([[1, 2], [3, 4]]))
+        tensor([1, 2, 3, 4])
     """
     n = input.ndim
     first, last = wrap_dim(start_dim, n), wrap_dim(end_dim, n)

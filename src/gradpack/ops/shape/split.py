@@ -171,7 +171,9 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Parts:
     """Split along a dimension into parts of one size, or of given sizes. Views, not to be modified under grad mode.
 
     Args:
+        tensor: the tensor.
         split_size_or_sections: the size of each part (the last may be smaller), or a list of sizes.
+        dim: the dimension; negative ones count from the last.
 
     Raises:
         RuntimeError: for sizes that are negative or do not sum up.
@@ -181,6 +183,8 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Parts:
         >>> import gradpack as torch
         >>> torch.split(torch.arange(5), [1, 4])
         (tensor([0]), tensor([1, 2, 3, 4]))
+        >>> torch.split(torch.arange(5), 2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     if isinstance(split_size_or_sections, list | tuple):
         return split_with_sizes(tensor, split_size_or_sections, dim)
@@ -193,7 +197,18 @@ def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Parts:
 
 
 def _method_split(self: Tensor, split_size: Any, dim: int = 0) -> Parts:
-    """Parts along a dimension: of one size, or of given sizes."""
+    """Parts along a dimension: of one size, or of given sizes. Views: see `gradpack.split`.
+
+    Args:
+        split_size: the size of each part (the last may be smaller), or a list of sizes.
+        dim: the dimension; negative ones count from the last.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(5).split(2)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
+    """
     return split(self, split_size, dim)
 
 
@@ -213,7 +228,13 @@ def split_with_sizes(input: Tensor, split_sizes: Any, dim: int = 0) -> Parts:
 
 
 def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
-    """At most `chunks` parts of equal size along a dimension, the last one smaller. Views.
+    """Split along a dimension into at most `chunks` parts of equal size, of which the last may be smaller. Views.
+
+    There may be fewer: `tensor_split` gives just as many.
+
+    Args:
+        chunks: the number of parts.
+        dim: the dimension; negative ones count from the last.
 
     Raises:
         RuntimeError: unless `chunks` is positive.
@@ -223,6 +244,8 @@ def chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
         >>> import gradpack as torch
         >>> torch.chunk(torch.arange(5), 2)
         (tensor([0, 1, 2]), tensor([3, 4]))
+        >>> torch.chunk(torch.arange(5), 4)
+        (tensor([0, 1]), tensor([2, 3]), tensor([4]))
     """
     if not input._shape:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
@@ -239,11 +262,23 @@ def tensor_split(
 ) -> Parts:  # fmt: skip
     """Split along a dimension into a number of parts whose sizes differ by at most 1, or at given indices. Views.
 
+    Args:
+        indices_or_sections: the number of parts; or the indices at which they begin, as a sequence. Either as a tensor
+            of int64, too.
+        indices: the indices, by name.
+        sections: the number of parts, by name.
+        tensor_indices_or_sections: either, as a tensor, by name.
+
+    Raises:
+        RuntimeError: for a number of parts that is not positive, or a tensor of another dtype.
+
     Example::
 
         >>> import gradpack as torch
         >>> torch.tensor_split(torch.arange(5), 2)
         (tensor([0, 1, 2]), tensor([3, 4]))
+        >>> torch.tensor_split(torch.arange(5), (1, 3))
+        (tensor([0]), tensor([1, 2]), tensor([3, 4]))
     """
     if not input._shape:
         raise RuntimeError("tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims")

@@ -15,14 +15,19 @@ from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import batched, is_batched
 from ...declare.decorators import linear
 from .memory_formats import is_laid_out, laid_out
-from .shape import view_op, wrap_dim
+from .shape import _method_view, expand, reshape, view_op, wrap_dim
 
 FUNCTIONS = "as_strided"
-METHODS = "as_strided contiguous unfold"
+METHODS = "as_strided contiguous unfold view_as reshape_as expand_as"
 
 
 def as_strided(input: Tensor, size: Any, stride: Any, storage_offset: int | None = None) -> Tensor:
     """A view with sizes, strides and offset given in elements of the storage.
+
+    Args:
+        size: the shape.
+        stride: by dimension, how many elements of the storage lie between neighbours.
+        storage_offset: the position of the first element in the storage; None for that which `input` has.
 
     Raises:
         RuntimeError: if that leaves the storage.
@@ -137,8 +142,18 @@ def _part_spread(input: Array, at: Setting) -> Any:
 def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
     """The tensor itself if it is row-major without gaps (or in another memory format), else a copy that is.
 
+    Args:
+        memory_format: the order of the dimensions in memory: `torch.contiguous_format` unless given.
+
     Raises:
         RuntimeError: for a format of another number of dimensions.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> x = torch.zeros(2, 3).T
+        >>> x.stride(), x.contiguous().stride()
+        ((1, 3), (2, 1))
     """
     if memory_format is None:
         return self if self._data.flags.c_contiguous else _contiguous(self)
@@ -153,17 +168,65 @@ def _contiguous(input: Array, memory_format: Setting = None) -> Any:
     return np.array(input, order="C") if memory_format is None else laid_out(input, memory_format)
 
 
-@view_op(input=lambda g, input_shape, dimension, size, step: _unfold_backward(g, input_shape, dimension, size, step))
-def unfold(input: Array, dimension: int, size: int, step: int) -> Any:
-    """All windows of `size` along a dimension, `step` apart, as a last dimension. A view.
+def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
+    """View this tensor in the shape of `other`.
+
+    Args:
+        other: the tensor whose shape is taken.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.arange(4).unfold(0, 2, 1)
+        >>> torch.arange(4).view_as(torch.zeros(2, 2))
         tensor([[0, 1],
-                [1, 2],
                 [2, 3]])
+    """
+    return _method_view(self, *other._shape)
+
+
+def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """Reshape this tensor to the shape of `other`.
+
+    Args:
+        other: the tensor whose shape is taken.
+    """
+    return reshape(self, other._shape)
+
+
+def _method_expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """Expand this tensor to the shape of `other`.
+
+    Args:
+        other: the tensor whose shape is taken.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([1, 2]).expand_as(torch.zeros(2, 2))
+        tensor([[1, 2],
+                [1, 2]])
+    """
+    return expand(self, other._shape)
+
+
+@view_op(input=lambda g, input_shape, dimension, size, step: _unfold_backward(g, input_shape, dimension, size, step))
+def unfold(input: Array, dimension: int, size: int, step: int) -> Any:
+    """All windows of `size` along a dimension, `step` apart, as a last dimension. A view.
+
+    Args:
+        dimension: the dimension that the windows lie along.
+        size: the number of elements of a window.
+        step: the distance between the starts of two windows.
+
+    Raises:
+        RuntimeError: if a window is larger than the dimension, `size` negative, or `step` not positive.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.arange(5).unfold(0, 3, 2)
+        tensor([[0, 1, 2],
+                [2, 3, 4]])
     """
     d = wrap_dim(dimension, len(input.shape))
     length = input.shape[d] if len(input.shape) else 1

@@ -20,7 +20,14 @@ METHODS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
 
 @view_op(input=lambda g, dims: permute(g, _inverse(dims)))
 def permute(input: Array, dims: Dim) -> Any:
-    """Reorder the dimensions.
+    """A view with the dimensions in another order.
+
+    Args:
+        dims: for each dimension of the result, which one of `input` it is.
+
+    Raises:
+        RuntimeError: unless each dimension is named once.
+        IndexError: for a dimension out of range.
 
     Example::
 
@@ -46,19 +53,41 @@ def _inverse(dims: Any) -> tuple[int, ...]:
 
 
 def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
-    """Reorder the dimensions: `x.permute(1, 0)` or `x.permute((1, 0))`."""
+    """A view with the dimensions in another order: `x.permute(1, 0)` or `x.permute((1, 0))`.
+
+    Args:
+        order: for each dimension of the result, which one of this tensor it is: ints, or one sequence of them.
+        dims: the same, by name.
+
+    Raises:
+        RuntimeError: unless each dimension is named once.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.zeros(2, 3, 5).permute(2, 0, 1).shape
+        gradpack.Size([5, 2, 3])
+    """
     return permute(self, _ints(order if dims is None else (dims,)))
 
 
 @view_op(input=lambda g, dim0, dim1: transpose(g, dim0, dim1))
 def transpose(input: Array, dim0: int, dim1: int) -> Any:
-    """Exchange two dimensions.
+    """A view with two dimensions exchanged.
+
+    Args:
+        dim0, dim1: the dimensions; negative ones count from the last.
+
+    Raises:
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
-        >>> torch.transpose(torch.zeros(2, 3), 0, 1).shape
-        gradpack.Size([3, 2])
+        >>> torch.transpose(torch.tensor([[1, 2, 3], [4, 5, 6]]), 0, 1)
+        tensor([[1, 4],
+                [2, 5],
+                [3, 6]])
     """
     n = len(input.shape)
     a, b = wrap_dim(dim0, n), wrap_dim(dim1, n)
@@ -102,13 +131,23 @@ def _last_two(name: str, input: Tensor) -> Tensor:
 
 
 def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
-    """Move dimensions to other places.
+    """A view with some dimensions at other places; the others keep their order.
+
+    Args:
+        source: the dimensions that move: an int, or several.
+        destination: the place of each in the result: as many.
+
+    Raises:
+        RuntimeError: for different numbers of them, or one that occurs twice.
+        IndexError: for a dimension out of range.
 
     Example::
 
         >>> import gradpack as torch
         >>> torch.movedim(torch.zeros(2, 3, 4), 0, -1).shape
         gradpack.Size([3, 4, 2])
+        >>> torch.movedim(torch.zeros(2, 3, 4), (0, 1), (1, 2)).shape
+        gradpack.Size([4, 2, 3])
     """
     n = input.ndim
     given = [[dims] if isinstance(dims, int) else list(dims) for dims in (source, destination)]
@@ -176,6 +215,10 @@ moveaxis = movedim
 
 def swapaxes(input: Any, axis0: int, axis1: int) -> Any:
     """`transpose`, by NumPy's name.
+
+    Args:
+        axis0: the first dimension.
+        axis1: the second dimension.
 
     Example::
 

@@ -120,13 +120,15 @@ def _to_layout(self: Tensor, name: str, sparse_dim: int | None) -> Tensor:
             )
         return self
     count = self.ndim if sparse_dim is None else sparse_dim
-    if not 0 <= count <= self.ndim:
-        raise RuntimeError(
-            f"dense_to_sparse: sparse_dim argument must be in [0,{self.ndim}] range, but {count} is given"
-        )
+    _check_count("sparse_dim", count, self.ndim)
     if not count and self.ndim:
         raise RuntimeError("dense_to_sparse: sparse_dim argument must be in >0 when self.dim()>0")
     return _to_sparse(self, count)
+
+
+def _check_count(name: str, count: int, most: int) -> None:
+    if not 0 <= count <= most:
+        raise RuntimeError(f"dense_to_sparse: {name} argument must be in [0,{most}] range, but {count} is given")
 
 
 def to_sparse(
@@ -135,7 +137,14 @@ def to_sparse(
     """This tensor as a sparse one, in coordinate form: the only layout there is.
 
     Args:
-        sparse_dim: how many dimensions, from the first, are sparse; None for all.
+        sparse_dim: how many dimensions, from the first, are sparse; None for all. Those after them are dense.
+        layout: `torch.sparse_coo`, or None for it; `torch.strided` returns a dense tensor as it is.
+        blocksize: None: layouts of blocks are not supported.
+        dense_dim: how many dimensions, at the end, are dense: instead of `sparse_dim`.
+
+    Raises:
+        RuntimeError: for another layout, a number of dimensions out of range, or a block size.
+        TypeError: for both `sparse_dim` and `dense_dim`.
 
     Example::
 
@@ -145,11 +154,27 @@ def to_sparse(
                                [0, 1]]),
                values=tensor([1., 1.]),
                size=(2, 2), nnz=2, layout=gradpack.sparse_coo)
+        >>> torch.eye(2).to_sparse(dense_dim=1).values()
+        tensor([[1., 0.],
+                [0., 1.]])
     """
     if layout is not None and layout is not sparse_coo:
+        if layout is strided and self._spec.layout is strided:
+            return self
         raise RuntimeError(f"to_sparse(): layout {layout!r} is not supported, only sparse_coo is")
-    if blocksize is not None or dense_dim is not None:
-        raise RuntimeError("to_sparse(): blocksize and dense_dim are for other layouts than sparse_coo")
+    if blocksize is not None:
+        raise RuntimeError("to_sparse(): blocksize is for layouts of blocks, and the layout is sparse_coo")
+    if dense_dim is not None:
+        if sparse_dim is not None:
+            raise TypeError("to_sparse(): got both sparse_dim and dense_dim: one of them says the other")
+        if self._spec.layout is not strided:
+            raise RuntimeError(
+                "to_sparse: conversion from Sparse to Sparse with dense_dim argument given is not supported"
+            )
+        _check_count("dense_dim", dense_dim, self.ndim)
+        if dense_dim == self.ndim > 0:
+            raise RuntimeError("dense_to_sparse: dense_dim argument must be !=self.dim() when self.dim()>0")
+        sparse_dim = self.ndim - dense_dim
     return _to_layout(self, "to_sparse", sparse_dim)
 
 
@@ -162,7 +187,14 @@ def to_dense(self: Tensor, dtype: Any = None, *, masked_grad: bool | None = None
     """This tensor with all of its zeros; a dense one as it is.
 
     Args:
+        dtype: None, for a sparse tensor.
         masked_grad: whether gradients arrive only where there are entries (the default), or everywhere.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.sparse_coo_tensor([[0, 1]], [3.0, 4.0], (3,)).to_dense()
+        tensor([3., 4., 0.])
     """
     if self._spec.layout is strided:
         return self if dtype is None else self.to(dtype)
@@ -213,6 +245,12 @@ def values(self: Tensor) -> Tensor:
 
     Raises:
         RuntimeError: for a tensor that is not coalesced, or not sparse.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.tensor([0.0, 5.0]).to_sparse().values()
+        tensor([5.])
     """
     _refuse_strided("values", self, "sparse tensor layout")
     _refuse_uncoalesced("values", self)
@@ -275,19 +313,58 @@ def sparse_mask(self: Tensor, mask: Tensor) -> Tensor:
     return (_masked_like if self._spec.layout is not strided else _sparse_mask)(self, mask)
 
 
+def _check_growth(old: tuple[int, ...], old_sparse: int, new: tuple[int, ...], sparse: int) -> None:
+    """Raise if a tensor with entries would have fewer dimensions, or smaller ones."""
+    for kind, before, after in (("sparse", old_sparse, sparse), ("dense", len(old) - old_sparse, len(new) - sparse)):
+        if before != after:
+            raise RuntimeError(
+                f"changing the number of {kind} dimensions (from {before} to {after}) on a non-empty sparse tensor is "
+                "not supported: make a sparse tensor of this shape, or clear this one with sparse_resize_and_clear_()"
+            )
+    for kind, part in (("sparse", slice(sparse)), ("dense", slice(sparse, None))):
+        if any(b > a for b, a in zip(old[part], new[part], strict=True)):
+            raise RuntimeError(
+                f"shrinking the size of {kind} dimensions (from {list(old[part])} to {list(new[part])}) on a non-empty "
+                "sparse tensor is not supported: make a sparse tensor of this shape, or clear this one with "
+                "sparse_resize_and_clear_()"
+            )
+
+
 def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
-    """Give a sparse tensor another shape, with room for the same entries."""
+    """Give a sparse tensor another shape, with the same entries, in place.
+
+    The values of entries get zeros where dense dimensions grow.
+
+    Args:
+        size: the new shape.
+        sparse_dim: how many of the dimensions, from the first, are sparse.
+        dense_dim: how many, after those, are dense: their elements are parts of the values.
+
+    Raises:
+        RuntimeError: unless `sparse_dim + dense_dim` is the number of dimensions; for a tensor with entries, if one of
+            the two changes or a dimension shrinks.
+        NotImplementedError: for a dense tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> s = torch.sparse_coo_tensor([[0, 1]], [3.0, 4.0], (2,))
+        >>> s.sparse_resize_((4,), 1, 0).to_dense()
+        tensor([3., 4., 0., 0.])
+    """
     data = _only_sparse("sparse_resize_", self)
     shape = tuple(size)
-    if sparse_dim + dense_dim != len(shape):
+    if min(sparse_dim, dense_dim) < 0 or sparse_dim + dense_dim != len(shape):
         raise RuntimeError(
             f"'len(size) == sparse_dim + dense_dim' is not satisfied: len(size) = {len(shape)}, sparse_dim = "
             f"{sparse_dim}, dense_dim = {dense_dim}"
         )
-    shrunk = sparse_dim != data.sparse_dim or any(new < old for new, old in zip(shape, data.shape, strict=True))
-    if data.nnz and shrunk:
-        raise RuntimeError("shrinking the size of dimensions of a non-empty sparse tensor is not supported")
-    if not data.nnz:
+    if data.nnz:
+        _check_growth(data.shape, data.sparse_dim, shape, sparse_dim)
+        room = np.zeros((data.nnz, *shape[sparse_dim:]), data.dtype)
+        room[tuple(map(slice, data.values.shape))] = data.values
+        data.values = room
+    else:
         data.indices = np.zeros((sparse_dim, 0), np.int64)
         data.values = np.zeros((0, *shape[sparse_dim:]), data.dtype)
     data.shape = self._shape = shape
@@ -296,7 +373,24 @@ def sparse_resize_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> 
 
 
 def sparse_resize_and_clear_(self: Tensor, size: Any, sparse_dim: int, dense_dim: int) -> Tensor:
-    """Give a sparse tensor another shape, without entries."""
+    """Give a sparse tensor another shape and take all entries away, in place.
+
+    Args:
+        size: the new shape.
+        sparse_dim: how many of the dimensions, from the first, are sparse.
+        dense_dim: how many, after those, are dense.
+
+    Raises:
+        RuntimeError: unless `sparse_dim + dense_dim` is the number of dimensions.
+        NotImplementedError: for a dense tensor.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> s = torch.eye(2).to_sparse()
+        >>> s.sparse_resize_and_clear_((3, 4), 1, 1)._nnz(), s.shape, s.dense_dim()
+        (0, gradpack.Size([3, 4]), 1)
+    """
     data = _only_sparse("sparse_resize_and_clear_", self)
     data.indices = data.indices[:, :0]
     return sparse_resize_(self, size, sparse_dim, dense_dim)

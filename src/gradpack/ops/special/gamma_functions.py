@@ -112,6 +112,9 @@ def mvlgamma(input: Array, p: int) -> Any:
 
     `p * (p - 1) / 4 * log(pi)` plus the sum of `lgamma(input - i / 2)` for i from 0 to p - 1.
 
+    Args:
+        p: the number of variables.
+
     Raises:
         RuntimeError: for a `p` below 1.
 
@@ -202,6 +205,9 @@ def _digamma(x: Any) -> Any:
 def polygamma(n: int, input: Array) -> Any:
     """The n-th derivative of `digamma`. Needs SciPy (the extra `special`).
 
+    Args:
+        n: the order of the derivative: 0 for `digamma` itself.
+
     Raises:
         RuntimeError: for a negative `n`.
 
@@ -241,5 +247,9 @@ def _method_polygamma_(self: Tensor, n: int) -> Tensor:
 
 
 def _method_polygamma(self: Tensor, n: int) -> Tensor:
-    """The n-th derivative of `digamma` at the elements of this tensor."""
+    """The n-th derivative of `digamma` at the elements of this tensor.
+
+    Args:
+        n: the order of the derivative: 0 for `digamma` itself.
+    """
     return polygamma(n, self)

@@ -1,4 +1,4 @@
-"""What loops need beside Numba's Python: numbers and arrays at addresses, shared counters, calls by address."""
+"""Functions that loops call: numbers and arrays at addresses, counters that threads share, calls by address."""
 
 from __future__ import annotations
 
