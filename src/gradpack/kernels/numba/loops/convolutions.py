@@ -194,8 +194,9 @@ def convolve_back(
         stop = min(start + some, x.shape[0])
         if stop - start < some:
             spread[:] = 0  # what is behind the last one counts, too
-        lay(x[start:stop], steps, before, size, laid)
-        lay(y[start:stop], ones, none, size, spread)
+        for is_x in (True, False):  # one call, as the compiler puts all of it in the place of each
+            some_images, into = (x, laid) if is_x else (y, spread)
+            lay(some_images[start:stop], steps if is_x else ones, before if is_x else none, size, into)
         given[:, :per] = spread.reshape(groups, per, wide)
         places = (stop - start) * size[0] * size[1] * size[2]
         many = (places + tiles.LANES - 1) // tiles.LANES * tiles.LANES

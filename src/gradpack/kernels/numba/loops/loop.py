@@ -19,12 +19,14 @@ _TEXTS = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glo
 STATE = sha1(_TEXTS, usedforsecurity=False).hexdigest()[:12]
 
 
-def compiled(function: Function, fastmath: Any) -> Function:
-    made: Function = njit(nogil=True, error_model="numpy", fastmath=fastmath)(function)
+def compiled(function: Function, fastmath: Any, **options: Any) -> Function:
+    made: Function = njit(nogil=True, error_model="numpy", fastmath=fastmath, **options)(function)
     keep(made, STATE)
     return made
 
 
+# What is called by its address only: without the code by which Python would call it.
+by_address = partial(compiled, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 # A loop over elements. A product and the sum after it may be rounded once, which only makes it more precise.
 loop = partial(compiled, fastmath={"contract"})
 # A loop that rounds after each operation, as passes of NumPy do: its results have the same bits.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from .loop import loop, summing
+from .loop import by_address, loop, summing
 from .native import GEMMS, address_of, data_of, memory_at, read
 
 # What a block holds: addresses (of BLAS's function, and of the arrays' objects), how the matrices lie, and the batch.
@@ -60,7 +60,7 @@ def _of(wide: bool, char: str) -> Any:
                         out[i, j] += plus[j]
 
     product.__name__ = product.__qualname__ = f"product_{char}_{'64' if wide else '32'}"
-    return address_of(loop(product))
+    return address_of(by_address(product, {"contract"}))
 
 
 def product_of(wide: bool, char: str) -> int:

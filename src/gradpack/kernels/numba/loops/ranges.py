@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numba import carray, njit
 
-from .loop import compiled
+from .loop import by_address
 from .native import address_of, data_of, memory_at, number_at, read
 
 _NAMES: dict[str, Any] = {
@@ -44,7 +44,7 @@ def function_of(called: Any, kinds: Kinds) -> int:
     } | _NAMES
     names |= {f"type_{c}".replace("?", "t"): np.dtype(c).type for _, _, c in kinds if c}
     exec(compile(text, __file__, "exec"), names)
-    return address_of(compiled(names[name], options))
+    return address_of(by_address(names[name], options))
 
 
 def _argument(kind: str, ndim: int, char: str, at: int) -> tuple[str, int]:
