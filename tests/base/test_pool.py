@@ -307,6 +307,35 @@ def test_an_interrupt_leaves_compiled_work_ended(counting, team):
     assert (counted(64, 3) == 1).all()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_compiled_work_in_the_child_of_a_fork():
+    pytest.importorskip("numba")
+    program = """
+import os
+import numpy as np
+import gradpack as torch
+from gradpack.base import pool
+torch.set_num_threads(3)
+def step():
+    x = torch.tensor(np.linspace(-1, 1, 1024 * 512, dtype="f").reshape(1024, 512), requires_grad=True)
+    y = torch.tanh(x @ torch.ones(512, 512) * 0.01)
+    (y * y).sum().backward()
+    return x.grad.numpy().tobytes()
+step()
+wanted = step()
+assert pool.teams and len(pool._pool.wake) == 2
+for _ in range(5):
+    child = os.fork()
+    if not child:
+        os._exit(0 if step() == wanted and len(pool._pool.wake) == 2 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    assert step() == wanted
+print("both")
+"""
+    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=False, capture_output=True, text=True)
+    assert run.stdout == "both\n", run.stderr
+
+
 def test_no_more_threads_than_can_be_started(monkeypatch):
     monkeypatch.setattr(pool, "_pool", pool._Pool())
     monkeypatch.setattr(threads, "started", lambda thread: False)

@@ -42,6 +42,7 @@ class Team(NamedTuple):
 teams: list[Team] = []  # one, or none
 loaders: list[Callable[[], Team]] = []  # return it, when the first work is split
 _PATIENCE = 2000  # microseconds, for which a thread waits for the next work before it sleeps
+_SPIN = 200  # for which the thread that brings work waits for the others before it lets others run
 _HANDOVER = 8  # microseconds, after which the thread that brings work has begun with it, and has released the lock
 _CELLS = 16  # numbers of one thread: whether it runs Python's work, and in another line the work that it has seen last
 _SEEN = 8
@@ -177,7 +178,7 @@ class _Pool:
         for lock, own in zip(self.running, self.own, strict=True):
             if lock.locked():
                 for team in teams:
-                    team.wait(own.buffer_info()[0], 0, _PATIENCE * team.rounds)
+                    team.wait(own.buffer_info()[0], 0, _SPIN * team.rounds)
                 with lock:
                     pass
         self.jobs.clear()
@@ -197,8 +198,8 @@ class _Pool:
             failed.append(error)
         while self.jobs.get("now") is work:
             try:  # the arrays must stay until no thread uses them
-                while not team.wait(address + team.active, 0, _PATIENCE * team.rounds):
-                    sleep(0)
+                while not team.wait(address + team.active, 0, _SPIN * team.rounds):
+                    sleep(0)  # where another program has the core of one of the threads
                 self.jobs.clear()
             except BaseException as error:
                 failed.append(error)

@@ -13,6 +13,7 @@ from numba.extending import intrinsic
 from .loop import inlined
 
 _I8, _I32, _I64, _F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_HEAD = object.__basicsize__
 _PAUSES = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}
 
 
@@ -100,7 +101,7 @@ def call(typing: Any, function: Any, block: Any, low: Any, high: Any) -> Any:
 @inlined
 def data_of(array: int) -> int:
     """The address of the numbers of an array of NumPy's, from the address of the object: `id(array)` in CPython."""
-    return read(array + 16)
+    return read(array + _HEAD)  # the first field of an array, behind those that every object has
 
 
 def address_of(function: Any) -> int:
