@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial, update_wrapper
 from types import FunctionType
 from typing import Any
@@ -56,7 +56,7 @@ class Compiled:
     def reset(self) -> None:
         """Drop all programs."""
         self.kept, self.calls, self.stopped, self.misses = [], 0, None, []
-        self._turns: list[Callable[[tuple[Any, ...]], Any]] = []
+        self._turns = []
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)
@@ -137,10 +137,10 @@ class Compiled:
             turn.bind(kept, partial(self._around, kept) if kept.undo or kept.draws else None, self._missed)
             self._turns = [each.turn.call for each in self.kept if each.turn.is_bound() and each.turn.call is not None]
         elif turn.call is not None:
-            turn.call.__globals__["unchanged"] = kept.walk.check()  # type: ignore[attr-defined]
+            turn.call.__globals__["unchanged"] = kept.walk.check()
         return turn.run(inputs)
 
-    def _around(self, kept: Kept, program: Any, arrays: list[Any], inputs: Sequence[Tensor]) -> Any:
+    def _around(self, kept: Kept, program: Any, arrays: list[Any], inputs: list[Tensor]) -> Any:
         """Return the outputs of a program; nothing has changed if a guard failed."""
         before = [(a, a.copy()) for a in (kept.sources[i].now(inputs)._data for i in kept.undo)]
         state = default_generator.get_state() if kept.draws else None
@@ -224,8 +224,8 @@ class Compiled:
                 raise
             undo.restore()
             result = self.function(*args, **kwargs)
-            reason = f"{type(error).__name__}: {error}"
-            self._stop(f"it raised an exception while it was recorded, and not afterwards: {reason}")
+            what = f"{type(error).__name__}: {error}"
+            self._stop(f"it raised an exception while it was recorded, and not afterwards: {what}")
             return result
         kept = session.kept(result, leaves, tree, context)
         if kept is None:

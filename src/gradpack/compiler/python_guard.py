@@ -143,13 +143,14 @@ def _has_equals(value: Any) -> bool:
         return True
     if issubclass(kind, Tensor):
         return math.prod(value._shape) < 2  # the comparison of others is no truth value, which raises an error
-    return kind not in PLAIN and kind.__eq__ is not object.__eq__
+    equals: Any = kind.__eq__
+    return kind not in PLAIN and equals is not object.__eq__
 
 
 def _of_one(each: Snapshot, i: int, names: dict[str, Any]) -> str:
     """Return the test of a snapshot that is no container."""
     values: Any = each.values
-    key = getattr(values, "args", (None, None))[-1]
+    key: Any = getattr(values, "args", (None, None))[-1]
     if getattr(values, "func", None) is member and each.held:
         names[f"h{i}"], names[f"e{i}"] = values.args[0].get, each.held[0]
         return f"h{i}({key!r}) is e{i}"
