@@ -23,7 +23,7 @@ from .session import Session
 from .turn import MISSED, context, plain_tree, same_leaf
 from .undo import Undo
 
-LIMIT = 8  # programs of one function
+LIMIT = 8  # programs of one function, if `compile` is not told otherwise
 ALL: WeakSet[Compiled] = WeakSet()
 
 
@@ -44,6 +44,7 @@ class Compiled:
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         self.function, self.fullgraph = function, fullgraph
+        self.limit = LIMIT
         self.kept: list[Kept] = []
         self.calls = 0
         self.stopped: str | None = None  # why no more programs are made
@@ -65,7 +66,7 @@ class Compiled:
         """Copies and pickles have no programs; those of a function are the function's name."""
         if isinstance(self.function, FunctionType):
             return self.function.__qualname__
-        return type(self), (self.function, self.fullgraph, *self.extra)
+        return type(self), (self.function, self.fullgraph, *self.extra), {"limit": self.limit}
 
     # -- calls --
 
@@ -99,8 +100,8 @@ class Compiled:
             self.calls += 1
             if self.stopped is not None or self.calls == 1:
                 return self.function(*args, **kwargs)
-            if len(self.kept) >= LIMIT:
-                self._stop(f"{LIMIT} programs were made, and none fits: {self._last_miss()}")
+            if len(self.kept) >= self.limit:
+                self._refuse(f"{self.limit} programs were made, and none fits: {self._last_miss()}")
                 return self.function(*args, **kwargs)
             return self._record(args, kwargs, leaves, tree, inputs, now)
 
