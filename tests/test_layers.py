@@ -68,12 +68,14 @@ ALLOWED = {
 # Who may name NumPy besides backends and operations. Elsewhere arrays are whatever the backend says.
 NUMPY = {
     "base/blas": "finds the BLAS library that NumPy is linked with",
+    "compiler/blas_sums": "puts calls of NumPy's functions in the place of others",
     "compiler/buffers": "asks for the ufuncs that take an array for their result",
     "compiler/compiled": "compares what programs and functions return",
     "compiler/emit": "programs are calls of NumPy's functions",
     "compiler/facts": "compares the arrays of tensors with NumPy's type",
     "compiler/fusion": "joins calls of NumPy's functions",
     "compiler/graphs": "gives programs arrays of gradients",
+    "compiler/python_state": "compares the numbers of arrays that are in reach",
     "compiler/lowering": "compares what bodies and their calls of NumPy's functions return",
     "compiler/recording": "records calls of NumPy's functions",
     "compiler/recording_backend": "records calls of NumPy's functions",

@@ -572,3 +572,27 @@ def test_second_derivatives_and_functional():
     for i in range(5):
         same(j(numbers(3, seed=i)), torch.diag(2 * numbers(3, seed=i)))
     assert len(g.kept) == len(j.kept) == 1
+
+
+def test_the_limit_of_programs_is_an_argument():
+    def f(x, k):
+        return x * k
+
+    one = compiled(f, recompile_limit=1)
+    x = torch.ones(2)
+    for _ in range(3):
+        one(x, 2.0)
+    with pytest.warns(UserWarning, match="1 programs were made"):
+        assert one(x, 3.0).tolist() == [3, 3]
+    assert len(one.kept) == 1 and one(x, 2.0).tolist() == [2, 2]
+    whole = torch.compile(recompile_limit=1, fullgraph=True)(f)
+    for _ in range(3):
+        whole(x, 2.0)
+    with pytest.raises(Unsupported, match="1 programs were made"):
+        whole(x, 3.0)
+
+
+@pytest.mark.parametrize("options", [{"mode": "fast"}, {"mode": "default", "options": {"a": 1}}, {"backend": "none"}])
+def test_wrong_arguments_are_errors(options):
+    with pytest.raises(RuntimeError):
+        torch.compile(lambda x: x, **options)

@@ -12,6 +12,7 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 _BACKENDS = ("numpy", "inductor", "jax", "eager", "aot_eager")
+_MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 
 
 def compile(
@@ -19,10 +20,14 @@ def compile(
     *,
     fullgraph: bool = False,
     dynamic: bool | None = None,
-    backend: str | Callable[..., Any] = "numpy",
+    backend: str | Callable[..., Any] | None = None,
     mode: str | None = None,
     options: dict[str, Any] | None = None,
+    name: str | None = None,
     disable: bool = False,
+    recompile_limit: int | None = None,
+    isolate_recompiles: bool = False,
+    shapes_spec: Any = None,
 ) -> Any:
     """Return a function that records what happens to arrays, and from then on runs that as a program.
 
@@ -36,16 +41,21 @@ def compile(
         model: a function or a module; without it, `compile` returns a decorator.
         fullgraph: raise an error where a call cannot become a program.
         dynamic: without effect: each shape has a program.
-        backend: "numpy", or one of torch's names for it. "jax" gives the program to XLA. "eager" runs the function.
+        backend: "numpy", which is the default, or one of torch's names for it. "jax" gives the program to XLA. "eager"
+            runs the function.
         mode: without effect.
         options: for "jax" `{"place": ...}`, see `docs/compile.md`; else without effect.
+        name: without effect.
         disable: return `model` as it is.
+        recompile_limit: how many programs there may be before the function runs as it is: 8, if not given.
+        isolate_recompiles: without effect: each call of `compile` has programs of its own.
+        shapes_spec: without effect: each shape has a program.
 
     Returns:
         A callable with the attribute `source`, the text of the program, and the method `explain()`.
 
     Raises:
-        RuntimeError: for an unknown backend.
+        RuntimeError: for an unknown backend or mode, or if both `mode` and `options` are given.
         ImportError: for "jax" where JAX is not installed.
 
     Example::
@@ -69,8 +79,14 @@ def compile(
     """
     if model is None:
         return lambda model: compile(
-            model, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, disable=disable
-        )
+            model, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, name=name,
+            disable=disable, recompile_limit=recompile_limit,
+        )  # fmt: skip
+    backend = "numpy" if backend is None else backend
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+    if mode is not None and mode not in _MODES:
+        raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(_MODES)}")
     if not callable(backend) and backend not in _BACKENDS:
         raise RuntimeError(
             f"Invalid backend: {backend!r}, see `torch.compiler.list_backends()` for available backends."
@@ -89,6 +105,8 @@ def compile(
         made: Compiled = compiled_by_jax(model, fullgraph, options or {})
     else:
         made = Compiled(model, fullgraph)
+    if recompile_limit is not None:
+        made.limit = recompile_limit
     return OptimizedModule(model, made) if isinstance(model, Module) else made
 
 

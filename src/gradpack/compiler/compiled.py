@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache, partial, update_wrapper
+from functools import partial, update_wrapper
 from types import FunctionType
 from typing import Any
 from weakref import WeakSet
@@ -12,40 +12,23 @@ from weakref import WeakSet
 import numpy as np
 
 from ..backends.numpy import quiet
-from ..base import dtypes
-from ..base.devices import _DEFAULTS
-from ..base.modes import MODE, TRANSFORMS
-from ..base.settings import FILLING
-from ..base.tree import TreeSpec, tree_flatten, tree_unflatten
+from ..base.tree import TreeSpec, tree_flatten
 from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
-from .facts import TENSOR, Kept, Result, grad_of
+from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
 from .program import GuardFailed
 from .python_state import Unreachable, Walk
 from .session import Session
+from .turn import MISSED, context, plain_tree, same_leaf
 from .undo import Undo
 
-LIMIT = 8  # programs of one function
+LIMIT = 8  # programs of one function, if `compile` is not told otherwise
 ALL: WeakSet[Compiled] = WeakSet()
-
-
-@cache
-def _plain_tree(count: int) -> TreeSpec:
-    """Return the structure of so many arguments by position."""
-    return tree_flatten(((None,) * count, {}))[1]
 
 
 class Unsupported(RuntimeError):  # noqa: N818 - torch's name
     """Raised under `fullgraph=True` where a function cannot become a program."""
-
-
-def _context() -> Any:
-    """Return the settings that programs depend on; None where only eager calls are right."""
-    mode = MODE.get()
-    if mode.leaves_fast_path or mode.hooks is not None or TRANSFORMS.get() or getattr(_DEFAULTS, "stack", None):
-        return None
-    return mode.grad, dtypes._default, FILLING[0]
 
 
 class Compiled:
@@ -61,10 +44,12 @@ class Compiled:
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         self.function, self.fullgraph = function, fullgraph
+        self.limit = LIMIT
         self.kept: list[Kept] = []
         self.calls = 0
         self.stopped: str | None = None  # why no more programs are made
         self.misses: list[str] = []
+        self._turns: list[Callable[[tuple[Any, ...]], Any]] = []  # of programs that are bound to their tensors
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
         ALL.add(self)
@@ -72,6 +57,7 @@ class Compiled:
     def reset(self) -> None:
         """Drop all programs."""
         self.kept, self.calls, self.stopped, self.misses = [], 0, None, []
+        self._turns = []
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)
@@ -80,15 +66,21 @@ class Compiled:
         """Copies and pickles have no programs; those of a function are the function's name."""
         if isinstance(self.function, FunctionType):
             return self.function.__qualname__
-        return type(self), (self.function, self.fullgraph, *self.extra)
+        return type(self), (self.function, self.fullgraph, *self.extra), {"limit": self.limit}
 
     # -- calls --
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._turns and not kwargs:
+            with LOCK:
+                for turn in self._turns:
+                    found = turn(args)
+                    if found is not MISSED:
+                        return found
         if self.stopped is not None and not self.kept:
             return self.function(*args, **kwargs)
-        context = _context()
-        if context is None:
+        now = context()
+        if now is None:
             return self.function(*args, **kwargs)
         if kwargs or not all(type(a) is Tensor for a in args):
             leaves, tree = tree_flatten((args, kwargs))
@@ -97,21 +89,25 @@ class Compiled:
                 each._data  # noqa: B018 - one whose numbers are with JAX becomes a plain one
         else:
             leaves = inputs = list(args)
-            tree = _plain_tree(len(args))
+            tree = plain_tree(len(args))
         with LOCK:
             for kept in self.kept:
-                if self._fits(kept, context, leaves, tree, inputs):
+                if self._fits(kept, now, leaves, tree, inputs):
                     try:
                         return self._replay(kept, args, kwargs, inputs)
                     except GuardFailed as failed:
-                        self.misses.append(str(failed))
+                        self._missed(str(failed))
             self.calls += 1
             if self.stopped is not None or self.calls == 1:
                 return self.function(*args, **kwargs)
-            if len(self.kept) >= LIMIT:
-                self._stop(f"{LIMIT} programs were made, and none fits: {self._last_miss()}")
+            if len(self.kept) >= self.limit:
+                self._refuse(f"{self.limit} programs were made, and none fits: {self._last_miss()}")
                 return self.function(*args, **kwargs)
-            return self._record(args, kwargs, leaves, tree, inputs, context)
+            return self._record(args, kwargs, leaves, tree, inputs, now)
+
+    def _missed(self, reason: str) -> None:
+        """Keep in mind why a program did not run."""
+        self.misses = [*self.misses[-9:], reason]
 
     def _last_miss(self) -> str:
         return self.misses[-1] if self.misses else "arguments differ"
@@ -124,11 +120,12 @@ class Compiled:
     def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
         if kept.context != context or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
             return False
-        if not kept.facts.hold(inputs):
-            self.misses.append("a tensor has another shape, dtype, layout or gradient")
+        turn = kept.turn
+        if not (turn.is_bound() and turn.holds(inputs)) and not kept.facts.are(inputs):
+            self._missed("a tensor has another shape, dtype, layout or gradient, or shares memory with another one")
             return False
         if not kept.walk.holds():
-            self.misses.append(kept.walk.changed())
+            self._missed(kept.walk.changed())
             return False
         return True
 
@@ -136,18 +133,21 @@ class Compiled:
         if not kept.checked[0]:
             tensors = [source.now(inputs) for source in kept.sources]
             return self._checked(kept, args, kwargs, tensors, [t._data for t in tensors], inputs)
-        return tree_unflatten(kept.facts.finish(self._run(kept, inputs), inputs), kept.shape)
+        turn = kept.turn
+        if not turn.is_bound():
+            turn.bind(kept, partial(self._around, kept) if kept.undo or kept.draws else None, self._missed)
+            self._turns = [each.turn.call for each in self.kept if each.turn.is_bound() and each.turn.call is not None]
+        elif turn.call is not None:
+            turn.call.__globals__["unchanged"] = kept.walk.check()
+        return turn.run(inputs)
 
-    def _run(self, kept: Kept, inputs: list[Tensor]) -> Any:
+    def _around(self, kept: Kept, program: Any, arrays: list[Any], inputs: list[Tensor]) -> Any:
         """Return the outputs of a program; nothing has changed if a guard failed."""
-        if not (kept.undo or kept.draws):
-            with quiet():
-                return kept.facts.run(inputs)
         before = [(a, a.copy()) for a in (kept.sources[i].now(inputs)._data for i in kept.undo)]
         state = default_generator.get_state() if kept.draws else None
         try:
             with quiet():
-                return kept.facts.run(inputs)
+                return program(*arrays)
         except GuardFailed:
             for array, copy in before:
                 array[...] = copy
@@ -161,7 +161,10 @@ class Compiled:
         """Run a program, take back what it did, call the function, and drop the program unless they agree."""
         everything = Undo(kept.program.instructions, tensors, arrays)
         try:
-            outputs = self._run(kept, inputs)
+            found = [s.now(inputs)._data for s in kept.facts.given]
+            steady = [a for a, s in zip(found, kept.facts.given, strict=True) if is_steady(s)]
+            moving = [a for a, s in zip(found, kept.facts.given, strict=True) if not is_steady(s)]
+            outputs = self._around(kept, kept.turn.built.bind(*steady), moving, inputs)
         except GuardFailed:
             everything.restore()
             raise
@@ -171,7 +174,7 @@ class Compiled:
             self.kept.remove(kept)
             self._stop(f"its program failed ({type(error).__name__}: {error}), and the function did not")
             return result
-        found = [np.array(outputs[i]) for i in _places(kept)], [a.copy() for a in arrays]
+        made, left = [np.array(outputs[i]) for i in _places(kept)], [a.copy() for a in arrays]
         everything.restore()
         result = self.function(*args, **kwargs)
         leaves, shape = tree_flatten(result)
@@ -180,7 +183,7 @@ class Compiled:
             if output is not None:
                 tensor: Any = inputs[source.place] if source.tensor is None else source.tensor
                 wanted.append(_array(grad_of(tensor)))
-        agree = shape == kept.shape and all(map(_equal, found[0], wanted)) and all(map(_equal, found[1], arrays))
+        agree = shape == kept.shape and all(map(_equal, made, wanted)) and all(map(_equal, left, arrays))
         if agree and kept.backward is not None:
             roots = {e.root: leaves[i] for i, e in enumerate(kept.results) if type(e) is Result and e.root >= 0}
             results = [roots[i] for i in range(len(roots))]
@@ -217,12 +220,13 @@ class Compiled:
         undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before])
         try:
             result = session.run(self.function, args, kwargs)
-        except Exception:
+        except Exception as error:
             if walk.changed():
                 raise
             undo.restore()
             result = self.function(*args, **kwargs)
-            self._stop(f"it raised an exception while it was recorded: {session.recorder.refused}")
+            what = f"{type(error).__name__}: {error}"
+            self._stop(f"it raised an exception while it was recorded, and not afterwards: {what}")
             return result
         kept = session.kept(result, leaves, tree, context)
         if kept is None:
@@ -238,7 +242,7 @@ class Compiled:
         """The text of the program that was made last, and of its backward pass; "" if there is none."""
         if not self.kept:
             return ""
-        forward, backward = self.kept[-1].facts.built, self.kept[-1].backward
+        forward, backward = self.kept[-1].turn.built, self.kept[-1].backward
         return forward.source + (f"\n# backward:\n{backward.built.source}" if backward is not None else "")
 
     def explain(self) -> str:
@@ -250,9 +254,9 @@ class Compiled:
                 f"program {i}: {len(kept.program.instructions)} instructions, {len(kept.sources)} tensors, "
                 f"{len(kept.walk.snapshots)} checks of Python values"
             )
-            for built in [kept.facts.built, *([] if kept.backward is None else [kept.backward.built])]:
+            for built in [kept.turn.built, *([] if kept.backward is None else [kept.backward.built])]:
                 lines.append(
-                    f"  buffers of {built.nbytes:,} bytes" + (" (backward)" if built is not kept.facts.built else "")
+                    f"  buffers of {built.nbytes:,} bytes" + (" (backward)" if built is not kept.turn.built else "")
                 )
                 lines += [f"  {line}" for line in built.loops]
             lines += [f"  needs {g.name} == {g.expected!r} ({g.line})" for g in guards if g.kind == "guard"]
@@ -293,9 +297,6 @@ def _same_leaves(a: list[Any], b: list[Any]) -> bool:
         if y is TENSOR:
             if type(x) is not Tensor:
                 return False
-        elif x is not y and not (type(x) is type(y) and type(x) in _EQUAL and x == y and repr(x) == repr(y)):
+        elif not same_leaf(x, y):
             return False
     return True
-
-
-_EQUAL = frozenset({int, float, bool, str, complex, bytes})

@@ -1,8 +1,8 @@
-"""The tensors of a program, what has to hold for them, and what happens to them after a run."""
+"""The tensors of a program, and what has to hold for them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,9 @@ from ..backends.memory_layout import _array_type
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad
-from .emit import Built
+from .lowering import root
 from .program import Program
+from .python_guard import PLAIN
 from .python_state import Walk
 
 TENSOR = object()  # stands for a tensor among the leaves of arguments
@@ -43,6 +44,7 @@ class Kept(NamedTuple):
     Attributes:
         sources: the tensors whose arrays the program takes, and what is known of them.
         facts: what has to hold for them.
+        turn: runs it.
         written: how many writes each got: their versions go up by that.
         grads: for tensors, by source, the place in the outputs of the new `.grad`, or None.
         results: for each leaf of what the function returns: a constant, or a `Result`.
@@ -55,6 +57,7 @@ class Kept(NamedTuple):
     tree: TreeSpec
     sources: list[Source]
     facts: Facts
+    turn: Any
     written: list[tuple[Source, int]]
     grads: list[tuple[Source, int | None]]
     results: list[Any]
@@ -70,65 +73,31 @@ class Facts:
     """The facts of tensors that a program relies on.
 
     Attributes:
+        facts: for each source, what `facts_of` returned; that of a gradient may be None.
         used: whether the program reads the array of a source.
+        kin: which sources were one tensor, or shared memory.
+        passed: the arguments, by place, that the function can reach besides.
     """
 
-    def __init__(self, sources: list[Source], facts: list[Any], used: list[bool], built: Built) -> None:
-        self.built = built
-        self.sources, self.facts, self.used = sources, facts, used
+    def __init__(
+        self,
+        sources: list[Source],
+        facts: list[Any],
+        used: list[bool],
+        kin: list[Any],
+        passed: list[tuple[int, Tensor]],
+    ) -> None:
+        self.sources, self.facts, self.used, self.kin, self.passed = sources, facts, used, kin, passed
         self.given = [s for s, u in zip(sources, used, strict=True) if u]
-        self._quick: Callable[[list[Tensor]], bool] | None = None
-        self._arrays: Callable[[list[Tensor]], list[Any]]
-        self._program: Callable[..., tuple[Any, ...]]
-        self.finish: Callable[[Any, list[Tensor]], list[Any]]
-        self.after: Callable[[], Callable[[Any, list[Tensor]], list[Any]]]  # makes `finish`
-
-    def hold(self, inputs: list[Tensor]) -> bool:
-        """Return whether they are as they were."""
-        if self._quick is not None and self._quick(inputs):
-            return True
-        if not self.are(inputs):
-            return False
-        self._remember()
-        return True
+        self.without = _without_grad(sources)
 
     def are(self, inputs: list[Tensor]) -> bool:
-        """Return whether they are as they were; remembers nothing, which would keep arrays alive."""
-        return all(facts_of(s.now(inputs)) == facts for s, facts in zip(self.sources, self.facts, strict=True))
-
-    def run(self, inputs: list[Tensor]) -> tuple[Any, ...]:
-        """Run the program on the arrays of these tensors. Called after `hold`."""
-        return self._program(*self._arrays(inputs))
-
-    def _remember(self) -> None:
-        """Make the functions for tensors that have the arrays that they have now."""
-        names: dict[str, Any] = {"facts_of": facts_of, "grad_of": grad_of}
-        tests, arrays = ["True"], []
-        steady = [s.now([])._data for s, u in zip(self.sources, self.used, strict=True) if u and is_steady(s)]
-        self._program = self.built.bind(*steady)
-        self.finish = self.after()
-        for i, (source, facts, used) in enumerate(zip(self.sources, self.facts, self.used, strict=True)):
-            tensor = source.tensor
-            if tensor is None:
-                found = f"inputs[{source.place}]"
-                found = f"grad_of({found})" if source.grad else found
-                names[f"f{i}"] = facts
-                tests.append(f"facts_of({found}) == f{i}")
-                arrays.append(f"{found}._data" if used else "")
-                continue
-            names[f"t{i}"], names[f"a{i}"], names[f"e{i}"] = tensor, tensor._data, tensor._edge
-            if not source.grad:
-                tests.append(f"t{i}._data is a{i} and t{i}._edge is e{i}")
-            elif used or type(tensor._edge) is not AccumulateGrad:
-                names[f"f{i}"] = facts
-                tests.append(f"facts_of(grad_of(t{i})) == f{i}")
-                arrays.append(f"grad_of(t{i})._data" if used else "")
-            else:
-                tests.append(f"e{i}.grad is not None")
-        text = f"def quick(inputs):\n    return {' and '.join(tests)}\n"
-        text += f"def arrays(inputs):\n    return [{', '.join(a for a in arrays if a)}]\n"
-        exec(text, names)
-        self._quick, self._arrays = names["quick"], names["arrays"]
+        """Return whether they are as they were."""
+        if any(s.now(inputs) is not None for s in self.without) or any(inputs[i] is not t for i, t in self.passed):
+            return False
+        if not all(facts_of(s.now(inputs)) == facts for s, facts in zip(self.sources, self.facts, strict=True)):
+            return False
+        return kin_of(self.sources, inputs) == self.kin
 
 
 class Result(NamedTuple):
@@ -155,10 +124,66 @@ def grad_of(tensor: Tensor) -> Tensor | None:
 
 
 def facts_of(tensor: Any) -> Any:
+    """Return what programs depend on, but for the numbers: all that Python can ask a tensor for without them."""
     if tensor is None:
         return None
     edge = tensor._edge
-    return tensor._shape, tensor._data.strides, tensor._spec, edge is None, tensor._data.flags.writeable
+    kind, hooked = (type(edge) is AccumulateGrad, edge.extras is not None) if edge is not None else (None, False)
+    own, array = tensor.__dict__, tensor._data
+    return (
+        tensor._shape, array.strides, tensor._spec, kind, kind is True and hooked, array.flags.writeable,
+        own_of(tensor) if own else (),
+    )  # fmt: skip
+
+
+def own_of(tensor: Any) -> tuple[tuple[str, Any], ...]:
+    """Return the attributes of a tensor that users gave it."""
+    return tuple([(k, v if type(v) in PLAIN else id(v)) for k, v in vars(tensor).items() if k not in _INTERNAL])
+
+
+_INTERNAL = frozenset({"_own_grad", "_tangents"})
+
+
+def unlike(tensor: Any) -> bool:
+    """Return whether a tensor among the arguments has attributes that no fact tells of."""
+    return any(type(v) not in PLAIN for k, v in vars(tensor).items() if k not in _INTERNAL)
+
+
+def kin_of(sources: list[Source], inputs: list[Tensor]) -> list[tuple[int, int, int]]:
+    """Return, for each source that is an earlier one, or shares memory with it, which that is."""
+    tensors, memory, found = dict[int, int](), dict[int, int](), list[tuple[int, int, int]]()
+    for i, array, tensor in _arrays(sources, inputs):
+        same = tensors.setdefault(id(tensor), i)
+        shared = memory.setdefault(id(tensor) if array is None else memory_of(array), i)
+        if shared != i or same != i:
+            found.append((i, same, shared))
+    return found
+
+
+def memory_of(array: Any) -> int:
+    """Return what is the same for arrays that share memory."""
+    return id(root(array))
+
+
+_data: Any = vars(Tensor)["_data"].__get__
+
+
+def _arrays(sources: list[Source], inputs: list[Tensor]) -> Iterator[tuple[int, Any, Any]]:
+    """Yield number, array and tensor of sources; None for an array that is none of NumPy's, and shares no memory."""
+    for i, source in enumerate(sources):
+        tensor = source.now(inputs)
+        if tensor is not None:
+            array = _data(tensor)
+            yield i, array if type(array) is _array_type else None, tensor
+
+
+def _without_grad(sources: list[Source]) -> list[Source]:
+    """Return the gradients that are not there."""
+    there = {(id(s.tensor), s.place) for s in sources if s.grad}
+    return [s._replace(grad=True) for s in sources if not s.grad and (id(s.tensor), s.place) not in there]
+
+
+array_of: Any = np.asarray
 
 
 def tensor_of(array: Any) -> Tensor:

@@ -62,17 +62,17 @@ class Backward(NamedTuple):
     checks: list[tuple[Source | int, Any, Any]]
 
 
-def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[Source], freed: set[Any]) -> Any:
+def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[Source], freed: dict[Any, bool]) -> Any:
     """Record the backward pass from results that require grad; None if there are none.
 
     Args:
         before: the tensors that the function can reach, first in each entry.
-        freed: roots of backward passes inside of the function.
+        freed: nodes of backward passes inside of the function; whether each is a root.
     """
     ours = {id(t) for t, *_ in before}
     roots: dict[int, Tensor] = {}
     for leaf in tree_flatten(result)[0]:
-        if isinstance(leaf, Tensor) and leaf._edge is not None and leaf._edge not in freed and id(leaf) not in ours:
+        if isinstance(leaf, Tensor) and leaf._edge is not None and not freed.get(leaf._edge) and id(leaf) not in ours:
             roots[id(leaf)] = leaf
     if not roots or recorder.has_refused():
         return None
@@ -88,10 +88,17 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
             recorder.refuse(f"{node.name()} is on the way to its results")
     if recorder.has_refused():
         return None
-    recorder.instructions.append(BOUNDARY)
-    seeds = [recorder.array(np.ones(t._data.shape, t._data.dtype)) for t in roots.values()]
-    given = [alias(s, t._spec, t._shape) for s, t in zip(seeds, roots.values(), strict=True)]
     edges: Any = [t._edge for _, t in wanted]
+    inner = {node for node in freed if node.edges}
+    for key, tensor in list(roots.items()):
+        through = not inner.isdisjoint(_between([tensor._edge], ends))
+        if through and not _has_graph(recorder, tensor, edges):
+            del roots[key]
+    if not roots:
+        return None
+    recorder.instructions.append(BOUNDARY)
+    tips = [t._edge for t in roots.values()]
+    seeds, given = _seeds(recorder, roots)
     grads = captured(tips, given, edges, True, False) if wanted else []
     found = []
     for (i, _), g in zip(wanted, grads, strict=True):
@@ -100,6 +107,24 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
         elif g is not None:
             found.append((i, g._data.variable))
     return Recorded(list(roots), [s.variable for s in seeds], found)
+
+
+def _seeds(recorder: Recorder, roots: dict[int, Tensor]) -> tuple[list[RecordedArray], list[Tensor]]:
+    """Return the gradients of results, as arrays and as tensors."""
+    seeds = [recorder.array(np.ones(t._data.shape, t._data.dtype)) for t in roots.values()]
+    return seeds, [alias(s, t._spec, t._shape) for s, t in zip(seeds, roots.values(), strict=True)]
+
+
+def _has_graph(recorder: Recorder, tensor: Tensor, edges: Any) -> bool:
+    """Return whether a backward pass from a tensor can run, after one went through a part of its graph."""
+    count, (_, given) = len(recorder.instructions), _seeds(recorder, {0: tensor})
+    try:
+        captured([tensor._edge], given, edges, True, False)  # type: ignore[list-item]
+    except RuntimeError:  # what it needs was freed
+        return False
+    finally:
+        del recorder.instructions[count:]
+    return True
 
 
 def _between(roots: list[Any], ends: set[Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from ..backends.base import Backend
 from ..declare.generate.fusion import large_body, large_formula
 from ..declare.generate.inline import Inlined
 from ..kernels.dispatch import ENABLED, row
+from ..ops.random.generator import default_generator
 
 if TYPE_CHECKING:
     from .recording import Recorder
@@ -71,6 +72,10 @@ def _has_kernel(path: str, size: str, named: dict[str, Any], args: list[Any]) ->
     return any(decides >= k.least and ENABLED[k.library] and k.when(*args) for k in row(path))
 
 
+def _state() -> Any:
+    return default_generator.numpy.bit_generator.state
+
+
 STEPS = _Steps()
 WRITTEN = {"adam_update": (0, 2, 3, 4)}  # the arguments that functions with kernels write to
 
@@ -88,7 +93,11 @@ def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any
     given, named = opened(args), opened(kwargs)
     if which == "forward" and "generator" in op.params:
         return NotImplemented
+    state = _state()
     wanted = silently(bound, *given, **named)
+    if state != _state():  # it draws random numbers
+        default_generator.numpy.bit_generator.state = state
+        return NotImplemented
     large = _is_large(op, which, wanted)
     if large and op.kind != "elementwise":
         return NotImplemented
@@ -159,7 +168,9 @@ def _alike(a: Any, b: Any) -> bool:
 
 
 def root(array: Any) -> Any:
-    """Return the array whose memory an array is a view of."""
-    while isinstance(array.base, np.ndarray):
-        array = array.base
+    """Return the array, or other object, whose memory an array is a view of."""
+    while (base := array.base) is not None:
+        if not isinstance(base, np.ndarray):
+            return base.obj if isinstance(base, memoryview) else base
+        array = base
     return array

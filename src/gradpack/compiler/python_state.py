@@ -1,19 +1,18 @@
 """The values of Python that a function can reach: tensors, and a check that nothing else has changed.
 
 The walk begins with the closure, the defaults and the global names of a function's code, and follows containers,
-modules and objects of the user's. A snapshot of each holds the identities of its values; numbers and strings may also
-be equal.
+modules and objects of the user's. A snapshot of each holds the identities of its values, and the keys of mappings;
+numbers and strings may also be equal.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 from collections import deque
-from collections.abc import Callable
-from functools import partial
-from itertools import chain
-from math import isnan
-from operator import is_
+from collections.abc import Callable, Iterable
+from dis import get_instructions
+from functools import cache, partial
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -26,13 +25,14 @@ from types import (
 )  # fmt: skip
 from typing import Any
 
-from ..base.devices import device
-from ..base.dtypes import dtype
+import numpy as np
+
 from ..core.tensor import Tensor
+from ..nn import Module
 from ..optim.optimizer import Optimizer
+from .python_guard import PLAIN, Snapshot, attributes, intruders, member, quick_check
 
 _PACKAGE = __name__.partition(".")[0]
-_PLAIN = (int, float, bool, complex, str, bytes, type(None), dtype, device)
 _MOST = 20_000  # values of one walk
 _INTERNAL = (f"{_PACKAGE}.declare.", f"{_PACKAGE}.backends.", f"{_PACKAGE}.graph.")  # they do not change
 _OF_STATE_DICTS = tuple(  # attributes that nothing but `state_dict` and `load_state_dict` look at
@@ -42,64 +42,14 @@ _OF_STATE_DICTS = tuple(  # attributes that nothing but `state_dict` and `load_s
     for when in ("", "pre_", "post_")
 )
 _OTHERS = frozenset({"numpy", "torch", _PACKAGE})
+_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
+_LOOKS = frozenset({"globals", "eval", "exec"})  # functions that may look at all globals
+_LARGEST = 1 << 16  # bytes of an array of NumPy's that is compared at each call
+_REMADE = 5  # how often a check is made anew for numbers that are equal
 
 
 class Unreachable(Exception):  # noqa: N818 - a message to the caller, no error
     """Raised where something could change without notice."""
-
-
-class Snapshot:
-    """The values of one container at a moment.
-
-    Attributes:
-        holder: the container.
-        name: how a message calls it.
-        values: returns them now.
-    """
-
-    __slots__ = ("held", "holder", "ids", "name", "values")
-
-    def __init__(self, holder: Any, name: str, values: Callable[[], Any]) -> None:
-        self.holder, self.name, self.values = holder, name, values
-        self.held = list(values())
-        self.ids = list(map(id, self.held))
-
-    def holds(self) -> bool:
-        """Return whether the values are those of the snapshot."""
-        if list(map(id, self.values())) == self.ids:
-            return True
-        now = list(self.values())
-        if len(now) != len(self.held) or not all(map(_same, now, self.held)):
-            return False
-        self.held, self.ids = now, list(map(id, now))
-        return True
-
-    def difference(self) -> str:
-        """Return what changed, for a message."""
-        now = list(self.values())
-        if len(now) != len(self.held):
-            return f"{self.name} has {len(now)} values, and had {len(self.held)}"
-        changed = [(a, b) for a, b in zip(now, self.held, strict=True) if not _same(a, b)]
-        shown = ", ".join(f"{_short(b)} became {_short(a)}" for a, b in changed[:3])
-        return f"{self.name}: {shown}"
-
-
-def _short(value: Any) -> str:
-    return repr(value) if isinstance(value, _PLAIN) else type(value).__name__
-
-
-def _same(a: Any, b: Any) -> bool:
-    if a is b:
-        return True
-    if type(a) is not type(b):
-        return False
-    if isinstance(a, float) and isnan(a):
-        return isnan(b)
-    if isinstance(a, _PLAIN):
-        return bool(a == b) and repr(a) == repr(b)
-    if type(a) is tuple:
-        return len(a) == len(b) and all(map(_same, a, b))
-    return type(a) is MethodType and a.__func__ is b.__func__ and a.__self__ is b.__self__
 
 
 class Walk:
@@ -108,17 +58,22 @@ class Walk:
     Attributes:
         tensors: the tensors, each with a name for messages and for the text of programs.
         snapshots: of all containers on the way.
+        objects: whose classes must stay the same.
     """
 
     def __init__(self) -> None:
         self.tensors: dict[int, tuple[Tensor, str]] = {}
         self.snapshots: list[Snapshot] = []
+        self.objects: list[Any] = []
+        self._kinds: list[type] = []
         self._seen: dict[int, Any] = {}
+        self._classes: set[type] = set()
         self._queue: deque[tuple[Any, str]] = deque()
-        self._count = 0
+        self._count = self._made = 0
         self._quick: Callable[[], bool] | None = None
         self._groups: list[tuple[dict[str, Any], str]] = []
         self._names: set[str] = set()
+        self._absent: dict[int, tuple[dict[str, Any], set[str]]] = {}  # names that are no globals, by the globals
 
     def add(self, value: Any, name: str) -> None:
         """Walk from a value."""
@@ -128,44 +83,64 @@ class Walk:
         for group, each in self._groups:  # programs read options of optimizers anew, unless Python does
             if "param_groups" in self._names:
                 self._dict(group, each)
-            self._queue += [(v, f"{each}.{k}") for k, v in group.items() if not isinstance(v, _PLAIN)]
+            else:
+                self._member(group, "params", f"{each}.params")
+            self._queue += [(v, f"{each}.{k}") for k, v in group.items() if not isinstance(v, PLAIN)]
         self._groups.clear()
         if self._queue:
             self.add(*self._queue.popleft())
+        for outside, names in self._absent.values():
+            if names:
+                self._values(outside, "the globals", partial(intruders, outside, frozenset(names)), None)
+        self._absent.clear()
 
     def holds(self) -> bool:
         """Return whether all containers hold what they held."""
-        if self._quick is None:
-            self._quick = _quick_check(self.snapshots)
-        if self._quick():
+        if self._quick is not None and self._quick():
             return True
-        if not all(snapshot.holds() for snapshot in self.snapshots):
+        if list(map(type, self.objects)) != self._kinds or not all(snapshot.holds() for snapshot in self.snapshots):
             return False
-        self._quick = None  # numbers are equal, but other objects
+        if self._made < _REMADE:  # numbers may be equal, but other objects
+            self._quick, self._made = quick_check(self.snapshots, self.objects, self._kinds), self._made + 1
         return True
+
+    def check(self) -> Callable[[], bool]:
+        """Return a function that returns True only if all containers hold what they held when `holds` was called."""
+        return self._quick or self.holds
 
     def changed(self) -> str:
         """Return what changed since the walk, or ""."""
-        return next((s.difference() for s in self.snapshots if not s.holds()), "")
+        now = zip(self.objects, self._kinds, strict=True)
+        classes = (f"{kind.__name__} became {type(value).__name__}" for value, kind in now if type(value) is not kind)
+        return next(classes, "") or next((s.difference() for s in self.snapshots if not s.holds()), "")
 
-    def _values(self, holder: Any, name: str, values: Callable[[], Any], names: list[str]) -> None:
-        snapshot = Snapshot(holder, name, values)
+    def _values(
+        self, holder: Any, name: str, values: Callable[[], Iterable[Any]], names: list[str] | None, keys: Any = None
+    ) -> None:
+        """Keep the values of a container, and visit them under these names; None: do not visit them."""
+        snapshot = Snapshot(holder, name, values, keys)
         self.snapshots.append(snapshot)
-        self._count += len(names)
+        self._count += len(snapshot.held)
         if self._count > _MOST:
             raise Unreachable(f"more than {_MOST} values are within its reach, among them those of {name}")
+        if names is None:
+            return
         for value, each in zip(snapshot.held, names, strict=True):
-            if not isinstance(value, _PLAIN):
+            if not isinstance(value, PLAIN):
                 self._queue.append((value, each))
 
+    def _member(self, members: Any, key: str, name: str) -> None:
+        self._values(members, name, partial(member, members, key), [name])
+
     def _visit(self, value: Any, name: str) -> None:
-        if isinstance(value, _PLAIN) or id(value) in self._seen:
+        if isinstance(value, PLAIN) or id(value) in self._seen:
             return
         self._seen[id(value)] = value
         if isinstance(value, Tensor):
             self.tensors[id(value)] = value, name
-            if vars(value):
-                self._dict(vars(value), name)
+            own = vars(value)
+            _own_values(own)
+            self._values(own, name, partial(_own_values, own), [f"{name}.{k}" for k in own], list(own))
         elif isinstance(value, FunctionType):
             self._function(value, name)
         elif isinstance(value, MethodType):
@@ -183,6 +158,12 @@ class Walk:
         elif isinstance(value, set | frozenset):
             held = sorted(value, key=id)
             self._values(value, name, lambda: sorted(value, key=id), [name] * len(held))
+        elif isinstance(value, np.ndarray):
+            if value.nbytes > _LARGEST or value.dtype.hasobject:
+                raise Unreachable(
+                    f"{name} is an array of NumPy's, which may change: let it be a tensor, or an argument"
+                )
+            self._values(value, name, partial(_numbers, value), [name])
         elif isinstance(value, ModuleType | BuiltinFunctionType | type):
             if isinstance(value, type) and _is_users(value.__module__):
                 self._class(value, name)
@@ -191,16 +172,16 @@ class Walk:
         else:
             self._object(value, name)
 
-    def _dict(self, value: Any, name: str) -> None:
+    def _dict(self, value: Any, name: str, keyed: bool = True) -> None:
         if name.endswith(_OF_STATE_DICTS) and not any("state_dict" in n for n in self._names):
             return
         names = [f"{name}.{k}" if isinstance(k, str) else f"{name}[{type(k).__name__}]" for k in value]
-        self._values(value, name, value.values, names)
+        self._values(value, name, value.values, names, list(value) if keyed else None)
 
     def _attributes(self, value: Any, name: str) -> None:
         found = getattr(value, "__dict__", None)
-        if found:
-            self._dict(found, name)
+        if isinstance(found, dict):
+            self._dict(found, name, keyed=not isinstance(value, Module) or _is_users(type(value).__module__))
 
     def _object(self, value: Any, name: str) -> None:
         kind = type(value)
@@ -210,11 +191,7 @@ class Walk:
             self._queue.append((value.function, name))
             return
         if isinstance(value, Optimizer):
-            self._groups += [(group, f"{name}.param_groups[{i}]") for i, group in enumerate(value.param_groups)]
-            self._values(value, name, value.param_groups.__iter__, [name] * len(value.param_groups))
-            for group in value.param_groups:
-                self._seen[id(group)] = group
-            self._queue += [(v, f"{name}.{k}") for k, v in vars(value).items() if k not in ("param_groups", "defaults")]
+            self._optimizer(value, name)
             return
         if kind.__module__.partition(".")[0] in sys.stdlib_module_names and not hasattr(value, "__dict__"):
             if kind.__module__ in ("_random", "random", "_io", "io"):
@@ -224,22 +201,34 @@ class Walk:
         for slot in (s for base in kind.__mro__ for s in _slots(base)):
             if _is_users(kind.__module__) and hasattr(value, slot):
                 self._values(value, f"{name}.{slot}", partial(_slot, value, slot), [f"{name}.{slot}"])
+        if _is_users(kind.__module__) or isinstance(value, Module):
+            self.objects.append(value)
+            self._kinds.append(kind)
         for base in kind.__mro__:
             if _is_users(base.__module__):
                 self._class(base, base.__name__)
+            elif issubclass(base, Module) and base not in self._classes:
+                self._classes.add(base)
+                self._values(base, f"{base.__name__}.forward", partial(attributes, base, ("forward",)), ["forward"])
+
+    def _optimizer(self, value: Any, name: str) -> None:
+        for group in value.param_groups:
+            self._seen[id(group)] = group
+        self._groups += [(group, f"{name}.param_groups[{i}]") for i, group in enumerate(value.param_groups)]
+        for key, each in vars(value).items():
+            if not isinstance(each, PLAIN) and key != "defaults" and not f".{key}".endswith(_OF_STATE_DICTS):
+                self._member(vars(value), key, f"{name}.{key}")
 
     def _class(self, kind: type, name: str) -> None:
-        if id(kind) not in self._seen or self._seen[id(kind)] is kind:
-            self._seen[id(kind)] = kind
-            members = vars(kind)
-            if id(members.get("__dict__")) not in self._seen:
-                self._seen[id(members.get("__dict__"))] = members
-                for key, member in list(members.items()):
-                    function = getattr(member, "__func__", getattr(member, "fget", member))
-                    if isinstance(function, FunctionType):
-                        self._queue.append((function, f"{name}.{key}"))
-                    elif not key.startswith("__"):
-                        self._values(kind, f"{name}.{key}", partial(_members, members, key), [f"{name}.{key}"])
+        if kind in self._classes:
+            return
+        self._classes.add(kind)
+        members = vars(kind)
+        self._values(members, name, members.values, None, list(members))
+        for key, found in list(members.items()):
+            function = getattr(found, "__func__", getattr(found, "fget", found))
+            if isinstance(function, FunctionType) or not (key.startswith("__") or isinstance(found, PLAIN)):
+                self._queue.append((function, f"{name}.{key}"))
 
     def _function(self, function: FunctionType, name: str) -> None:
         users = _is_users_function(function)
@@ -247,67 +236,69 @@ class Walk:
             inner = getattr(function, "__wrapped__", None)
             if inner is not None:
                 self._queue.append((inner, name))
+        held = []
         for cell, each in zip(function.__closure__ or (), function.__code__.co_freevars, strict=True):
-            self._values(cell, each, partial(_contents, cell), [each] * len(_contents(cell)))
+            found = _contents(cell)
+            self._values(cell, each, partial(_contents, cell), [each] * len(found))
+            held.append(found[0] if found else None)
         if not users:
             return
-        if function.__defaults__:
-            self._queue.append((function.__defaults__, f"defaults of {name}"))
-        if function.__kwdefaults__:
-            self._queue.append((function.__kwdefaults__, f"defaults of {name}"))
+        self._values(function, name, partial(attributes, function, _OF_FUNCTIONS), [name] * len(_OF_FUNCTIONS))
         if vars(function):
             self._dict({k: v for k, v in vars(function).items() if k != "__wrapped__"}, name)
             self._queue.append((vars(function).get("__wrapped__"), name))
-        outside = function.__globals__
         names = _names(function.__code__)
         self._names.update(names)
-        for each in names:
-            if each in outside and not each.startswith("@"):  # what pytest makes of `assert`
-                value = outside[each]
-                if isinstance(value, ModuleType):
-                    self._module(value, function.__code__)
-                self._values(outside, each, partial(_members, outside, each), [each])
+        self._globals(function.__globals__, function.__code__)
+        outside = {**function.__globals__, **dict(zip(function.__code__.co_freevars, held, strict=True))}
+        found = [outside.get(each) for each in outside.keys() & {*names, *function.__code__.co_freevars}]
+        for module in [*found, *[sys.modules.get(each) for each in names]]:
+            if isinstance(module, ModuleType):
+                self._module(module, names)
+        if not {"environ", "getenv"}.isdisjoint(names):
+            self._queue.append((getattr(os.environ, "_data", {}), "os.environ"))
 
-    def _module(self, module: ModuleType, code: CodeType) -> None:
+    def _globals(self, outside: dict[str, Any], code: CodeType) -> None:
+        """Visit what a function finds among its globals."""
+        loaded = _loaded(code)
+        absent = self._absent.setdefault(id(outside), (outside, set()))[1]
+        for each in loaded:
+            if each.startswith("@"):  # what pytest makes of `assert`
+                continue
+            if each not in outside:
+                absent.add(each)
+                continue
+            self._member(outside, each, each)
+        if not loaded.isdisjoint(_LOOKS):
+            self._values(outside, "the globals", outside.values, None, list(outside))
+
+    def _module(self, module: ModuleType, names: list[str]) -> None:
         if not _is_users(module.__name__):
             return
         members = vars(module)
-        for each in _names(code):
+        for each in names:
             if each in members:
-                name = f"{module.__name__}.{each}"
-                self._values(module, name, partial(_members, members, each), [name])
+                self._member(members, each, f"{module.__name__}.{each}")
 
 
-def _quick_check(snapshots: list[Snapshot]) -> Callable[[], bool]:
-    """Return a function that compares the identities of all values with those of the snapshots."""
-    empty, views, sized, values = [], [], [], []
-    tests = ["not any(empty)", "[*map(len, sized)] == lengths", "all(map(is_, chain(views), values))"]
-    names: dict[str, Any] = {"chain": chain.from_iterable, "is_": is_}
-    for i, each in enumerate(snapshots):
-        holder = each.holder
-        plain = isinstance(holder, dict) and each.values == holder.values
-        if plain or isinstance(holder, list | tuple | deque) or (isinstance(holder, set | frozenset) and not each.held):
-            if each.held:
-                views.append(holder.values() if isinstance(holder, dict) else holder)
-                sized.append(holder)
-                values += each.held
-            else:
-                empty.append(holder)
-            continue
-        names[f"v{i}"], names[f"h{i}"] = (each.held[0] if len(each.held) == 1 else None), holder
-        if isinstance(holder, CellType) and each.held:
-            tests.append(f"h{i}.cell_contents is v{i}")
-        elif isinstance(each.values, partial) and each.values.func is _members and each.held:
-            members, key = each.values.args
-            names[f"h{i}"] = members
-            tests.append(f"h{i}.get({key!r}) is v{i}")
-        else:
-            names[f"h{i}"] = each.holds
-            tests.append(f"h{i}()")
-    names |= {"empty": empty, "views": views, "sized": sized, "values": values, "lengths": list(map(len, sized))}
-    exec(f"def holds():\n    return {' and '.join(tests)}", names)
-    found: Callable[[], bool] = names["holds"]
-    return found
+def _own_values(own: dict[str, Any]) -> Any:
+    """Return the values of the attributes of a tensor, after it forgot a gradient that is None."""
+    if "_own_grad" in own and own["_own_grad"] is None:
+        del own["_own_grad"]
+    return own.values()
+
+
+def _numbers(array: Any) -> list[Any]:
+    """Return what an array of NumPy's holds."""
+    return [(array.shape, array.dtype.str, array.tobytes())]
+
+
+@cache
+def _loaded(code: CodeType) -> frozenset[str]:
+    """Return the names that the code of a function, and of those inside of it, looks up among globals."""
+    found = {i.argval for i in get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    inside = [_loaded(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return frozenset(found.union(*inside))
 
 
 def _slots(kind: type) -> tuple[str, ...]:
@@ -317,10 +308,6 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 def _slot(holder: Any, name: str) -> list[Any]:
     return [getattr(holder, name)] if hasattr(holder, name) else []
-
-
-def _members(members: Any, name: str) -> list[Any]:
-    return [members[name]] if name in members else []
 
 
 def _contents(cell: CellType) -> list[Any]:

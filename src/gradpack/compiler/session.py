@@ -21,8 +21,7 @@ from ..ops.random.generator import Generator
 from ..optim import optimizer as optimizers
 from . import DISABLED
 from .emit import build
-from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, is_steady, tensor_of
-from .finish import finisher
+from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, is_steady, kin_of, tensor_of, unlike
 from .fusion import has_loops
 from .graphs import noder
 from .graphs import planned as planned_backward
@@ -32,6 +31,7 @@ from .python_state import Walk
 from .recording import RecordedArray, Recorder, line_of_caller, recording
 from .recording_backend import RECORDING
 from .simplify import simplified, without_dead_code
+from .turn import Turn
 from .updates import recorded
 
 
@@ -49,10 +49,11 @@ class Session:
         self.sources: list[Source] = []
         self.before: list[tuple[Tensor, Any, Any, int]] = []  # tensor, array, spec, version
         self.arrays: list[RecordedArray] = []
-        self.freed: set[Any] = set()
+        self.freed: dict[Any, bool] = {}  # nodes of backward passes inside of it: whether it is a root
         self.outer: set[Any] = set()  # edges of arguments that have a graph
         self.backward: Any = None
         given = {id(t) for t in inputs}
+        self.passed = [(i, t) for i, t in enumerate(inputs) if id(t) in walk.tensors]
         named = [(Source(None, i, False), t, "x" if len(inputs) == 1 else f"x{i}") for i, t in enumerate(inputs)]
         named += [(Source(t, -1, False), t, n) for t, n in walk.tensors.values() if id(t) not in given]
         for source, tensor, name in list(named):
@@ -74,6 +75,7 @@ class Session:
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call the function, and record it."""
         self.facts = [facts_of(t) for t, *_ in self.before]
+        self.kin = kin_of(self.sources, self.inputs)
         original, profile, collects = engine.run, sys.getprofile(), gc.isenabled()
         any(has_loops(array) for _, array, *_ in self.before)  # Numba is imported here, and not inside of the function
         gc.disable()  # what it calls, as finalizers, is no part of the function
@@ -107,10 +109,11 @@ class Session:
 
     def _backward(self, run: Callable[..., Any]) -> Callable[..., Any]:
         def watched(task: Any, grads: Any) -> None:
-            if self.outer and not self.outer.isdisjoint(reachable(task.roots)):
+            nodes = reachable(task.roots)
+            if not self.outer.isdisjoint(nodes):
                 self.recorder.refuse("a backward pass inside of it goes on into the graph of an argument")
             if not task.keep:
-                self.freed.update(task.roots)
+                self.freed = dict.fromkeys(nodes, False) | self.freed | dict.fromkeys(task.roots, True)
             run(task, grads)
 
         return watched
@@ -144,6 +147,7 @@ class Session:
             recorder.refuse(f"{type(optimizer).__name__}.step got arguments, or has state that is not known yet")
         if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
             recorder.refuse(f"{type(optimizer).__name__} has hooks")
+            step = type(optimizer).step  # with the hooks
         if recorder.refused is None and not recorder.whole and recorded(recorder, optimizer):
             return None
         grads = [grad_of(p) for p in params]
@@ -241,12 +245,11 @@ class Session:
             recorder.refuse("Python looks at a value after a step of an optimizer")
             return None
         known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        facts = Facts(self.sources, self.facts, used, build(program))
+        facts = Facts(self.sources, self.facts, used, self.kin, self.passed)
         nodes = None if backward is None or recorder.whole else noder(backward, backward.built.bind())
-        facts.after = partial(finisher, program, self.sources, writes, grads, results, nodes)
         return Kept(
             program, self.walk, known, tree, self.sources,
-            facts, writes, grads, results, shape,
+            facts, Turn(build(program), nodes), writes, grads, results, shape,
             undo, any(e.kind == "draw" for e in program.instructions), context, [False], backward,
         )  # fmt: skip
 
@@ -347,6 +350,8 @@ def _unfit(tensor: Tensor, name: str, given: bool) -> str:
         return f"{name} has a graph from outside of the function"
     if edge is not None and edge.extras is not None and type(edge) is AccumulateGrad:
         return f"{name} has hooks"
+    if given and unlike(tensor):
+        return f"{name}, an argument, has attributes that are no numbers or strings"
     return ""
 
 

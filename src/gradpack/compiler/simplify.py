@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .blas_sums import with_products
 from .program import Instruction, Program, Variable, variables
 
 _new = count(-2, -1)  # memory of variables that no array of the recording had
@@ -23,7 +24,7 @@ def simplified(program: Program) -> Program:
     """Return a program that computes the same with fewer instructions."""
     program = _with_reductions(without_dead_code(program))
     program = _rewritten(_functional(program))
-    return _written_directly(without_dead_code(program))
+    return with_products(_written_directly(without_dead_code(program)))
 
 
 def without_dead_code(program: Program) -> Program:

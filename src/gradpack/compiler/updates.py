@@ -69,12 +69,13 @@ def _flags(group: dict[str, Any]) -> tuple[Any, ...]:
 def _numbers(recorder: Recorder, name: str, group: Any, make: Callable[..., list[Any]], counts: list[Any]) -> list[Any]:
     """Record, as the first instruction, that the options become arrays; return them."""
     flags, known = _flags(group), list[Any]([None, None, None])
+    ahead = _writes(recorder, counts[0].variable) if counts else 0  # earlier steps of the program
     values = itemgetter(*[n for n in (*_FLAGS, *_SIGNS, "lr", "eps", "betas") if n in group])
 
     def read(*counts: Any) -> Any:
-        now, step = values(group), counts[0].item() + 1 if counts else 0
+        now, step = values(group), counts[0].item() + 1 + ahead if counts else 0
         for count in counts:
-            if count.item() + 1 != step:
+            if count.item() + 1 + ahead != step:
                 raise GuardFailed(f"parameters of {name} have taken different numbers of steps")
         if known[0] != now or known[1] != step:
             if _flags(group) != flags or not all(type(group.get(n, 0)) in (int, float, bool) for n in (*_SIGNS, "lr")):
@@ -82,7 +83,9 @@ def _numbers(recorder: Recorder, name: str, group: Any, make: Callable[..., list
             known[:] = now, step, make(step)
         return known[2]
 
-    arrays = read(*[c._array for c in counts])
+    if any(_writes(recorder, c.variable) != ahead for c in counts):
+        recorder.refuse(f"parameters of {name} have taken different numbers of steps")
+    arrays = read(*[c._array - ahead for c in counts])
     made = [recorder.array(a) for a in arrays]
     results = [a.variable for a in made]
     given = tuple(c.variable for c in counts)
@@ -92,6 +95,11 @@ def _numbers(recorder: Recorder, name: str, group: Any, make: Callable[..., list
     recorder.instructions.insert(recorder.first, each)
     recorder.first += 1
     return made
+
+
+def _writes(recorder: Recorder, count: Any) -> int:
+    """Return how often the program has written to the number of steps."""
+    return sum(any(w.memory == count.memory for w in each.writes) for each in recorder.instructions)
 
 
 def _sgd(recorder: Recorder, optimizer: Any, group: Any, params: list[Any]) -> None:

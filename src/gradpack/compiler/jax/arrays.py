@@ -193,6 +193,7 @@ class TracedArray:
         keys = key if type(key) is tuple else (key,)
         if any(map(_is_mask, keys)):
             key = tuple(i for k in keys for i in (questions.places_of(k) if _is_mask(k) else (k,)))
+        questions.check_index(key, self.shape)
         return TracedArray(self.value[key])
 
     def __setitem__(self, key: Any, value: Any) -> None:

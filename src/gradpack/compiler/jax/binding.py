@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from operator import is_
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from ...backends.memory_layout import _array_type
 from ...base.tree import tree_unflatten
 from ...core.tensor import Tensor
 from ...graph.node import AccumulateGrad
-from ..facts import Kept, Result, Source, facts_of, grad_of
+from ..facts import Kept, Result, Source, facts_of, grad_of, is_steady, kin_of, memory_of, own_of
 from ..freed import freed_edge
 from ..graphs import noder
+from ..turn import moving_facts
 from .deferred import CLASSES, counter_of, edge_of, held_by, is_shared, new, put
 from .graph import backward_program
 from .placement import Placement, names_of
@@ -20,6 +24,15 @@ from .program import JaxProgram
 from .updates import keywords_of
 
 _DEFERRED = frozenset(CLASSES.values())
+
+
+def _is_like(tensor: Any, known: Any) -> bool:
+    """Return whether a deferred tensor has the facts that it had; it lies in memory as JAX likes."""
+    shape, _, spec, kind, _, _, own = known
+    edge = edge_of(tensor)
+    if (kind is None) != (edge is None) or (kind is True and edge.extras is not None):
+        return False
+    return bool(tensor._shape == shape and tensor._spec is spec and own_of(tensor) == own)
 
 
 class Binding:
@@ -52,14 +65,11 @@ class Binding:
             Source(tensor, -1, False) if tensor is not None else of[v]
             for v, tensor in zip(self.program.given, self.program.tensors, strict=True)
         ]
-        self.edges = [None if s.tensor is None else edge_of(s.tensor) for s in kept.sources]
-        found = list(zip(kept.sources, kept.facts.facts, kept.facts.used, self.edges, strict=True))
-        # Tensors that are deferred with the edge that they had, and gradients of leaves, need no further look.
-        self.quick = [(s.tensor, edge) for s, _, _, edge in found if s.tensor is not None and not s.grad]
-        self.quick_grads = [edge for s, _, used, edge in found if s.grad and not used and type(edge) is AccumulateGrad]
-        self.slow = any(
-            s.tensor is None or (s.grad and (used or type(e) is not AccumulateGrad)) for s, _, used, e in found
-        )
+        self._captured: list[Any] = [s.tensor for s in kept.sources if is_steady(s)]
+        self._edges = [edge_of(t) for t in self._captured]
+        self._arrays: list[Any] | None = None  # of the captured tensors after the last call
+        self._rest: Callable[[list[Tensor]], bool]
+        self._owners: frozenset[int] | None = None
         if kept.backward is not None:
             self.backward = backward_program(kept.backward)
             self.nodes = noder(kept.backward, self.backward)
@@ -70,26 +80,29 @@ class Binding:
         self.shardings: list[Any] = [None] * len(self.sources)
 
     def holds(self, inputs: list[Tensor]) -> bool:
-        """Return whether the facts of tensors are as they were."""
-        if not self.slow:
-            for tensor, edge in self.quick:
-                if type(tensor) not in _DEFERRED or edge_of(tensor) is not edge:
-                    break
-            else:
-                return all(edge.grad is not None for edge in self.quick_grads)
+        """Return whether the facts of tensors are as they were: at once where tensors have the arrays that they had."""
+        arrays = list(map(held_by, self._captured))
+        if self._arrays is not None and all(map(is_, arrays, self._arrays)):
+            return all(map(is_, map(edge_of, self._captured), self._edges)) and self._rest(inputs)
         facts = self.kept.facts
-        for source, known, used, edge in zip(facts.sources, facts.facts, facts.used, self.edges, strict=True):
+        for source, known in zip(facts.sources, facts.facts, strict=True):
             captured: Any = source.tensor
-            if captured is not None:
-                if source.grad and not used:
-                    if (grad_of(captured) is None) != (known is None):
-                        return False
-                    continue
-                if not source.grad and type(captured) in _DEFERRED and edge_of(captured) is edge:
-                    continue
-            if facts_of(source.now(inputs)) != known:
+            if is_steady(source) and type(captured) in _DEFERRED:
+                if not _is_like(captured, known):
+                    return False
+            elif not (source.grad and source.tensor is not None) and facts_of(source.now(inputs)) != known:
                 return False
+        self._own(arrays)
+        if not self._rest(inputs) or kin_of(facts.sources, inputs) != facts.kin:
+            return False
+        self._arrays, self._edges = None, list(map(edge_of, self._captured))
         return True
+
+    def _own(self, arrays: list[Any]) -> None:
+        """Make the rest of the comparison for the memory that captured tensors have now."""
+        owners = frozenset([memory_of(a) for a in arrays if type(a) is _array_type])
+        if owners != self._owners:
+            self._rest, self._owners = moving_facts(self.kept, owners), owners
 
     def arrays(self, inputs: list[Tensor]) -> tuple[list[Any], list[Any]]:
         """Return the arrays that are written to, and the others. None is one that may change."""
@@ -128,6 +141,8 @@ class Binding:
         """Give tensors their new arrays."""
         for source, array in zip(self.sources, state, strict=False):
             put(source.now(inputs), array)
+        self._arrays = list(map(held_by, self._captured))  # not before: an array that this sees is shared
+        self._own(self._arrays)
 
     def finish(self, outputs: list[Any], inputs: list[Tensor]) -> Any:
         """Change versions and gradients, and return the results."""

@@ -9,10 +9,11 @@ import jax
 from ...base.tree import TreeSpec
 from ...core.tensor import Tensor
 from ...ops.random.generator import default_generator
-from ..compiled import Compiled, _context, _plain_tree, _same_leaves
+from ..compiled import Compiled, _same_leaves
 from ..facts import Kept
 from ..graphs import LOCK
 from ..program import GuardFailed
+from ..turn import context, plain_tree
 from .binding import Binding
 from .first_run import FirstRun
 from .many import can_scan, scan
@@ -36,15 +37,15 @@ class JaxCompiled(Compiled):
         self.extra = (options,)
         super().__init__(function, fullgraph)
 
-    def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
-        if kept.context != context or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
+    def _fits(self, kept: Kept, now: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
+        if kept.context != now or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
             return False
         binding = self.bindings.get(id(kept))
         if not (kept.facts.are(inputs) if binding is None else binding.holds(inputs)):
-            self.misses.append("a tensor has another shape, dtype, layout or gradient")
+            self._missed("a tensor has another shape, dtype, layout or gradient")
             return False
         if not kept.walk.holds():
-            self.misses.append(kept.walk.changed())
+            self._missed(kept.walk.changed())
             return False
         return True
 
@@ -59,7 +60,7 @@ class JaxCompiled(Compiled):
             self._last = binding
             return binding.finish(made.outputs, inputs)
         if isinstance(made.failed, Untraceable):
-            self.misses.append(str(made.failed))
+            self._missed(str(made.failed))
             return self.function(*args, **kwargs)
         raise made.failed
 
@@ -72,13 +73,13 @@ class JaxCompiled(Compiled):
         Returns:
             The stacked results, and how many calls ran.
         """
-        context = _context()
+        now = context()
         first = [t[0] for t in stacked]
-        if context is None or self._last is None or not can_scan(self._last):
+        if now is None or self._last is None or not can_scan(self._last):
             return None, 0
         binding = self._last
-        tree = _plain_tree(len(first))
-        if self.placement.place is not None or not self._fits(binding.kept, context, list(first), tree, first):
+        tree = plain_tree(len(first))
+        if self.placement.place is not None or not self._fits(binding.kept, now, list(first), tree, first):
             return None, 0
         binding.steady = binding.steady or follows
         if not binding.steady:

@@ -61,7 +61,7 @@ class FirstRun:
                 wanted = np.where(meaningless, found, wanted)
             if not _equal(found, wanted):
                 return None
-        others = {id(source.tensor) for source, _ in kept.written}
+        others = {id(source.tensor) for source, _ in kept.written if not source.grad}
         moved = [(t, t._counter[0] - n) for t, n in zip(self.captured, self.counts, strict=True)]
         binding.counts = [(t, n) for t, n in moved if n and id(t) not in others]
         binding.specs = [(NUMPY.spec(a), tuple(a.shape)) for a in self.outputs]

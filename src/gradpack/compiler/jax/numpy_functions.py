@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy as np
 from .arrays import TracedArray, boxed, plain
 from .numpy_table import BY_MODULE, entered
 from .promotion import converted
-from .questions import places_of
+from .questions import check_indices, places_of
 from .writing import fitted
 
 
@@ -130,7 +131,17 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int) -> None:
         return
     shape = np.broadcast_shapes(_shape(values), _shape(indices))
     made = fitted(plain(values), shape, arr.dtype)
+    check_indices(plain(indices), arr.shape[axis])
     arr.write(jnp.put_along_axis(arr.value, plain(indices), made, axis, inplace=False))
+
+
+@entered()
+def take_along_axis(arr: Any, indices: Any, axis: Any = -1) -> Any:
+    if not _is(arr) and not _is(indices):
+        return np.take_along_axis(arr, indices, axis)
+    arr, indices = plain(arr), plain(indices)
+    check_indices(indices, arr.size if axis is None else arr.shape[axis])
+    return boxed(jnp.take_along_axis(arr, indices, axis))
 
 
 @entered()
@@ -326,7 +337,9 @@ def argwhere(a: Any) -> Any:
 def take(a: Any, indices: Any, axis: Any = None, out: Any = None, mode: Any = "raise") -> Any:
     if not _is(a) and not _is(indices):
         return np.take(a, indices, axis, out, mode)
-    how = "wrap" if mode == "raise" else mode  # negative ones count from the end, and bodies check the others
+    how = "wrap" if mode == "raise" else mode  # negative ones count from the end
+    if mode == "raise":
+        check_indices(plain(indices), math.prod(_shape(a)) if axis is None else _shape(a)[axis])
     made = jnp.take(plain(a), plain(indices), axis, mode=how)
     if out is None:
         return boxed(made)

@@ -32,10 +32,16 @@ class Answers:
         given: the first ones.
         answers: all that were given to Python.
         values: what was asked for, as arrays of JAX.
+        bounds: indices that were compared with a size; None where all were compared before.
+
+    Args:
+        given: the first answers.
+        compares: whether indices are to be compared.
     """
 
-    def __init__(self, given: list[Any]) -> None:
+    def __init__(self, given: list[Any], compares: bool = True) -> None:
         self.given, self.answers, self.values = given, [], []  # type: list[Any], list[Any], list[Any]
+        self.bounds: dict[tuple[int, int], Any] | None = {} if compares else None
 
     def next(self, value: Any, kind: str) -> Any:
         """Return the next answer."""
@@ -80,6 +86,32 @@ def known(value: Any) -> Any:
     if isinstance(value, jax.core.Tracer):
         raise Unknown(f"Python needs all values of an array of shape {tuple(value.shape)}")
     return value
+
+
+def check_index(key: Any, shape: tuple[int, ...]) -> None:
+    """Ask whether indices are in the bounds of an array, which JAX does not do.
+
+    Raises:
+        IndexError: if an answer says that they are not.
+    """
+    dimension = 0
+    keys = key if type(key) is tuple else (key,)
+    for place, each in enumerate(keys):
+        if each is Ellipsis:
+            dimension = len(shape) - sum(k is not None for k in keys[place + 1 :])
+        elif each is not None:
+            if isinstance(each, jax.core.Tracer) and each.dtype.kind in "iu":
+                check_indices(each, shape[dimension])
+            dimension += 1
+
+
+def check_indices(indices: Any, size: int) -> None:
+    """Ask whether indices are in the bounds of one dimension."""
+    bounds = _current[-1].bounds if _current and isinstance(indices, jax.core.Tracer) else None
+    if bounds is not None and indices.size and (id(indices), size) not in bounds:
+        bounds[id(indices), size] = indices
+        if answer(jnp.any((indices < -size) | (indices >= size)), "bool"):
+            raise IndexError(f"an index is out of bounds for a dimension with size {size}")
 
 
 def places_of(mask: Any) -> tuple[Any, ...]:

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .promotion import converted
+from .questions import check_index
 
 
 def fitted(value: Any, shape: Any, native: Any) -> Any:
@@ -44,7 +45,13 @@ def put(whole: Any, key: Any, value: Any) -> Any:
         shape = jax.eval_shape(lambda w: w[key], whole).shape
         while value.ndim > len(shape) and value.shape[0] == 1:
             value = value[0]
+    _compare(key, whole)
     return whole.at[key].set(value)
+
+
+def _compare(key: Any, whole: Any) -> None:
+    if not any(isinstance(k, jax.core.Tracer) and k.dtype == bool for k in (key if type(key) is tuple else (key,))):
+        check_index(key, whole.shape)
 
 
 def _put_where(whole: Any, mask: Any, value: Any) -> Any:
@@ -62,6 +69,7 @@ def scattered(name: str, whole: Any, key: Any, value: Any) -> Any:
     Raises:
         NotImplementedError: for a ufunc that JAX has no such function for.
     """
+    _compare(key, whole)
     at = whole.at[static_key(key)]
     if name == "subtract":
         return at.add(-jnp.asarray(value).astype(whole.dtype))

@@ -1,0 +1,192 @@
+"""A check that the values of containers are those of a snapshot, as one function of as few steps as possible."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable
+from gc import get_referents
+from itertools import chain
+from types import CellType, MappingProxyType, MethodType
+from typing import Any
+
+from ..base.devices import device
+from ..base.dtypes import dtype
+from ..core.tensor import Tensor
+
+PLAIN = (int, float, bool, complex, str, bytes, type(None), dtype, device)
+_NUMBERS = (int, float, bool, complex)
+_CONTAINERS = (dict, list, tuple, set, frozenset, deque, MappingProxyType)
+_HOLDERS = (*_CONTAINERS, CellType)  # the collector of garbage knows what they hold, in C
+_BETWEEN = object()  # stands between the values of two containers, so that none moves from one to the other
+
+
+class Snapshot:
+    """The values of one container at a moment.
+
+    Attributes:
+        holder: the container.
+        name: how a message calls it.
+        values: returns them now.
+        keys: those of a mapping; None for others.
+    """
+
+    __slots__ = ("held", "holder", "ids", "keys", "name", "values")
+
+    def __init__(self, holder: Any, name: str, values: Callable[[], Iterable[Any]], keys: list[Any] | None) -> None:
+        self.holder, self.name, self.values, self.keys = holder, name, values, keys
+        self.held = list(values())
+        self.ids = list(map(id, self.held))
+
+    def holds(self) -> bool:
+        """Return whether the values are those of the snapshot."""
+        now = list(self.values())
+        if self.keys is not None and not _all_same(list(self.holder), self.keys):
+            return False
+        if list(map(id, now)) == self.ids:
+            return True
+        if not _all_same(now, self.held):
+            return False
+        self.held, self.ids = now, list(map(id, now))
+        return True
+
+    def difference(self) -> str:
+        """Return what changed, for a message."""
+        now = list(self.values())
+        if len(now) != len(self.held):
+            return f"{self.name} has {len(now)} values, and had {len(self.held)}"
+        changed = [(a, b) for a, b in zip(now, self.held, strict=True) if not same(a, b)]
+        if not changed and self.keys is not None:
+            return f"{self.name} has other keys"
+        shown = ", ".join(f"{_short(b)} became {_short(a)}" for a, b in changed[:3])
+        return f"{self.name}: {shown}"
+
+
+def _short(value: Any) -> str:
+    return repr(value) if isinstance(value, PLAIN) else type(value).__name__
+
+
+def _all_same(a: list[Any], b: list[Any]) -> bool:
+    return len(a) == len(b) and all(map(same, a, b))
+
+
+def same(a: Any, b: Any) -> bool:
+    """Return whether two values are one object, or equal and nothing that can change."""
+    if a is b:
+        return True
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, float) and math.isnan(a):
+        return math.isnan(b)
+    if isinstance(a, PLAIN):
+        return bool(a == b) and repr(a) == repr(b)
+    if type(a) is tuple:
+        return len(a) == len(b) and all(map(same, a, b))
+    return type(a) is MethodType and a.__func__ is b.__func__ and a.__self__ is b.__self__
+
+
+def quick_check(snapshots: list[Snapshot], objects: list[Any], kinds: list[type]) -> Callable[[], bool]:
+    """Return a function that returns whether values are those of the snapshots, and objects of these classes.
+
+    It compares two lists, which is a comparison of identities where nothing changed. Where a value that is equal may be
+    another one, as the number 1 and True, it compares this one by its identity, too. It may return False for values
+    that are equal.
+    """
+    holders: list[Any] = []
+    empty: list[Any] = []
+    mappings, keys = [], list[Any]()
+    tests: list[str] = []
+    names: dict[str, Any] = {"between": _BETWEEN, "chain": chain.from_iterable}
+    gone = {id(s.holder) for s in snapshots if not s.held and isinstance(s.holder, _CONTAINERS)}
+    for i, each in enumerate(snapshots):
+        if not isinstance(each.holder, _HOLDERS):
+            tests.append(_of_one(each, i, names))
+            continue
+        holder = each.holder
+        if not each.held and not isinstance(holder, CellType):
+            empty.append(holder)
+            continue
+        if isinstance(holder, MappingProxyType):
+            (holder,) = get_referents(holder)
+        if each.keys:
+            mappings += [each.holder, (_BETWEEN,)]
+            keys += [*each.keys, _BETWEEN]
+        holders += [holder, (_BETWEEN,)]
+    held = get_referents(*holders)
+    found = set(map(id, held))
+    tests += [
+        _of_call(s, i, names) for i, s in enumerate(snapshots) if isinstance(s.holder, _HOLDERS) and _lacks(s, found)
+    ]
+    for place, value in enumerate(held):
+        if id(value) not in gone and _has_equals(value):
+            tests.append(f"now[{place}] is v{place}")
+            names[f"v{place}"] = value
+    names |= {"holders": holders, "held": held, "keys": keys, "objects": objects, "kinds": kinds}
+    names |= {"mappings": mappings, "referents": get_referents, "empty": empty}
+    first = [
+        "any(empty)", "(now := referents(*holders)) != held", "[*chain(mappings)] != keys",
+        "[*map(type, objects)] != kinds",
+    ]  # fmt: skip
+    first = [test for test, values in zip(first, [empty, holders, mappings, objects], strict=True) if values]
+    text = "def holds():\n    try:\n"
+    text += f"        return not ({' or '.join(first) or 'False'}){''.join(f' and {t}' for t in tests)}\n"
+    text += "    except Exception:\n        return False\n"  # of a comparison of values that have changed
+    exec(text, names)
+    made: Callable[[], bool] = names["holds"]
+    return made
+
+
+def _has_equals(value: Any) -> bool:
+    """Return whether something else may be equal to a value."""
+    kind = type(value)
+    if kind in _NUMBERS:
+        return True
+    if issubclass(kind, Tensor):
+        return math.prod(value._shape) < 2  # the comparison of others is no truth value, which raises an error
+    equals: Any = kind.__eq__
+    return kind not in PLAIN and equals is not object.__eq__
+
+
+def _of_one(each: Snapshot, i: int, names: dict[str, Any]) -> str:
+    """Return the test of a snapshot that is no container."""
+    values: Any = each.values
+    key: Any = getattr(values, "args", (None, None))[-1]
+    if getattr(values, "func", None) is member and each.held:
+        names[f"h{i}"], names[f"e{i}"] = values.args[0].get, each.held[0]
+        return f"h{i}({key!r}) is e{i}"
+    if getattr(values, "func", None) is intruders:
+        names[f"h{i}"], names[f"e{i}"] = values.args[0].keys().isdisjoint, key
+        return f"h{i}(e{i})"
+    if getattr(values, "func", None) is attributes:
+        names[f"h{i}"] = each.holder
+        tests = []
+        for name, value in zip(key, each.held, strict=True):
+            tests.append(f"h{i}.{name} is e{i}_{name}")
+            names[f"e{i}_{name}"] = value
+        return " and ".join(tests)
+    return _of_call(each, i, names)
+
+
+def _of_call(each: Snapshot, i: int, names: dict[str, Any]) -> str:
+    names[f"h{i}"] = each.holds
+    return f"h{i}()"
+
+
+def _lacks(each: Snapshot, found: set[int]) -> bool:
+    """Return whether the collector of garbage does not know of a value of a container."""
+    return any(id(v) not in found for v in each.held)
+
+
+def member(members: Any, name: str) -> list[Any]:
+    """Return the value of a mapping under a name, if it has one, in a list."""
+    return [members[name]] if name in members else []
+
+
+def intruders(members: dict[str, Any], names: frozenset[str]) -> list[Any]:
+    """Return the values of a mapping under names that it had not."""
+    return [members[name] for name in sorted(names & members.keys())]
+
+
+def attributes(holder: Any, names: tuple[str, ...]) -> list[Any]:
+    """Return the values of attributes."""
+    return [getattr(holder, name) for name in names]

@@ -1,0 +1,354 @@
+"""One call of a program as text: what has to hold, its run, and what it leaves behind in tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..backends import NUMPY
+from ..backends.memory_layout import _array_type
+from ..backends.numpy import hushed, unhush
+from ..base import dtypes
+from ..base.devices import _DEFAULTS, CPU
+from ..base.modes import MODE, TRANSFORMS
+from ..base.settings import FILLING
+from ..base.tree import TreeSpec, tree_unflatten
+from ..core.tensor import Tensor
+from ..graph.node import AccumulateGrad
+from ..nn._module.global_hooks import PRESENT
+from ..optim.optimizer import _after_every_step, _before_every_step
+from .emit import Built
+from .facts import TENSOR, Kept, Result, Source, array_of, facts_of, grad_of, is_steady, kin_of, memory_of, own_of
+from .freed import freed_edge
+from .program import GuardFailed
+
+MISSED = object()  # what a call returns where it does not fit
+_NEW = object.__new__
+
+
+class Turn:
+    """Runs a program on tensors, and gives them what it leaves behind.
+
+    Attributes:
+        holds: a function of the tensors among the arguments: True only if the facts of tensors are as they were.
+        run: a function of these that runs the program, and returns what the function would; raises `GuardFailed`.
+        call: a function of all arguments, in a tuple, that does both; None for arguments that it does not know.
+    """
+
+    def __init__(self, built: Built, nodes: Any) -> None:
+        self.built, self.nodes = built, nodes
+        self._steady: list[tuple[Tensor, Any]] | None = None
+        self.holds: Callable[[list[Tensor]], bool]
+        self.run: Callable[[list[Tensor]], Any]
+        self.call: Callable[[tuple[Any, ...]], Any] | None = None
+
+    def is_bound(self) -> bool:
+        """Return whether tensors have the arrays that the program was bound to."""
+        return self._steady is not None and all(t._data is a for t, a in self._steady)
+
+    def bind(self, kept: Kept, around: Any, missed: Callable[[str], None]) -> None:
+        """Make the functions for tensors that have the arrays that they have now.
+
+        Args:
+            around: calls the program on a list of arrays, for tensors, and takes back what it did if a guard fails;
+                None if that cannot be.
+            missed: is told why a guard of the program failed.
+        """
+        facts = kept.facts
+        tensors: list[Any] = [s.tensor for s in kept.sources if is_steady(s)]
+        self._steady = [(t, t._data) for t in tensors]
+        steady = [s.now([])._data for s, u in zip(kept.sources, facts.used, strict=True) if u and is_steady(s)]
+        text = _Text(kept)
+        text.names |= {"program": self.built.bind(*steady), "around": around, "nodes": self.nodes, "missed": missed}
+        tests, run = text.tests(), [*text.run(around is not None), *text.finish()]
+        given = [i for i, leaf in enumerate(kept.leaves) if leaf is TENSOR]
+        body = "".join(f"    {line}\n" for line in run)
+        written = text.holds(tests) + f"def run(inputs):\n{text.head()}{body}"
+        if kept.tree == plain_tree(len(kept.leaves)):
+            written += text.call(given, tests, run)
+        exec(written, text.names)
+        self.holds, self.run, self.call = text.names["holds"], text.names["run"], text.names.get("call")
+
+
+def moving_facts(kept: Kept, owners: frozenset[int]) -> Callable[[list[Tensor]], bool]:
+    """Return a function that compares the facts of tensors but for the arrays and edges of those that are captured.
+
+    Args:
+        owners: the memory of these.
+    """
+    text = _Text(kept, owners)
+    exec(text.holds(text.tests()), text.names)
+    found: Callable[[list[Tensor]], bool] = text.names["holds"]
+    return found
+
+
+def plain_tree(count: int) -> TreeSpec:
+    """Return the structure of so many arguments by position."""
+    found = _TREES.get(count)
+    if found is None:
+        from ..base.tree import tree_flatten
+
+        found = _TREES[count] = tree_flatten(((None,) * count, {}))[1]
+    return found
+
+
+_TREES: dict[int, TreeSpec] = {}
+
+
+def context() -> Any:
+    """Return the settings that programs depend on; None where only eager calls are right."""
+    mode = MODE.get()
+    if mode.leaves_fast_path or mode.hooks is not None or TRANSFORMS.get() or _DEFAULTS.get():
+        return None
+    if PRESENT or _before_every_step or _after_every_step:  # hooks of all modules, and of all optimizers
+        return None
+    return mode.grad, dtypes._default, FILLING[0]
+
+
+def same_leaf(x: Any, y: Any) -> bool:
+    """Return whether an argument is the one that was recorded, or a number that is equal."""
+    return x is y or (type(x) is type(y) and type(x) in _EQUAL and x == y and repr(x) == repr(y))
+
+
+_EQUAL = frozenset({int, float, bool, str, complex, bytes})
+_CONTEXT = (
+    "mode = MODE.get()",
+    "if mode is not known[0]:",
+    "    if mode.leaves_fast_path or mode.hooks is not None or mode.grad is not grad: return MISSED",
+    "    known[0] = mode",
+    "if TRANSFORMS.get() or DEVICES.get() or dtypes._default is not default or FILLING[0] is not filling:",
+    "    return MISSED",
+    "if HOOKS or BEFORE or AFTER: return MISSED",
+)
+
+
+class _Text:
+    """Writes the lines; `names` are what they refer to. The tensors among the arguments are x0, x1, ...
+
+    Args:
+        owners: the memory of captured tensors, whose arrays and edges are compared elsewhere; None: they are here.
+    """
+
+    def __init__(self, kept: Kept, owners: frozenset[int] | None = None) -> None:
+        self.kept, self.facts, self.owners = kept, kept.facts, owners
+        self.sources = kept.sources
+        self.names: dict[str, Any] = {
+            "Leaf": AccumulateGrad, "facts_of": facts_of, "grad_of": grad_of, "kin_of": kin_of, "own_of": own_of,
+            "memory_of": memory_of, "hushed": hushed, "unhush": unhush, "GuardFailed": GuardFailed, "MISSED": MISSED,
+            "Tensor": Tensor, "new": _NEW, "array_type": _array_type,
+            "freed_edge": freed_edge, "set_grad": _set_grad, "unflatten": tree_unflatten, "same_leaf": same_leaf,
+        }  # fmt: skip
+
+    def name(self, kind: str, value: Any) -> str:
+        """Return a name for a value."""
+        found = f"{kind}{len(self.names)}"
+        self.names[found] = value
+        return found
+
+    def tensor(self, source: Source) -> str:
+        """Return the text of a tensor."""
+        found = f"x{source.place}" if source.tensor is None else self._captured(source.tensor)
+        if not source.grad:
+            return found
+        return f"{self._edge(source)}.grad" if self._edge(source) else f"grad_of({found})"
+
+    def _captured(self, tensor: Tensor) -> str:
+        found = f"t{id(tensor)}"
+        self.names[found] = tensor
+        return found
+
+    def _edge(self, source: Source) -> str:
+        """Return the name of the edge of a captured leaf, which is the same one at each call; "" for others."""
+        edge = None if source.tensor is None else source.tensor._edge
+        if type(edge) is not AccumulateGrad:
+            return ""
+        self.names[f"e{id(edge)}"] = edge
+        return f"e{id(edge)}"
+
+    # -- what has to hold --
+
+    def head(self) -> str:
+        """Return the line that gives arguments their names."""
+        names = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in self.kept.leaves)))
+        return f"    {names}= inputs\n" if names else ""
+
+    def holds(self, tests: list[str]) -> str:
+        return f"def holds(inputs):\n{self.head()}    return {' and '.join(tests) or 'True'}\n"
+
+    def tests(self) -> list[str]:
+        tests = []
+        for source, facts, used in zip(self.sources, self.facts.facts, self.facts.used, strict=True):
+            found, edge = self.tensor(source), self._edge(source)
+            if source.tensor is None and not source.grad:
+                tests += self._of_argument(found, facts)
+            elif not source.grad:
+                if self.owners is None:
+                    tests.append(f"{found}._data is {self.name('a', source.now([])._data)}")
+                    tests.append(f"{found}._edge is {edge or self.name('k', source.tensor._edge)}")  # type: ignore[union-attr]
+                tests += [f"{edge}.extras is None"] if edge else []
+            elif used or not edge:
+                tests.append(f"facts_of({found}) == {self.name('f', facts)}")
+            else:
+                tests.append(f"{found} is not None")
+        tests += [f"{self.tensor(source)} is None" for source in self.facts.without if self._has_own(source)]
+        tests += [f"x{i} is {self._captured(tensor)}" for i, tensor in self.facts.passed]
+        return tests + self._kin()
+
+    def _has_own(self, source: Source) -> bool:
+        """Return whether the walk does not see the gradient of a tensor."""
+        return source.tensor is None or bool(self._edge(source))
+
+    def _of_argument(self, x: str, facts: Any) -> list[str]:
+        shape, strides, spec, kind, _, writeable, own = facts
+        edge = {
+            None: f"{x}._edge is None",
+            True: f"type({x}._edge) is Leaf and {x}._edge.extras is None",
+            False: f"{x}._edge is not None and type({x}._edge) is not Leaf",
+        }[kind]
+        given = f"own_of({x}) == {self.name('o', own)}"
+        return [
+            f"{x}._shape == {shape}", f"{x}._spec is {self.name('s', spec)}", edge, f"{x}._data.strides == {strides}",
+            f"{x}._data.flags.writeable is {writeable}", given if own else f"(not {x}.__dict__ or {given})",
+        ]  # fmt: skip
+
+    def _kin(self) -> list[str]:
+        """Return tests of which tensors are one, or share memory: those that may be others at each call."""
+        pairs = enumerate(zip(self.sources, self.facts.used, strict=True))
+        moving = [i for i, (s, used) in pairs if not is_steady(s) and (used or not s.grad)]
+        if any(i in moving or first in moving for i, *firsts in self.facts.kin for first in firsts):
+            sources, kin = self.name("l", self.sources), self.name("k", self.facts.kin)
+            inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in self.kept.leaves)))
+            return [f"kin_of({sources}, ({inputs})) == {kin}"]
+        tests, found = [], []
+        steady = self.owners
+        if steady is None:
+            steady = frozenset(memory_of(s.now([])._data) for s in self.sources if is_steady(s))
+        for i in moving:
+            tensor = self.tensor(self.sources[i])
+            found.append(f"m{i}")
+            memory = f"m{i} := id(d) if (d := {tensor}._data).base is None else memory_of(d)"
+            tests.append(f"({memory}) not in {self.name('r', steady)}" if steady else f"({memory})")
+        if len(found) == 2:
+            tests.append(f"{found[0]} != {found[1]}")
+        elif found[1:]:
+            tests.append(f"len({{{', '.join(found)}}}) == {len(found)}")
+        return tests
+
+    # -- the run, and what follows --
+
+    def run(self, around: bool) -> list[str]:
+        arrays = [
+            f"{self.tensor(s)}._data"
+            for s, used in zip(self.sources, self.facts.used, strict=True)
+            if used and not is_steady(s)
+        ]
+        if around:
+            inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in self.kept.leaves)))
+            return [f"outputs = around(program, [{', '.join(arrays)}], ({inputs}))"]
+        return [
+            "for token in hushed:", "    try:", f"        outputs = program({', '.join(arrays)})", "    finally:",
+            "        unhush(token)", "    break",
+        ]  # fmt: skip
+
+    def finish(self) -> list[str]:
+        """Return lines that count the versions of what was written to, set gradients, and return the results."""
+        kept = self.kept
+        lines = [f"{''.join(f'o{i}, ' for i in range(len(kept.program.outputs)))}= outputs"]
+        lines = lines if kept.program.outputs else []
+        lines += [f"{self.tensor(source)}._counter[0] += {count}" for source, count in kept.written]
+        for number, (source, output) in enumerate(kept.grads):
+            new = "None"
+            if output is not None:
+                new = f"g{number}"
+                lines += self.made(new, output)
+            edge = self._edge(source)
+            lines.append(f"{edge}.grad = {new}" if edge else f"set_grad({self.tensor(source)}, {new})")
+        results, roots = self._results(lines)
+        if roots:
+            edges = "".join(f"{roots[i]}._edge, " for i in range(len(roots)))
+            inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in kept.leaves)))
+            tensors = ", ".join(roots[i] for i in range(len(roots)))
+            lines.append(f"{edges} = nodes(outputs, ({inputs}), [{tensors}])")
+        return [*lines, f"return {self.nested(results, kept.shape)}"]
+
+    def made(self, name: str, output: int) -> list[str]:
+        """Return lines that make a tensor around an output."""
+        v = self.kept.program.outputs[output]
+        spec = self.name("s", NUMPY.spec_for(NUMPY.dtype_of(v.dtype), CPU))
+        lines = [
+            f"{name} = new(Tensor)", f"{name}._data = o{output}", f"{name}._spec = {spec}",
+            f"{name}._shape = {v.shape}", f"{name}._edge = {name}._view = None", f"{name}._counter = [0]",
+        ]  # fmt: skip
+        if not v.shape:  # NumPy's reductions return numbers
+            self.names["asarray"] = array_of
+            lines[1] = f"{name}._data = o{output} if type(o{output}) is array_type else asarray(o{output})"
+        return lines
+
+    def _results(self, lines: list[str]) -> tuple[list[str], dict[int, str]]:
+        """Append the lines that make results; return their names, and those of results that require grad, by number."""
+        results: list[str] = []
+        roots: dict[int, str] = {}
+        same: dict[int, str] = {}  # what a function returns twice is one tensor
+        for i, each in enumerate(self.kept.results):
+            if type(each) is not Result:
+                results.append(self.name("k", each))
+            elif each.source >= 0:
+                found = self.sources[each.source]
+                results.append(self.tensor(found._replace(grad=True) if each.requires_grad else found))
+            else:
+                if each.output not in same:
+                    name = same[each.output] = f"r{i}"
+                    lines += self.made(name, each.output)
+                    if each.root >= 0:
+                        roots[each.root] = name
+                    if each.requires_grad:
+                        lines.append(f"{name}._edge = freed_edge()")
+                results.append(same[each.output])
+        return results, roots
+
+    def nested(self, results: list[str], shape: TreeSpec) -> str:
+        """Return the text of nested results."""
+        if shape.type is None:
+            return results[0]
+        if shape.type not in (tuple, list):
+            return f"unflatten([{', '.join(results)}], {self.name('n', shape)})"
+        parts, first = [], 0
+        for child in shape._children:
+            parts.append(self.nested(results[first : first + child.num_leaves], child))
+            first += child.num_leaves
+        return f"[{', '.join(parts)}]" if shape.type is list else f"({''.join(f'{part}, ' for part in parts)})"
+
+    # -- all of a call --
+
+    def call(self, given: list[int], tests: list[str], run: list[str]) -> str:
+        """Return the text of a function of a tuple of arguments."""
+        kept = self.kept
+        grad, default, filling = kept.context
+        self.names |= {
+            "MODE": MODE, "TRANSFORMS": TRANSFORMS, "DEVICES": _DEFAULTS, "HOOKS": PRESENT,
+            "BEFORE": _before_every_step, "AFTER": _after_every_step, "dtypes": dtypes,
+            "FILLING": FILLING, "known": [None], "grad": grad, "default": default, "filling": filling,
+            "unchanged": kept.walk.check(),
+        }  # fmt: skip
+        lines = [*_CONTEXT, f"if len(args) != {len(kept.leaves)}: return MISSED"]
+        names = [f"x{given.index(i)}" if i in given else f"y{i}" for i in range(len(kept.leaves))]
+        if names:
+            lines.append(f"{''.join(f'{n}, ' for n in names)}= args")
+        first = [f"type(x{i}) is Tensor" for i in range(len(given))]
+        first += [
+            f"(y{i} is {k} or same_leaf(y{i}, {k}))"
+            for i, leaf in enumerate(kept.leaves)
+            if leaf is not TENSOR
+            for k in (self.name("k", leaf),)
+        ]
+        lines.append(f"if not ({' and '.join([*first, *tests, 'unchanged()'])}): return MISSED")
+        lines += ["try:", *(f"    {line}" for line in run)]
+        lines += ["except GuardFailed as failed:", "    missed(str(failed))", "    return MISSED"]
+        return "def call(args):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def _set_grad(tensor: Any, grad: Tensor | None) -> None:
+    if type(tensor._edge) is AccumulateGrad:
+        tensor._edge.grad = grad
+    else:
+        tensor._own_grad = grad
