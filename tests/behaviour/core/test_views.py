@@ -254,3 +254,9 @@ def test_as_strided_of_an_expanded_tensor(torch):
     assert torch.autograd.gradgradcheck(
         lambda t: t.expand(2, 3).as_strided((4, 3), (0, 1)).sin(), x.detach().double().requires_grad_()
     )
+
+
+def test_strides_of_new_dimensions(torch):
+    x = torch.zeros(3, 4)
+    assert x[None].stride() == (12, 4, 1) and x[:, None].stride() == (4, 4, 1) and x[..., None].stride() == (4, 1, 1)
+    assert x[0, None].stride() == (4, 1) and x[None, None].stride() == (12, 12, 4, 1)
