@@ -11,7 +11,6 @@ from ...core.tensor import Tensor
 from ..op import PUBLIC, Op
 from ..signature.arguments import refuse_unfit
 
-
 _found: dict[Op, tuple[Any, str]] = {}
 
 
