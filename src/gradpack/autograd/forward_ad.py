@@ -216,8 +216,8 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
     if is_batched(tensor):
         batch, levels = tensor._data.level, MODE.get().levels
         with using(levels=levels[: levels.index(batch)]):
-            parts = unpack_dual(tensor._data.value)
-        return UnpackedDualTensor(*[x if x is None else batched(x, batch) for x in parts])
+            primal, tangent = unpack_dual(tensor._data.value)
+        return UnpackedDualTensor(batched(primal, batch), None if tangent is None else batched(tangent, batch))
     mode = MODE.get()
     tangent = tangent_of(tensor) if mode.forward else None
     try:

@@ -662,7 +662,7 @@ class TensorMethods:
         """`input` where its absolute value exceeds `lambd`, zero elsewhere."""
     def hash_tensor(
         self,
-        dim: _int | Sequence[_int] = ...,
+        dim: _int | Sequence[_int] | None = None,
         *,
         keepdim: _bool = False,
         mode: _int = 0,
