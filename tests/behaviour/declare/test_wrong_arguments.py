@@ -197,5 +197,5 @@ def test_linear_of_what_is_no_matrix(torch):
     linear, weight, bias = torch.nn.functional.linear, torch.ones(4, 3), torch.ones(4)
     with pytest.raises(RuntimeError, match="both arguments to linear need to be at least 1D, but they are 0D and 2D"):
         linear(torch.tensor(1.0), weight, bias)
-    with pytest.raises(RuntimeError, match="expects a .* with <= 2 dimensions, but .* 3D"):
+    with pytest.raises(RuntimeError, match=r"expects a .* with <= 2 dimensions, but .* 3D"):
         linear(torch.ones(2, 3), weight[None])
