@@ -423,6 +423,12 @@ def test_refused_as_outside(torch, name):
         torch.vmap(lambda x: f(torch, x))(torch.ones(3, 3))
 
 
+@pytest.mark.parametrize("name", ["det", "trace", "unbind"])
+def test_refused_for_no_examples(torch, name):
+    with pytest.raises((RuntimeError, IndexError), match="[dD]im"):
+        torch.vmap(lambda x: TOO_FEW[name](torch, x))(torch.ones(0, 3))
+
+
 def test_indices_of_an_embedding_stay_in_their_table(torch, real):
     if real:
         pytest.skip("torch reads the table of another example")

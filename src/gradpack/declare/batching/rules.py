@@ -139,8 +139,8 @@ def _need_matrices(c: Call) -> None:
 
 
 def run_one(c: Call) -> Any:
-    """Run on the first example, to raise what the operation raises."""
-    return c.run([v[0] if f is True else v for v, f in zip(c.values, c.flags, strict=True)])
+    """Run on an example of zeros, to raise what the operation raises; there may be no example."""
+    return c.run([v.new_zeros(v._shape[1:]) if f is True else v for v, f in zip(c.values, c.flags, strict=True)])
 
 
 def simply(c: Call) -> Any:
