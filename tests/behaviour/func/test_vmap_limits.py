@@ -425,7 +425,7 @@ def test_refused_as_outside(torch, name):
 
 @pytest.mark.parametrize("name", ["det", "trace", "unbind"])
 def test_refused_for_no_examples(torch, name):
-    with pytest.raises((RuntimeError, IndexError), match="[dD]im"):
+    with pytest.raises((RuntimeError, IndexError), match=r"[dD]im"):
         torch.vmap(lambda x: TOO_FEW[name](torch, x))(torch.ones(0, 3))
 
 
