@@ -1147,7 +1147,7 @@ def hardshrink(input: Tensor, lambd: _float = 0.5, *, out: Tensor | None = None)
     """`input` where its absolute value exceeds `lambd`, else `0`."""
 def hash_tensor(
     input: Tensor,
-    dim: _int | Sequence[_int] = ...,
+    dim: _int | Sequence[_int] | None = None,
     *,
     keepdim: _bool = False,
     mode: _int = 0,

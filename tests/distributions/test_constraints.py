@@ -160,3 +160,12 @@ def test_triangles_and_vectors():
         vec_to_tril_matrix(torch.zeros(4))
     with pytest.raises(ValueError, match="is outside"):
         tril_matrix_to_vec(torch.zeros(2, 2), 2)
+
+
+def test_the_distribution_function_validates_its_values() -> None:
+    made = torch.distributions.GeneralizedPareto(0.0, 1.0, -0.5)
+    with pytest.raises(ValueError, match="within the support"):
+        made.cdf(torch.tensor(3.0))
+    with pytest.raises(ValueError, match="within the support"):
+        made.log_survival_function(torch.tensor(-1.0))
+    assert torch.distributions.GeneralizedPareto(0.0, 1.0, -0.5, validate_args=False).cdf(torch.tensor(3.0)) == 1

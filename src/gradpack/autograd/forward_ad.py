@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 
 from ..base.dtypes import FLOATING
 from ..base.exits import Exit
-from ..base.modes import MODE, TRANSFORMS, Transform, change, without_dual
+from ..base.modes import MODE, TRANSFORMS, Transform, change, using, without_dual
 from ..base.tree import tree_map
 from ..core.tensor import DUALS, Tensor
-from ..declare.batching.batch_tensor import bottom, lifted, lifted_like
+from ..declare.batching.batch_tensor import all_examples, batched, bottom, is_batched, lifted, lifted_like
 from ..declare.dispatch.tangents import alias_of, tangent_of
 from ..ops.shape.strided import fw_primal
 
@@ -148,6 +148,12 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
     if tangent._shape != tensor._shape:
         raise wrong_size(tensor, tangent)
     mode = MODE.get()
+    for nr, batch in reversed(tuple(enumerate(mode.levels))):
+        if batch.has(tensor) or batch.has(tangent):  # under `vmap`: tangents belong to the tensor of all examples
+            with using(levels=mode.levels[:nr]):
+                primal = all_examples(tensor, batch)
+                primal = primal if batch.has(tensor) else primal.contiguous()
+                return batched(make_dual(primal, all_examples(tangent, batch)), batch)
     try:
         MODE.set(without_dual(mode))  # the tensor has no tangent
         out = tensor.view_as(tensor)
@@ -207,6 +213,11 @@ def unpack_dual(tensor: Tensor, *, level: int | None = None) -> UnpackedDualTens
         raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {type(tensor).__name__}")
     if level != 0:
         raise RuntimeError("Invalid level given to _fw_primal")
+    if is_batched(tensor):
+        batch, levels = tensor._data.level, MODE.get().levels
+        with using(levels=levels[: levels.index(batch)]):
+            primal, tangent = unpack_dual(tensor._data.value)
+        return UnpackedDualTensor(batched(primal, batch), None if tangent is None else batched(tangent, batch))
     mode = MODE.get()
     tangent = tangent_of(tensor) if mode.forward else None
     try:

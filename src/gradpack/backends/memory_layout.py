@@ -38,8 +38,18 @@ class Window:
         """A copy of `whole` that may be written to, and the view of it."""
         memory = np.zeros(self.span, whole.dtype)
         copy = _laid(memory, self.base, self.starts[0])
-        copy[...] = whole
+        if _is_distinct(*self.base):
+            copy[...] = whole
+        else:  # an expanded base: `whole` says several times what one place holds
+            places, counts = self._places()
+            np.add.at(memory, places, whole)
+            memory[...] = memory / counts
         return copy, _laid(memory, self.view, self.starts[1])
+
+    def _places(self) -> tuple[Any, Any]:
+        """Where in memory the elements of the base are, and how many of them are at each place, at least 1."""
+        places = _laid(np.arange(self.span), self.base, self.starts[0])
+        return places, np.maximum(np.bincount(places.reshape(-1), minlength=self.span), 1)
 
     def take(self, whole: Any) -> Any:
         """The elements of the view, as a copy."""
@@ -52,6 +62,8 @@ class Window:
             _laid(memory, self.view, self.starts[1])[...] = part
         else:
             np.add.at(memory, _laid(np.arange(self.span), self.view, self.starts[1]), part)
+        if not _is_distinct(*self.base):
+            memory = (memory / self._places()[1]).astype(part.dtype)
         return _laid(memory, self.base, self.starts[0])
 
 

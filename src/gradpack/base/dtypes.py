@@ -73,6 +73,12 @@ class dtype:  # noqa: N801 - torch's name
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.name,)
 
+    def __copy__(self) -> dtype:
+        return self
+
+    def __deepcopy__(self, memo: object) -> dtype:
+        return self
+
 
 bool_ = dtype("bool", 1, BOOL, signed=False)
 uint8 = dtype("uint8", 1, INTEGRAL, signed=False)

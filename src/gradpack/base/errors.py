@@ -244,7 +244,7 @@ def inside_a_transform(name: str) -> RuntimeError:
 
 def is_foreign(value: Any) -> bool:
     """Whether a value is a tensor of PyTorch itself."""
-    return any(kind.__module__ == "torch._C" for kind in type(value).__mro__)
+    return any(kind.__name__ == "TensorBase" and kind.__module__ == "torch._C" for kind in type(value).__mro__)
 
 
 def any_foreign(values: Iterable[Any], seen: set[int] | None = None) -> bool:

@@ -9,7 +9,7 @@ started by the first work of several parts.
 from __future__ import annotations
 
 import os
-from _thread import allocate_lock
+from _thread import allocate_lock, get_ident
 from array import array
 from collections.abc import Callable, Iterator
 from contextvars import copy_context
@@ -86,6 +86,7 @@ class _Pool:
         self.ids: list[int] = []
         self.processors: set[int] = set()
         self.avoided = -1
+        self.owner = 0  # the thread whose compiled work runs
 
     def start(self, wanted: int) -> None:
         """Start threads until so many are there, or no more can be started."""
@@ -147,9 +148,11 @@ class _Pool:
     def run(self, job: _Job, wanted: int) -> None:
         """Run a job on this thread and so many others, unless another job runs: then on this thread alone."""
         try:
+            team = self.load()
+            if team is not None:
+                self._heal(team)
             if self.jobs.setdefault("now", job) is job:
                 self.start(wanted)
-                team = self.load()
                 if team is not None:
                     self.shared[team.python // 8] = self.shared[team.turn // 8] + 1
                     self.shared[team.turn // 8] += 1
@@ -185,26 +188,41 @@ class _Pool:
 
     def run_compiled(self, team: Team, work: Compiled, size: int, part: int, wanted: int) -> None:
         """Run all parts of compiled work on this thread and so many others; on this alone while other work runs."""
-        failed: list[BaseException] = []
-        address = self.shared.buffer_info()[0]
+        address = work.block.buffer_info()[0]
+        self._heal(team)
         try:
-            if self.jobs.setdefault("now", work) is work:
-                self.start(wanted)
-                self._wake(wanted)
-                team.run(address, work.function, work.block.buffer_info()[0], size, part, wanted)
-            else:
-                team.alone(work.function, work.block.buffer_info()[0], size, part)
-        except BaseException as error:  # an interrupt
-            failed.append(error)
+            try:
+                if self.jobs.setdefault("now", work) is work:
+                    self.owner = get_ident()
+                    self.start(wanted)
+                    self._wake(wanted)
+                    team.run(self.shared.buffer_info()[0], work.function, address, size, part, wanted)
+                else:
+                    team.alone(work.function, address, size, part)
+            finally:
+                self._end(team, work)
+        except BaseException:  # an interrupt, perhaps of the line above
+            self._end(team, work)
+            raise
+
+    def _end(self, team: Team, work: Any) -> None:
+        """Wait until no thread uses the arrays of compiled work, and let the next work come."""
+        failed: list[BaseException] = []
         while self.jobs.get("now") is work:
-            try:  # the arrays must stay until no thread uses them
-                while not team.wait(address + team.active, 0, _SPIN * team.rounds):
+            try:
+                while not team.wait(self.shared.buffer_info()[0] + team.active, 0, _SPIN * team.rounds):
                     sleep(0)  # where another program has the core of one of the threads
                 self.jobs.clear()
-            except BaseException as error:
+            except BaseException as error:  # an interrupt
                 failed.append(error)
         if failed:
             raise failed.pop()
+
+    def _heal(self, team: Team) -> None:
+        """End what is left of compiled work of this thread, which interrupts ended before it was."""
+        now = self.jobs.get("now")
+        if type(now) is Compiled and self.owner == get_ident():
+            self._end(team, now)
 
 
 _pool = _Pool()

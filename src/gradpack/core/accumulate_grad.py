@@ -46,11 +46,12 @@ def _store(leaf: AccumulateGrad, g: Any, create_graph: bool) -> None:
         tensor = leaf.tensor()
         if tensor is not None and tensor._edge is not leaf and not tensor.is_leaf:
             raise RuntimeError("leaf variable has been moved into the graph interior")
+        alike = tensor is not None and type(g) is type(tensor._data)
+        if alike and g.shape != tensor._shape:  # the leaf got data of another shape since
+            raise shapes_do_not_broadcast("AccumulateGrad", tensor._shape, g.shape)
         if getrefcount(g) > _FREE or not _may_keep(g, tensor):
             g = _copy(g, tensor)
-        if leaf.dtype is None and tensor is not None and type(g) is type(tensor._data):
-            if g.shape != tensor._shape:  # the leaf got data of another shape since
-                raise shapes_do_not_broadcast("AccumulateGrad", tensor._shape, g.shape)
+        if leaf.dtype is None and alike:
             made = alias(g, tensor._spec, tensor._shape)
         else:
             made = wrap(g)

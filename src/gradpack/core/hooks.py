@@ -13,7 +13,7 @@ from typing import Any
 
 from ..base.errors import inside_a_transform
 from ..base.exits import Exit
-from ..base.modes import TRANSFORMS
+from ..base.modes import MODE, TRANSFORMS
 from ..graph.node import AccumulateGrad, Gradient, Node, NoGradEdge, OutputSlot, PartialGrads
 from .tensor import Tensor, raw, wrap
 
@@ -180,11 +180,11 @@ class NodeExtras:
 
 
 def _retain(tensor: Tensor | None, g: Gradient, create_graph: bool) -> None:
-    """Accumulate into the `.grad` of a non-leaf that retains its gradient."""
+    """Accumulate into the `.grad` of a non-leaf that retains its gradient; replace that of a pass for a batch."""
     if tensor is None or g is None:
         return
     held = tensor._own_grad
-    if held is not None:
+    if held is not None and getattr(held._data, "level", None) in (None, *MODE.get().levels):
         tensor._own_grad = held + g if create_graph else wrap(raw(held) + g)
     else:
         tensor._own_grad = (g if create_graph else wrap(g)).clone()

@@ -664,7 +664,7 @@ class TensorMethods:
         """`input` where its absolute value exceeds `lambd`, else `0`."""
     def hash_tensor(
         self,
-        dim: _int | Sequence[_int] = ...,
+        dim: _int | Sequence[_int] | None = None,
         *,
         keepdim: _bool = False,
         mode: _int = 0,

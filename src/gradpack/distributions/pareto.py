@@ -109,6 +109,7 @@ class GeneralizedPareto(Distribution):
 
     def log_survival_function(self, value: Any) -> Tensor:
         """The logarithm of the probability of values above this one."""
+        self._check(value)
         flat, c = self._shape()
         z = (value - self.loc) / self.scale
         return where(flat, -z + self.concentration * z * z / 2, -(c * z).clamp(min=-1).log1p() / c)

@@ -15,6 +15,7 @@ from operator import attrgetter
 from time import perf_counter_ns
 from typing import Any
 
+from ..base.errors import shapes_do_not_broadcast
 from ..kernels.sums import accumulated
 from .node import AccumulateGrad, Gradient, Node, OutputSlot, reachable
 
@@ -220,7 +221,12 @@ class GraphTask:
 
 def _sum(a: Gradient, b: Gradient, names: int = 0) -> Gradient:
     """Add two gradients, either of which may be None; `names` variables of the caller hold the first."""
-    return b if a is None else a if b is None else accumulated(a, b, names)
+    if a is None or b is None:
+        return b if a is None else a
+    try:
+        return accumulated(a, b, names)
+    except ValueError:  # a leaf got data of another shape between two uses
+        raise shapes_do_not_broadcast("AccumulateGrad", a.shape, b.shape) from None
 
 
 def run(task: GraphTask, grads: list[Gradient]) -> None:

@@ -440,3 +440,35 @@ class TestSwitchedOff:
         x, t = torch.tensor([1.0, 3.0]), torch.ones(2)
         assert torch.func.jvp(f, (x,), (t,))[1].tolist() == [2.0, 6.0]
         assert torch.func.jvp(lambda x: torch.func.jvp(f, (x,), (t,))[1], (x,), (t,))[1].tolist() == [2.0, 2.0]
+
+
+def test_running_statistics_have_no_tangent(torch, fw):
+    x, mean, var = torch.randn(3, 2), torch.zeros(2), torch.ones(2)
+    with fw.dual_level():
+        dual = fw.make_dual(x, torch.ones_like(x))
+        moving = fw.make_dual(mean, torch.ones(2))
+        with pytest.raises(RuntimeError, match="batch_norm is not differentiable wrt running_mean and running_var"):
+            torch.nn.functional.batch_norm(dual, moving, var)
+        assert torch.equal(torch.nn.functional.batch_norm(x, moving, var), torch.nn.functional.batch_norm(x, mean, var))
+
+
+@pytest.mark.parametrize("name", ["sin", "view", "slice", "as_strided", "expand", "mul_"])
+def test_duals_under_vmap(torch, fw, real, name):
+    """Batched tangents of a tensor that is the same for all examples, as `jvp` of a batch of tangents needs them."""
+    if real:
+        pytest.skip("torch.vmap has no batching rule for _make_dual")
+    f = {
+        "sin": lambda x: x.sin(),
+        "view": lambda x: x.view(2, 2),
+        "slice": lambda x: x[1:],
+        "as_strided": lambda x: x.as_strided((2, 2), (1, 1)),
+        "expand": lambda x: x.expand(2, 4),
+        "mul_": lambda x: x.clone().mul_(x),
+    }[name]
+    primal, tangents = torch.arange(4.0), torch.arange(8.0).reshape(2, 4)
+
+    def tangent(t):
+        with fw.dual_level():
+            return fw.unpack_dual(f(fw.make_dual(primal, t))).tangent
+
+    assert torch.allclose(torch.vmap(tangent)(tangents), torch.stack([tangent(t) for t in tangents]))

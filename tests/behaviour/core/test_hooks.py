@@ -277,3 +277,15 @@ def test_a_hook_after_accumulation_may_return_the_leaf(torch):
     x.register_post_accumulate_grad_hook(lambda t: t.grad)
     with pytest.raises(RuntimeError, match="Tensor post accumulate grad hooks should return None"):
         x.sum().backward()
+
+
+def test_retain_grad_after_a_pass_for_a_batch_of_gradients(torch):
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    y.retain_grad()
+    z = y * 3
+    batch = torch.eye(3)
+    for _ in range(2):
+        (grad,) = torch.autograd.grad(z, x, batch, is_grads_batched=True, retain_graph=True)
+        assert torch.equal(grad, 6 * batch)
+        assert torch.autograd.grad(z.sum(), x, retain_graph=True)[0].tolist() == [6.0] * 3

@@ -245,3 +245,18 @@ def test_many_gradients_through_a_write_to_a_part_of_complex_numbers(torch, part
     assert torch.allclose(torch.func.hessian(lambda x: moduli(x).sum())(x), slope * torch.eye(2, dtype=torch.float64))
     assert torch.autograd.gradcheck(moduli, (x,), check_batched_grad=True)
     assert torch.autograd.gradgradcheck(moduli, (x,))
+
+
+def test_as_strided_of_an_expanded_tensor(torch):
+    x = torch.arange(3.0, requires_grad=True)
+    x.expand(2, 3).as_strided((4, 3), (0, 1)).sum().backward()
+    assert x.grad.tolist() == [4.0, 4.0, 4.0]
+    assert torch.autograd.gradgradcheck(
+        lambda t: t.expand(2, 3).as_strided((4, 3), (0, 1)).sin(), x.detach().double().requires_grad_()
+    )
+
+
+def test_strides_of_new_dimensions(torch):
+    x = torch.zeros(3, 4)
+    assert x[None].stride() == (12, 4, 1) and x[:, None].stride() == (4, 4, 1) and x[..., None].stride() == (4, 1, 1)
+    assert x[0, None].stride() == (4, 1) and x[None, None].stride() == (12, 12, 4, 1)

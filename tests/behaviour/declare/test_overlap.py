@@ -58,3 +58,9 @@ def test_an_element_of_its_own_spread_by_a_subscript_has_its_gradient(torch):
     (y * torch.tensor([1.0, 10.0, 100.0])).sum().backward()
     assert y.tolist() == [[3.0, 3.0, 3.0]]
     assert x.grad.tolist() == [[0.0, 0.0, 111.0]]
+
+
+def test_a_leaf_is_refused_as_one_before_its_overlap(torch):
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad"):
+        x.index_add_(0, torch.tensor([0]), x[:1])

@@ -177,3 +177,25 @@ def test_requires_grad_is_set_of_leaves_only(torch):
     with pytest.raises(RuntimeError, match="use var_no_grad ="):
         x.requires_grad = False
     assert x.requires_grad_() is x
+
+
+def test_histogram_of_what_is_no_histogram(torch):
+    x = torch.ones(3)
+    for arguments in ({"bins": "a"}, {"bins": 3, "range": 1}, {"bins": torch.ones(2), "range": (0.0, 1.0)}):
+        with pytest.raises(TypeError, match=r"histogram\(\)"):
+            torch.histogram(x, **arguments)
+
+
+def test_hash_tensor_of_all_dimensions(torch):
+    x = torch.arange(6.0).reshape(2, 3)
+    whole = torch.hash_tensor(x)
+    assert torch.hash_tensor(x, None).item() == whole.item()
+    assert torch.hash_tensor(x, None, keepdim=True).tolist() == [[whole.item()]]
+
+
+def test_linear_of_what_is_no_matrix(torch):
+    linear, weight, bias = torch.nn.functional.linear, torch.ones(4, 3), torch.ones(4)
+    with pytest.raises(RuntimeError, match="both arguments to linear need to be at least 1D, but they are 0D and 2D"):
+        linear(torch.tensor(1.0), weight, bias)
+    with pytest.raises(RuntimeError, match=r"expects a .* with <= 2 dimensions, but .* 3D"):
+        linear(torch.ones(2, 3), weight[None])

@@ -387,3 +387,50 @@ class TestOtherReadings:
 
         assert torch.vmap(make)(X).stride() == (8, 1, 2)
         assert torch.vmap(torch.vmap(make))(X).stride() == (24, 8, 1, 2)
+
+
+# -- examples that an operation does not take: the batch must not be mistaken for one of their dimensions --
+
+TOO_FEW = {
+    "det": lambda torch, x: torch.linalg.det(x),
+    "svd": lambda torch, x: torch.linalg.svd(x),
+    "inv": lambda torch, x: torch.linalg.inv(x),
+    "qr": lambda torch, x: torch.linalg.qr(x),
+    "eigh": lambda torch, x: torch.linalg.eigh(x),
+    "lu": lambda torch, x: torch.linalg.lu(x),
+    "matrix_exp": lambda torch, x: torch.linalg.matrix_exp(x),
+    "cholesky_inverse": lambda torch, x: torch.cholesky_inverse(x),
+    "slogdet": lambda torch, x: torch.linalg.slogdet(x),
+    "trace": lambda torch, x: torch.trace(x),
+    "outer": lambda torch, x: torch.outer(x.sum(), x),
+    "linear": lambda torch, x: torch.nn.functional.linear(x.sum(), torch.ones(4, 3), torch.ones(4)),
+    "cross": lambda torch, x: torch.linalg.cross(x, torch.ones(3, 3)),
+    "unbind": lambda torch, x: torch.unbind(x.sum()),
+    "split": lambda torch, x: torch.split(x.sum(), 1),
+    "t": lambda torch, x: x.expand(2, 2, 3).t(),
+    "take": lambda torch, x: torch.take(x, (x * 0).long() + 3),
+    "put": lambda torch, x: x.put((x * 0).long() - 4, x),
+    "index_add": lambda torch, x: x.index_add(0, (x * 0).long() + 3, x),
+}
+
+
+@pytest.mark.parametrize("name", TOO_FEW)
+def test_refused_as_outside(torch, name):
+    f = TOO_FEW[name]
+    with pytest.raises((RuntimeError, IndexError)):
+        f(torch, torch.ones(3))
+    with pytest.raises((RuntimeError, IndexError)):
+        torch.vmap(lambda x: f(torch, x))(torch.ones(3, 3))
+
+
+@pytest.mark.parametrize("name", ["det", "trace", "unbind"])
+def test_refused_for_no_examples(torch, name):
+    with pytest.raises((RuntimeError, IndexError), match=r"[dD]im"):
+        torch.vmap(lambda x: TOO_FEW[name](torch, x))(torch.ones(0, 3))
+
+
+def test_indices_of_an_embedding_stay_in_their_table(torch, real):
+    if real:
+        pytest.skip("torch reads the table of another example")
+    with pytest.raises(IndexError, match="index 3 on a tensor of 3"):
+        torch.vmap(torch.nn.functional.embedding)(torch.tensor([[0], [3]]), torch.ones(2, 3, 2))

@@ -263,3 +263,10 @@ class TestColumnsOfJacobians:
     def test_refused_by_default(self, torch):
         with pytest.raises(RuntimeError, match="called random operation while in randomness error mode"):
             torch.func.jacfwd(torch.bernoulli)(torch.full((2,), 0.5))
+
+
+@pytest.mark.parametrize("randomness", ["error", "same"])
+def test_a_generator_changes_nothing_in_what_is_refused(torch, randomness):
+    f = torch.vmap(lambda x: torch.normal(0.0, x, generator=torch.Generator()), randomness=randomness)
+    with pytest.raises(RuntimeError, match="random"):
+        f(torch.ones(3))

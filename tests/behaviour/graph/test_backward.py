@@ -386,3 +386,11 @@ def test_gradients_that_change_in_steps_are_differentiated_to_zeros(torch, func,
     assert torch.equal(func.hessian(lambda x: function(x, *more).sum())(x.detach()), torch.zeros(3, 3))
     curved = func.hessian(lambda x: (function(x, *more) ** 2).sum())(torch.tensor([3.0]))
     assert torch.equal(curved, torch.tensor([[0.0 if name == "hardtanh" else 2.0]]))
+
+
+def test_a_leaf_with_data_of_another_shape_between_two_uses(torch):
+    x = torch.ones(3, requires_grad=True)
+    y = x * 2
+    x.data = torch.ones(2)
+    with pytest.raises(RuntimeError):
+        (y.sum() + (x * 3).sum()).backward()

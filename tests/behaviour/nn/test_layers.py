@@ -286,3 +286,11 @@ def test_padding_without_weights(torch):
     assert torch.allclose(out, attention(x, x, x, key_padding_mask=hidden)[0], atol=1e-6)
     layer = torch.nn.TransformerDecoderLayer(8, 2, 16, batch_first=True, dropout=0.0)
     assert layer(x, x, tgt_key_padding_mask=hidden, memory_key_padding_mask=hidden).shape == x.shape
+
+
+def test_fractional_pooling_takes_samples_of_more_examples(torch):
+    pool, x, samples = torch.nn.functional.fractional_max_pool3d, torch.rand(4, 6, 6, 6), torch.rand(2, 4, 3)
+    expected = pool(x, 2, output_size=3, _random_samples=samples[:1])
+    assert torch.equal(pool(x, 2, output_size=3, _random_samples=samples), expected)
+    with pytest.raises(RuntimeError, match="_random_samples"):
+        pool(x.expand(3, 4, 6, 6, 6), 2, output_size=3, _random_samples=samples)

@@ -91,3 +91,17 @@ def test_a_hook_of_state_dicts_is_registered_in_one_way_only(torch):
         layer._register_state_dict_hook(hook)
     with pytest.raises(RuntimeError, match="must return None"):
         layer.state_dict()
+
+
+def test_a_state_dict_post_hook_returns_nothing(torch):
+    layer = torch.nn.Linear(1, 1)
+    layer.register_state_dict_post_hook(lambda module, state, prefix, metadata: state)
+    with pytest.raises(RuntimeError, match="state_dict post-hook must return None"):
+        layer.state_dict()
+
+
+def test_loading_into_a_meta_parameter_warns(torch):
+    layer = torch.nn.Linear(1, 1, device="meta")
+    with pytest.warns(UserWarning, match="for weight: copying from a non-meta parameter in the checkpoint to a meta"):
+        layer.load_state_dict({"weight": torch.ones(1, 1), "bias": layer.bias})
+    assert layer.weight.is_meta

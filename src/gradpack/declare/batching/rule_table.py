@@ -19,7 +19,7 @@ _TABLE: dict[Rule, str] = {
     """,
     rules.simply: """
         _filled_number _zeroed alias _contiguous _fw_primal real imag _to_copy index_add_scale view_as_real
-        view_as_complex constant_pad_nd tril triu _slope_of
+        view_as_complex constant_pad_nd tril triu _counted _slope_of
     """,
     rules.along: """
         _cumsum_from_end cumsum cumprod cummax cummin logcumsumexp flip softmax log_softmax sort argsort topk kthvalue

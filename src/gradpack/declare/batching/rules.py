@@ -18,6 +18,8 @@ def along(c: Call) -> Any:
     """Batching rule of operations along given dimensions: shift each `dim` by the batch dimension in front."""
     values = c.wholes(ndim=2 if c.op.name == "_unfold_backward" else 1)
     ndim = c.ndim(0)
+    if ndim == 0 and c.op.name in ("unbind", "split", "split_with_sizes"):
+        run_one(c)
     if "shape" in c.op.params:
         ndim = len(c.get("shape"))
         values[c.at("shape")] = (c.size, *c.get("shape")) if ndim else (c.size, 1)
@@ -95,7 +97,8 @@ def instead(name: str, several: bool = True, take: int | None = None) -> Rule:
 
 
 def leading(c: Call) -> Any:
-    """Batching rule of operations on the last dimensions, with any number of leading batch dimensions."""
+    """Batching rule of operations on the last two dimensions, with any number of leading batch dimensions."""
+    _need_matrices(c)
     return c.run(c.wholes(ndim=max(map(c.ndim, c.tensors()))))
 
 
@@ -124,8 +127,20 @@ def masked_fill_tensor(c: Call) -> Any:
 
 
 def alike(c: Call) -> Any:
-    """Batching rule for operations on tensors of equal batch size, whose numbers of dimensions may differ."""
+    """Batching rule for operations on matrices, and tensors of other numbers of dimensions of equal batch size."""
+    _need_matrices(c)
     return c.run(c.wholes())
+
+
+def _need_matrices(c: Call) -> None:
+    """Raise what the operation raises for an example of fewer dimensions: all examples would be taken for a matrix."""
+    if c.ndim(0) < 2:
+        run_one(c)
+
+
+def run_one(c: Call) -> Any:
+    """Run on an example of zeros, to raise what the operation raises; there may be no example."""
+    return c.run([v.new_zeros(v._shape[1:]) if f is True else v for v, f in zip(c.values, c.flags, strict=True)])
 
 
 def simply(c: Call) -> Any:
@@ -175,7 +190,7 @@ def reshape(c: Call) -> Any:
 
 def expand(c: Call) -> Any:
     size = tuple(c.values[1])
-    if len(size) < c.ndim(0):
+    if len(size) < c.ndim(0) or -1 in size[: len(size) - c.ndim(0)]:
         return c.run([c.values[0][0], size])
     return c.run([lift(c.values[0], len(size)), (c.size, *size)])
 
@@ -218,6 +233,8 @@ def transpose(c: Call) -> Any:
 
 
 def transposed(c: Call) -> Any:
+    if c.ndim(0) > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {c.ndim(0)}D")
     return c.values[0] if c.ndim(0) < 2 else call("transpose", c.values[0], 1, 2)
 
 
@@ -252,7 +269,7 @@ def embedding(c: Call) -> Any:
     if not c.flags[0]:
         return c.run()
     length = weight._shape[1]
-    whole = c.whole(1)
+    whole = call("_counted", c.whole(1), length, False)
     start = call_arange(c.size, whole)
     if padding is not None and padding >= 0 and weight.requires_grad:
         mask = call("eq", call_arange(length, whole), padding)
@@ -287,6 +304,7 @@ def masked(c: Call) -> Any:
 
 
 def trace(c: Call) -> Any:
+    _need_matrices(c)
     return call("_sum_dim", call("diagonal", c.values[0], 0, 1, 2), 1)
 
 
@@ -305,8 +323,9 @@ def roll(c: Call) -> Any:
 
 
 def cross(c: Call) -> Any:
-    ndim = max(c.ndim(0), c.ndim(1))
-    return c.run([lift(c.whole(0), ndim), lift(c.whole(1), ndim), shifted(c.values[2], ndim)])
+    if c.ndim(0) != c.ndim(1):
+        run_one(c)
+    return c.run([c.whole(0), c.whole(1), shifted(c.values[2], c.ndim(0))])
 
 
 def select_scatter(c: Call) -> Any:

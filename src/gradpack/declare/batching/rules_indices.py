@@ -18,12 +18,6 @@ def starts(c: Call, ndim: int, step: int = 1) -> Tensor:
     return lift(made, ndim)
 
 
-def counted(index: Tensor, size: int) -> Tensor:
-    """Indices counted from the front."""
-    made: Tensor = REGISTRY["where"].public(call("lt", index, 0), call("add", index, size), index)
-    return made
-
-
 def _asked(c: Call) -> tuple[list[Any], list[bool]]:
     """The indices, None for dimensions without one; which of them are batched."""
     indices = list(c.values[1])
@@ -200,7 +194,7 @@ def index_write(c: Call) -> Any:
             moved = call("permute", values[k], tuple(order))
             shapes[k] = moved._shape
             values[k] = call("reshape", moved, (moved._shape[0] * moved._shape[1], *moved._shape[2:]))
-    where = call("add", counted(values[i], size), starts(c, c.ndim(i), size))
+    where = call("add", call("_counted", values[i], size, True), starts(c, c.ndim(i), size))
     values[i] = call("reshape", where, (-1,))
     values[d] = 0
     made = call("reshape", c.run(values), shapes[0])
@@ -212,7 +206,7 @@ def at_numbers(c: Call) -> Any:
     i = c.at("index")
     values = c.wholes([k for k in c.tensors() if k != i])
     count = values[0].numel() // max(c.size, 1)
-    values[i] = call("add", counted(c.values[i], count), starts(c, c.ndim(i), count))
+    values[i] = call("add", call("_counted", c.values[i], count, True), starts(c, c.ndim(i), count))
     if c.op.name == "take":
         values[0] = call("reshape", values[0], (-1,))
     return c.run(values)

@@ -11,7 +11,7 @@ from ..op import REGISTRY
 from .batch_call import Call, Rule, _loop, call, lift
 from .batch_tensor import all_examples, batched, entered, expanded
 from .decompositions import MEANINGS
-from .rules import alike, leading
+from .rules import alike, leading, run_one
 
 
 def cores(*sizes: int) -> Rule:
@@ -53,7 +53,7 @@ def least_squares(c: Call) -> Any:
 
 
 # The exact number of dimensions of the operands of some products.
-_RANKS = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1)}
+_RANKS = {"mm": (2, 2), "bmm": (3, 3), "mv": (2, 1), "dot": (1, 1), "outer": (1, 1)}
 
 
 def matmul(c: Call) -> Any:
@@ -62,11 +62,7 @@ def matmul(c: Call) -> Any:
     na, nb = c.ndim(0), c.ndim(1)
     if not na or not nb:
         raise RuntimeError(f"both arguments to matmul need to be at least 1D, but they are {na}D and {nb}D")
-    if (na, nb) != (wanted := _RANKS.get(c.op.name, (na, nb))):
-        raise RuntimeError(
-            f"Shape mismatch: Got incorrect dims for {c.op.name}(a, b). a has dim {na} and b has dim {nb} but expected "
-            f"them to have dim {wanted[0]} and dim {wanted[1]}"
-        )
+    _check_ranks(c)
     product = REGISTRY["matmul"].public
     if fa and not fb:
         return product(a, b) if nb <= 2 or (na > 1 and na >= nb) else _products(a, expanded(b, c.size), na, nb)
@@ -92,7 +88,18 @@ def _products(a: Tensor, b: Tensor, na: int, nb: int) -> Any:
     return call("squeeze", out, -1) if nb == 1 else out
 
 
+def _check_ranks(c: Call) -> None:
+    given = (c.ndim(0), c.ndim(1))
+    wanted = _RANKS.get(c.op.name, given)
+    if given != wanted:
+        raise RuntimeError(
+            f"Shape mismatch: Got incorrect dims for {c.op.name}(a, b). a has dim {given[0]} and b has dim {given[1]} "
+            f"but expected them to have dim {wanted[0]} and dim {wanted[1]}"
+        )
+
+
 def outer(c: Call) -> Any:
+    _check_ranks(c)
     a, b = c.values
     a = call("unsqueeze", a, -1)
     return call("mul", a, call("unsqueeze", b, -2) if c.flags[1] else b)
@@ -100,6 +107,8 @@ def outer(c: Call) -> Any:
 
 def linear(c: Call) -> Any:
     input, weight, bias = c.values
+    if not c.ndim(0):
+        run_one(c)
     if not c.flags[1] and not c.flags[2]:
         return c.run([input, weight, bias])
     if not c.flags[1]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from inspect import isfunction, signature
 from typing import Any
 
@@ -12,18 +11,22 @@ from ...core.tensor import Tensor
 from ..op import PUBLIC, Op
 from ..signature.arguments import refuse_unfit
 
+_found: dict[Op, tuple[Any, str]] = {}
 
-@cache
+
 def public_of(op: Op) -> tuple[Any, str]:
     """Return the public function of an operation, and its name."""
+    found = _found.get(op)
+    if found is not None:
+        return found
     name = op.name.strip("_")
     for candidate in (name, name.rpartition("_")[0]):  # `_sum_dim` is `sum` along dimensions
         known = PUBLIC.get(candidate)
         if known is op.public or (
             isfunction(known) and tuple(signature(known).parameters)[: len(op.params)] == op.params
         ):
-            return known, candidate
-    return op.public, name
+            return _found.setdefault(op, (known, candidate))
+    return op.public, name  # which may be asked before the module of the public function is there
 
 
 def explain(op: Op, values: list[Any], error: Exception) -> Exception:

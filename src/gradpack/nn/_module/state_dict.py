@@ -99,7 +99,8 @@ def state_dict(self: Module, *args: Any, destination: Any = None, prefix: str = 
         if changed is not None:
             if key not in self.__dict__.get("_replacing_hooks", ()):
                 raise RuntimeError(
-                    f"state_dict post-hook of {type(self).__name__} must return None and change the dict itself"
+                    f"state_dict post-hook must return None, and change the dict itself: one of {type(self).__name__} "
+                    f"returned {type(changed).__name__}"
                 )
             destination = changed
     return destination
@@ -294,6 +295,12 @@ def _take(module: Module, name: str, key: str, current: Tensor, value: Tensor, a
     """Copy `value` into `current`, or replace `name` of the module by it if `assign`. Returns a complaint, or None."""
     try:
         if not assign:
+            if current.is_meta and not value.is_meta:
+                warnings.warn(
+                    f"for {key}: copying from a non-meta parameter in the checkpoint to a meta parameter in the "
+                    "current model, which is a no-op: pass assign=True to put those of the checkpoint in their places",
+                    stacklevel=2,
+                )
             with no_grad():
                 current.copy_(value)
             return None

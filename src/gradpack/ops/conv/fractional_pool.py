@@ -111,8 +111,9 @@ def fractional_max(
     lead = (1, *input._shape[:1]) if input.ndim == ndim + 1 else input._shape[:2]
     if samples is None:
         samples = late.rand((*lead, ndim), dtype=input.dtype, device=input.device)
-    elif samples._shape != (*lead, ndim):
+    elif samples.ndim != 3 or samples._shape[0] < lead[0] or samples._shape[1:] != (lead[1], ndim):
         raise RuntimeError(
-            f"Expect _random_samples.size() to be {[*lead, ndim]} for {op}(), but got {list(samples._shape)}"
+            f"Expect _random_samples.size() to be {[*lead, ndim]}, or more than {lead[0]} in the first dimension, for "
+            f"{op}(), but got {list(samples._shape)}"
         )
-    return tuple(_POOLS[ndim](input, samples.detach(), kernel, wanted))
+    return tuple(_POOLS[ndim](input, samples.detach()[: lead[0]], kernel, wanted))

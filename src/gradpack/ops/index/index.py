@@ -19,7 +19,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear, nondifferentiable
 from ..pointwise.blockwise import is_numpy
-from ..reduce.kernels import SMALL
+from ..reduce.kernels import SMALL, reshaped
 from ..shape.shape import view_op, wrap_dim
 from .accumulate import add_along, add_flat, flat_of, into_zeros, store, taken, widened
 from .places import counted_from_front, places_of
@@ -49,7 +49,13 @@ _slice = _basic(
 )(_at)
 # For a subscript that ends in an int, and in None: nodes of other names.
 _select = _basic(name="select", saved_as="dim=select.dim index=select.index self_sym_sizes=input.shape")(_at)
-_slice_newaxis = _basic(name="slice_newaxis", node="UnsqueezeBackward0", saved_as="")(_at)
+
+
+@_basic(name="slice_newaxis", node="UnsqueezeBackward0", saved_as="")
+def _slice_newaxis(input: Array, place: Any = ()) -> Any:
+    """`_slice` for a subscript that ends in None; new dimensions have the strides that `unsqueeze` gives them."""
+    part = input[tuple(item for item in place if item is not None)]
+    return reshaped(part, input[place].shape)
 
 
 @view_op(
@@ -57,7 +63,7 @@ _slice_newaxis = _basic(name="slice_newaxis", node="UnsqueezeBackward0", saved_a
 )
 def _newaxis(input: Array, place: Any = ()) -> Any:
     """`_slice` for a subscript that takes every element and adds dimensions."""
-    return input[place]
+    return reshaped(input, input[place].shape)
 
 
 @view_op(input=lambda g: g, name="alias")

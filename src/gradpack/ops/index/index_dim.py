@@ -17,13 +17,13 @@ from ...base.errors import not_a_tensor
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
-from ...declare.decorators import linear
+from ...declare.decorators import linear, nondifferentiable
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped
 from ..shape.shape import wrap_dim
 from .accumulate import add_along, as_dtype, flat_of, fresh, into_zeros, set_along, store, widened
-from .places import FEW, check_bounds, check_flat, check_index
+from .places import FEW, check_bounds, check_flat, check_index, counted_from_front
 from .writing import keep_apart, number_op, own_value, value_form, write_op, write_part
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -329,6 +329,17 @@ def take(input: Array, index: Array) -> Any:
         raise IndexError("take(): tried to take from an empty tensor")
     check_flat(index, prod(input.shape))
     return np.reshape(np.take(flat_of(input), as_intp(np.reshape(index, (-1,))), axis=0), index.shape)
+
+
+@nondifferentiable(data_movement=True, promote=("index",))
+def _counted(index: Array, size: int, negative: bool) -> Any:
+    """Indices counted from the front, which `vmap` moves to the rows of each example.
+
+    Raises:
+        IndexError: for one that is not among `size` rows: it would be in those of another example.
+    """
+    check_flat(index, size, -size if negative else 0)
+    return counted_from_front(index, size) if negative else index[...]
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:

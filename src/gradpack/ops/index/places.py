@@ -65,10 +65,10 @@ def check_bounds(
                 raise error(f"{where}index {found} is out of bounds for dimension {dim} with size {size}")
 
 
-def check_flat(places: Any, size: int) -> None:
-    """Raise unless places in an array of so many elements, which may count from the end, are within it."""
+def check_flat(places: Any, size: int, low: int | None = None) -> None:
+    """Raise unless places in an array of so many elements, which count from the end below zero, are within it."""
     for found in (int(np.min(places)), int(np.max(places))) if prod(places.shape) else ():
-        if not -size <= found < size:
+        if not (-size if low is None else low) <= found < size:
             raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")
 
 

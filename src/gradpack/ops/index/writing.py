@@ -23,7 +23,7 @@ from ...declare.dispatch.body_errors import explain
 from ...declare.dispatch.make_node import record
 from ...declare.generate.profiling import watched
 from ...declare.inplace.inplace import History, inplace
-from ...declare.inplace.write_checks import check_overlap, check_writable, tensors_in
+from ...declare.inplace.write_checks import check_history, check_overlap, check_writable, tensors_in
 from ...declare.op import Op
 from ...declare.signature.arguments import python_number
 
@@ -127,7 +127,12 @@ def _arrays(value: Any) -> Any:
 def keep_apart(target: Any, *others: Any) -> None:
     """Raise if an operand (such as an index) shares memory with the tensor written to."""
     if isinstance(target, Tensor) and not MODE.get().levels:
-        check_overlap(target, [v for v in others if isinstance(v, Tensor)], apart=True)
+        tensors = [v for v in others if isinstance(v, Tensor)]
+        try:
+            check_overlap(target, tensors, apart=True)
+        except RuntimeError:
+            check_history(target, any(t.requires_grad for t in tensors))  # a leaf is refused as one
+            raise
 
 
 def own_value(target: Tensor, value: Any) -> Any:

@@ -20,14 +20,19 @@ FUNCTIONS = ""
 
 
 def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
+    if not input or not weight:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {len(input)}D and {len(weight)}D"
+        )
+    if len(weight) > 2:
+        raise RuntimeError(f"linear() expects a weight with <= 2 dimensions, but it is {len(weight)}D: {list(weight)}")
     rows = 1
     for n in input[:-1]:
         rows *= n
-    if not input or not weight or input[-1] != weight[-1]:
+    if input[-1] != weight[-1]:
         raise RuntimeError(
-            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input[-1] if input else ''} and "
-            f"{weight[-1] if weight else ''}x{weight[0] if weight else ''}): linear() got input {list(input)} and "
-            f"weight {list(weight)}"
+            f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input[-1]} and {weight[-1]}x{weight[0]}): linear() "
+            f"got input {list(input)} and weight {list(weight)}"
         )
     raise RuntimeError(f"linear(): bias of shape {list(bias)} does not fit weight {list(weight)}")
 
@@ -81,6 +86,8 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Any:
     if len(weight.shape) < 2:
         out = product(input, weight)
         return out if bias is None else out + bias
+    if not input.shape or len(weight.shape) > 2:
+        raise ValueError("dimensions")
     rows = input  # one large product is faster than one for each leading index
     if len(input.shape) != 2:
         rows = np.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1]))

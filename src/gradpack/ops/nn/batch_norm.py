@@ -15,6 +15,7 @@ from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, nondifferentiable
+from ...declare.dispatch.tangents import tangent_of
 from ...kernels.dispatch import accelerated
 from ..conv.products import over_places
 from ..conv.spatial import check_tensor
@@ -248,6 +249,10 @@ def normalised(
                 f"{op}(): expected {name} to have dtype {takes} beside an input of {input.dtype}, but got "
                 f"{value.dtype}: convert one with .to(dtype)"
             )
+    if MODE.get().forward and tangent_of(input) is not None and any(tangent_of(r) is not None for r in running):
+        raise RuntimeError(
+            "batch_norm is not differentiable wrt running_mean and running_var, they cannot have forward grad defined"
+        )
     mean, rstd = _statistics(input, running_mean, running_var, training, momentum, eps)
     given = input.to(float32) if mixed else input
     wanted = float32 if given._spec.dtype.low else given.dtype

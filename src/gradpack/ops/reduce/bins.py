@@ -162,6 +162,10 @@ def histogram(
     """
     if not isinstance(input, Tensor):
         raise not_a_tensor("histogram", "input", 1, input)
+    if not isinstance(bins, int | Tensor):
+        raise TypeError(f"histogram(): argument 'bins' (position 2) must be int or Tensor, not {type(bins).__name__}")
+    if range is not None and not isinstance(range, list | tuple):
+        raise TypeError(f"histogram(): argument 'range' must be tuple of floats, not {type(range).__name__}")
     if isinstance(bins, Tensor) and range is not None:
         raise TypeError("histogram() takes either a range or a tensor of edges as bins")
     flat = late.reshape(input, (input.numel(), 1))

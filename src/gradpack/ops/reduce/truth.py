@@ -110,7 +110,7 @@ def count_nonzero(input: Array, dim: Dim = None) -> Any:
 
 
 @numpy_names
-def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: int = 0, out: Any = None) -> Tensor:
+def hash_tensor(input: Tensor, dim: Any = None, *, keepdim: bool = False, mode: int = 0, out: Any = None) -> Tensor:
     """The bits of all elements, or of those along dimensions, combined by exclusive or: a tensor of uint64.
 
     Elements are widened to float64 or int64 first.
@@ -136,7 +136,7 @@ def hash_tensor(input: Tensor, dim: Any = (), *, keepdim: bool = False, mode: in
 @nondifferentiable(
     promote=("input",), dtypes="bif", result=None, data_movement=True, name="hash_tensor", refuses="unsigned"
 )
-def _hash(input: Array, dim: Any = (), keepdim: bool = False) -> Any:
+def _hash(input: Array, dim: Any = None, keepdim: bool = False) -> Any:
     """The bits of all elements, or of those along dimensions, combined by exclusive or."""
     d = spec_of(input).dtype
     refuse("hash_tensor", d, "c")

@@ -116,7 +116,7 @@ def _as_strided(input: Array, size: Sizes, stride: Sizes, storage_offset: int, a
 def _tangent(input_t: Any, input: Any, where: tuple[Any, ...]) -> Any:
     """The view of the tangent, if it has the layout of the primal; else a copy of the corresponding elements."""
     size, stride, offset, at = where
-    memory = memory_of(input_t._data)
+    memory = None if is_batched(input_t) else memory_of(input_t._data)
     if (
         memory is not None
         and offset + reach(size, stride) <= memory.size

@@ -8,6 +8,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
 
 from .loop import inlined
@@ -92,7 +93,7 @@ def call(typing: Any, function: Any, block: Any, low: Any, high: Any) -> Any:
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         pointer = _I8.as_pointer()
         kind = ir.FunctionType(_I32, [pointer.as_pointer(), pointer.as_pointer(), _I64, _I64, _I64])
-        result, error = (builder.alloca(pointer) for _ in range(2))
+        result, error = (alloca_once(builder, pointer) for _ in range(2))  # once, also in a loop
         return builder.call(_pointer(builder, args[0], kind), [result, error, *args[1:]])
 
     return types.int32(types.int64, types.int64, types.int64, types.int64), code
