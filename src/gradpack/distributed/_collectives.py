@@ -6,7 +6,7 @@ some: `share` is all of them but for large reductions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 from itertools import pairwise
 from typing import Any
@@ -22,7 +22,6 @@ __all__ = ["all_gather", "all_gather_into_tensor", "all_gather_single", "all_red
 __all__ += ["barrier", "broadcast", "gather", "monitored_barrier", "reduce", "reduce_scatter", "reduce_scatter_single"]
 __all__ += ["reduce_scatter_tensor", "scatter"]
 
-Ranks = Iterable[int]
 Parts = Callable[[], Sequence[Any]]  # the array for each rank
 Put = Callable[[list[Any]], Any]  # what is done with the array of each rank
 _SUM = ReduceOp.SUM
@@ -49,7 +48,7 @@ def root_of(pg: ProcessGroup, rank: int | None, group_rank: int | None, name: st
 
 
 def share(
-    pg: ProcessGroup, text: str, parts: Parts, sources: Ranks, put: Put, async_op: bool = False, result: Any = None
+    pg: ProcessGroup, text: str, parts: Parts, sources: range | list[int], put: Put, async_op: bool, result: Any = None
 ) -> Work | None:
     """Send arrays, and do something with those of other ranks.
 

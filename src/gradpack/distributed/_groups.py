@@ -32,8 +32,7 @@ def new_group(
         ValueError: for ranks that there are not, or that come twice.
     """
     found = initialized()
-    if backend is not None:
-        backend_of(backend)
+    backend_of(backend or "gloo")
     size = found.transport.size
     wanted = range(size) if ranks is None else [as_index(r, "ranks") for r in ranks]
     members = tuple(sorted(wanted) if sort_ranks else wanted)

@@ -31,7 +31,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
     if (pg := member(group, "all_gather_object")) is not None:
         _check_places(object_list, "object_list", pg)
         own, put = to_all(pg, lambda: pickled(obj)), _put_objects(object_list)
-        share(pg, "all_gather_object()", own, from_all(pg), put)
+        share(pg, "all_gather_object()", own, from_all(pg), put, False)
 
 
 def _check_places(into: list[Any], name: str, pg: ProcessGroup) -> None:
@@ -60,7 +60,7 @@ def gather_object(
         _check_places(object_gather_list, "object_gather_list", pg)
     own = to_one(pg, lambda: pickled(obj), root)
     put = _put_objects(object_gather_list) if object_gather_list is not None else len
-    share(pg, f"gather_object(dst={root})", own, from_all(pg, root), put)
+    share(pg, f"gather_object(dst={root})", own, from_all(pg, root), put, False)
 
 
 def broadcast_object_list(
@@ -75,7 +75,7 @@ def broadcast_object_list(
         def put(parts: list[Any]) -> None:
             object_list[:] = unpickled(parts[root])
 
-        share(pg, text, own, [root], put)
+        share(pg, text, own, [root], put, False)
 
 
 def scatter_object_list(
@@ -104,4 +104,4 @@ def scatter_object_list(
         scatter_object_output_list[0] = unpickled(parts[root])
 
     own = (lambda: list(map(pickled, scatter_object_input_list or []))) if here else to_all(pg, lambda: None)
-    share(pg, f"scatter_object_list(src={root})", own, [root], put)
+    share(pg, f"scatter_object_list(src={root})", own, [root], put, False)

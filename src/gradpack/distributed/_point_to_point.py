@@ -18,10 +18,9 @@ from ._process_group import ProcessGroup, Work
 __all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 
-def _peer(pg: ProcessGroup, rank: int | None, group_rank: int | None, name: str) -> int:
-    found = root_of(pg, rank, group_rank, name)
+def _peer(pg: ProcessGroup, rank: int | None, group_rank: int | None, word: str) -> int:
+    found = root_of(pg, rank, group_rank, word)
     if found == pg.rank():
-        word = "destination" if name == "dst" else "source"
         raise ValueError(f"Invalid {word} rank: {word} rank should not be the same as the rank of the current process.")
     return found
 
@@ -31,9 +30,10 @@ def isend(tensor: Tensor, dst: Rank = None, group: Any = None, tag: int = 0, gro
     check_tensor(tensor, "tensor")
     if (pg := member(group, "isend")) is None:
         return None
-    to = pg.ranks[_peer(pg, dst, group_dst, "dst")]
+    to = pg.ranks[_peer(pg, dst, group_dst, "destination")]
     pg.check()
-    pg.transport.send(to, (pg.group_name, str(tag)), (str(tensor.dtype), list(tensor.shape)), flat_of(tensor))
+    label, late = (str(tensor.dtype), list(tensor.shape)), monotonic() + pg.timeout
+    pg.transport.send(to, (pg.group_name, str(tag)), label, flat_of(tensor), late)
     sent: Future[Any] = Future()
 
     def settle(seconds: float | None) -> bool:
@@ -41,6 +41,8 @@ def isend(tensor: Tensor, dst: Rank = None, group: Any = None, tag: int = 0, gro
             pg.transport.flush(monotonic() + (pg.timeout if seconds is None else seconds))
         except Late:
             return False
+        if pg.transport.box.gone([to]):
+            raise DistBackendError(f"rank {pg.transport.rank} in send(): {pg.transport.box.gone([to])[0]}")
         if not sent.done():
             sent.set_result([])
         return True
@@ -60,7 +62,7 @@ def irecv(tensor: Tensor, src: Rank = None, group: Any = None, tag: int = 0, gro
     if (pg := member(group, "irecv")) is None:
         return None
     anyone = src is None and group_src is None
-    sources = pg.others if anyone else (pg.ranks[_peer(pg, src, group_src, "src")],)
+    sources = pg.others if anyone else (pg.ranks[_peer(pg, src, group_src, "source")],)
     queue = pg.posted.setdefault((tag, sources), deque())
     future: Future[Any] = Future()
     queue.append((tensor, future))
@@ -135,7 +137,7 @@ class P2POp:
             raise ValueError("Invalid ``op``. Expected ``torch.distributed.isend`` or ``torch.distributed.irecv``.")
         self.op, self.tensor, self.group, self.tag = op, check_tensor(tensor, "tensor"), group_of(group), tag
         if self.group is not None:
-            self.group_peer = _peer(self.group, peer, group_peer, "dst" if op is isend else "src")
+            self.group_peer = _peer(self.group, peer, group_peer, "destination" if op is isend else "source")
             self.peer = self.group.ranks[self.group_peer]
 
 
@@ -147,5 +149,4 @@ def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
     """
     if not all(isinstance(each, P2POp) for each in p2p_op_list):
         raise ValueError("Invalid ``p2p_op_list``. Each op is expected to be of type ``torch.distributed.P2POp``.")
-    works = [each.op(each.tensor, each.peer, each.group, each.tag) for each in p2p_op_list if each.group is not None]
-    return [work for work in works if work is not None]
+    return [each.op(each.tensor, each.peer, each.group, each.tag) for each in p2p_op_list if each.group is not None]

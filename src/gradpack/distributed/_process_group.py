@@ -202,29 +202,22 @@ class ProcessGroup:
             DistBackendError: if a rank makes another call, has ended, or sends nothing in time.
         """
         transport, channel = self.transport, (self.group_name, "")
-        got, missing = {}, []
+        got, missing = {}, {self.ranks[source]: source for source in sources}
         try:
             for to, data in out.items():
-                transport.send(self.ranks[to], channel, call, data)
-            for source in sources:
-                try:
-                    message = transport.box.take(channel, (self.ranks[source],), self._deadline)
-                except Late:
-                    missing.append(str(self.ranks[source]))
-                    continue
+                transport.send(self.ranks[to], channel, call, data, self._deadline)
+            while missing:
+                message = transport.box.take(channel, tuple(missing), self._deadline, every=True)
                 if tuple(message.label) != tuple(call):
                     self._differ(call, message)
-                got[source] = message.data
+                got[missing.pop(message.source)] = message.data
             transport.flush(self._deadline)
         except Gone as error:
             self._break(f"rank {transport.rank} in {call.text}: {error}")
         except Late:
-            missing = missing or ["that does not receive"]
-        if missing:
-            self._break(
-                f"rank {transport.rank} in {call.text} has waited too long for rank {', '.join(missing)}: it does not "
-                "make this call, or needs a longer timeout"
-            )
+            who = ", ".join(map(str, missing)) or "that does not receive"
+            why = f"rank {transport.rank} in {call.text} has waited too long for rank {who}"
+            self._break(f"{why}: it does not make this call, or needs a longer timeout")
         return got
 
     def _differ(self, call: Call, message: Message) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import socket
 import struct
 from ast import literal_eval
 from collections.abc import Sequence
 from contextlib import suppress
+from math import inf
 from threading import Lock, Thread
 from time import monotonic, sleep
 from typing import Any
@@ -40,10 +42,9 @@ class Sockets(Transport):
         for other, peer in enumerate(peers):
             if peer is not None:
                 _keep_alive(peer)
-                name = f"gradpack from rank {other}"
-                start(Thread(target=self._receive, args=(other, peer), name=name, daemon=True))
+                start(Thread(target=self._receive, args=(other, peer), name=f"gradpack from rank {other}", daemon=True))
 
-    def send(self, to: int, channel: Channel, label: Any, data: Any) -> None:
+    def send(self, to: int, channel: Channel, label: Any, data: Any, deadline: float = inf) -> None:
         peer = self._peers[to]
         if peer is None:
             self.box.put(channel, Message(to, label, None if data is None else data.copy()))
@@ -51,12 +52,17 @@ class Sockets(Transport):
         written = pickle.dumps((channel, tuple(label)))
         size = _NO_DATA if data is None else data.nbytes
         with self._locks[to], suppress(OSError):  # whom it should reach has ended: who waits for that rank hears of it
-            peer.sendall(_SIZES.pack(len(written), size) + written)
-            if data is not None and size:
-                peer.sendall(data.view("u1"))
+            try:
+                _limit(peer, deadline)
+                peer.sendall(_SIZES.pack(len(written), size) + written)
+                if data is not None and size:
+                    peer.sendall(data.view("u1"))
+            except BlockingIOError:
+                self.box.end(to, f"rank {to} receives nothing")
+                peer.shutdown(socket.SHUT_RDWR)
 
     def fail(self, to: int, group: str, why: str) -> None:
-        self.send(to, _FAILED, (group, why), None)
+        self.send(to, _FAILED, (group, why), None, monotonic() + 1)
 
     def close(self) -> None:
         self._closed = True
@@ -85,6 +91,13 @@ class Sockets(Transport):
                 why = f"{why}, or cannot be reached ({error})"
         finally:
             self.box.end(other, why if not self._closed else f"rank {self.rank} has closed its connections")
+
+
+def _limit(peer: socket.socket, deadline: float) -> None:
+    """Let what is sent from now on fail if it is not received in time; receiving may last."""
+    if os.name == "posix":
+        left = min(max(deadline - monotonic(), 0.001), _LONG)
+        peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(left), int(left % 1 * 1e6)))
 
 
 def read(peer: socket.socket, into: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from datetime import timedelta
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 from urllib.request import url2pathname
 
@@ -55,7 +55,6 @@ class Backend(str):
 
     __slots__ = ()
     UNDEFINED, GLOO, NCCL, UCC, MPI, XCCL = "undefined", "gloo", "nccl", "ucc", "mpi", "xccl"
-    backend_list: ClassVar[list[str]] = ["undefined", "gloo", "mpi", "threads"]
 
     def __new__(cls, name: str) -> Backend:
         if not isinstance(name, str):
@@ -149,7 +148,7 @@ def backend_of(backend: str | None) -> str:
     name = names.get("cpu", Backend(backend))
     if name in ("nccl", "ucc", "xccl"):
         raise RuntimeError(f"Distributed package doesn't have {name.upper()} built in: use 'gloo' (over TCP) or 'mpi'")
-    if name not in Backend.backend_list[1:]:
+    if name not in ("gloo", "mpi", "threads"):
         raise AssertionError(f"Unknown backend type {backend}: there are 'gloo' (over TCP), 'mpi' and 'threads'")
     if name == "mpi" and not is_mpi_available():
         raise RuntimeError("Distributed package doesn't have MPI built in: pip install 'gradpack[mpi]'")

@@ -172,10 +172,8 @@ class Reducer:
     def _give(self, parameter: Tensor, part: Tensor) -> None:
         if self.as_view:
             parameter.grad = part
-        elif parameter.grad is None:
-            parameter.grad = part.clone()
         else:
-            parameter.grad.copy_(part)
+            parameter.grad = part.clone() if parameter.grad is None else parameter.grad.copy_(part)
 
     def _used_anywhere(self) -> dict[int, bool]:
         """Whether each parameter has got a gradient on some rank. Others keep the one that they have."""

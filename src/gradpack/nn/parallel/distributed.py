@@ -64,7 +64,8 @@ class DistributedDataParallel(Module):
             raise TypeError(f"DistributedDataParallel has no argument {', '.join(others)} in gradpack: leave it out")
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
-        group = _default_group() if process_group is None else process_group
+        dist.get_rank(process_group)  # there has to be a group
+        group: Any = dist.group.WORLD if process_group is None else process_group
         ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
             raise RuntimeError(
@@ -110,7 +111,8 @@ class DistributedDataParallel(Module):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self.process_group = _default_group()
+        dist.get_rank()  # there has to be a group
+        self.process_group = dist.group.WORLD
         self._make_reducer()
 
     def _named(self, named: Iterable[tuple[str, Any]]) -> list[Any]:
@@ -238,13 +240,6 @@ class DistributedDataParallel(Module):
     ) -> None:
         """Leave parameters and buffers of a module alone, by their names, once it is given to this class."""
         object.__setattr__(module, "_ddp_params_and_buffers_to_ignore", params_and_buffers_to_ignore)
-
-
-def _default_group() -> dist.ProcessGroup:
-    group = dist.group.WORLD
-    if group is None:
-        raise ValueError("Default process group has not been initialized, please make sure to call init_process_group.")
-    return group
 
 
 def _copy_from(rank: int, group: dist.ProcessGroup, tensors: list[Tensor]) -> None:
