@@ -114,6 +114,7 @@ NUMPY = {
     "distributed/_arrays": "reduces the arrays that ranks exchange",
     "distributed/_collectives": "joins and divides the arrays that ranks exchange",
     "distributed/_mpi": "receives messages into arrays",
+    "distributed/_objects": "makes arrays of bytes of objects",
     "distributed/_sockets": "receives messages into arrays",
     "testing/_comparison": "compares values",
     "testing/_creation": "draws values below a limit",

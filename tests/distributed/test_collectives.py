@@ -131,6 +131,50 @@ def test_parts_that_change_hands():
         assert lengths == [0, 1, 2] and at_2 == (["a", "b", "c"] if r == 2 else None) and sent == [2, "xx"]
 
 
+def test_all_to_all():
+    def body(r):
+        out = [torch.zeros(2) for _ in range(3)]
+        dist.all_to_all(out, list(values(r).view(3, 2)))
+        rows = [torch.zeros(r + 1) for _ in range(3)]  # shapes may differ
+        dist.all_to_all(rows, [torch.full((i + 1,), float(r)) for i in range(3)])
+        whole, cut = torch.zeros(6), torch.zeros(3 * (r + 1), 1)
+        assert dist.all_to_all_single(whole, values(r).view(6), async_op=True).wait()
+        dist.all_to_all_single(cut, values(r).view(6, 1), [r + 1] * 3, [1, 2, 3])
+        return (
+            torch.stack(out).tolist(),
+            [t.tolist() for t in rows],
+            whole.view(3, 2).tolist(),
+            cut.view(3, -1).tolist(),
+        )
+
+    for r, (out, rows, whole, cut) in enumerate(on(3, body)):
+        assert out == whole == [values(i).view(3, 2)[r].tolist() for i in range(3)]
+        assert rows == [[float(i)] * (r + 1) for i in range(3)]
+        assert cut == [list(values(i).view(6).split([1, 2, 3])[r]) for i in range(3)]
+
+
+def test_objects_from_one_rank_to_each():
+    def body(r):
+        got = [None, "stays"]
+        dist.scatter_object_list(got, [{"for": i} for i in range(2)] if r == 1 else None, src=1)
+        return got
+
+    assert on(2, body) == [[{"for": 0}, "stays"], [{"for": 1}, "stays"]]
+
+
+def test_several_messages_at_once():
+    def body(r):
+        got = torch.zeros(2)
+        ops = [dist.P2POp(dist.isend, torch.full((2,), float(r)), (r + 1) % 3, tag=4)]
+        ops.append(dist.P2POp(dist.irecv, got, group_peer=(r - 1) % 3, tag=4))
+        works = dist.batch_isend_irecv(ops)
+        return [w.wait() for w in works], works[1].source_rank(), works[1].result()[0].tolist(), ops[1].peer
+
+    for r, found in enumerate(on(3, body)):
+        left = (r - 1) % 3
+        assert found == ([True, True], left, [left, left], left)
+
+
 def test_messages_from_rank_to_rank():
     def body(r):
         left, right = (r - 1) % 3, (r + 1) % 3
@@ -181,6 +225,9 @@ def test_groups():
         dist.destroy_process_group(mine)
         with pytest.raises(ValueError, match="Invalid process group specified"):
             dist.destroy_process_group(mine)
+        with pytest.raises(ValueError, match="is not registered, please create group"):
+            dist.all_reduce(x, group=mine)
+        dist.destroy_process_group(other)
         dist.barrier(dist.group.WORLD)
         return x.item(), y.item()
 
@@ -205,16 +252,31 @@ BAD = {
     ),
     "mean of ints": (lambda r: dist.all_reduce(torch.arange(2), dist.ReduceOp.AVG), RuntimeError, "AVG with integral"),
     "no reduction": (lambda r: dist.all_reduce(torch.ones(1), "sum"), TypeError, "must be a torch.distributed"),
-    "list too short": (lambda r: dist.all_gather([torch.ones(1)], torch.ones(1)), ValueError, "has 1 tensors.*2 ranks"),
+    "not of complex": (
+        lambda r: dist.all_reduce(torch.ones(1) * 1j, dist.ReduceOp.MAX), ValueError, "MAX on complex tensors",
+    ),
+    "parts": (lambda r: dist.all_to_all([torch.ones(1)] * 2, [torch.ones(3)] * 2), RuntimeError, "sends 3 el.* for 1"),
+    "parts of dtypes": (
+        lambda r: dist.all_to_all([torch.ones(1)] * 2, [torch.ones(1).int()] * 2), ValueError, "different dtypes",
+    ),
+    "odd": (lambda r: dist.all_to_all_single(torch.ones(3), torch.ones(3)), RuntimeError, "not divide equally"),
+    "splits": (
+        lambda r: dist.all_to_all_single(torch.ones(3), torch.ones(3), [1, 1], [1, 1]), RuntimeError, "Split sizes doe",
+    ),
+    "op": (lambda r: dist.P2POp(dist.send, torch.ones(1), 1 - r), ValueError, "Invalid ``op``"),
+    "no ops": (lambda r: dist.batch_isend_irecv([dist.isend]), ValueError, "expected to be of type"),
+    "no place": (lambda r: dist.scatter_object_list([], [1, 2]), ValueError, "a list of size at least 1"),
+    "another backend": (lambda r: dist.new_group(backend="fast"), AssertionError, "Unknown backend type fast"),
+    "list too short": (lambda r: dist.all_gather([torch.ones(1)], torch.ones(1)), RuntimeError, "1 tensors.*2 ranks"),
     "other shape": (
-        lambda r: dist.all_gather([torch.ones(2)] * 2, torch.ones(1)), ValueError, r"float32 \[2\] at 0.*\[1\] is nee",
+        lambda r: dist.all_gather([torch.ones(2)] * 2, torch.ones(1)), RuntimeError, r"float32 \[2\] at 0.*\[1\] is",
     ),
     "other size": (
-        lambda r: dist.all_gather_into_tensor(torch.ones(3), torch.ones(1)), ValueError, "has 3 elements of .*need 2",
+        lambda r: dist.all_gather_into_tensor(torch.ones(3), torch.ones(1)), RuntimeError, "has 3 elements of .*need 2",
     ),
     "no root": (lambda r: dist.broadcast(torch.ones(1)), ValueError, "Must specify global_rank or group_rank"),
     "two roots": (lambda r: dist.broadcast(torch.ones(1), 0, group_src=0), ValueError, "both group_rank and global"),
-    "root outside": (lambda r: dist.broadcast(torch.ones(1), 2), ValueError, "Global rank 2 is not part of group"),
+    "root outside": (lambda r: dist.broadcast(torch.ones(1), 2), RuntimeError, "src=2 is not one of the 2 ranks"),
     "to itself": (lambda r: dist.send(torch.ones(1), r), ValueError, "should not be the same as the rank of the curr"),
     "list missing": (lambda r: dist.gather(torch.ones(1), None if r == 0 else [torch.ones(1)]), ValueError, "Argument"),
     "no group": (lambda r: dist.barrier("WORLD"), TypeError, "group must be a torch.distributed.ProcessGroup"),
@@ -316,18 +378,26 @@ def test_a_message_that_does_not_fit():
 
 def test_before_there_is_a_group():
     assert dist.is_available() and not dist.is_initialized() and dist.group.WORLD is None
-    for call in (dist.get_rank, dist.get_world_size, dist.barrier, dist.destroy_process_group, dist.get_backend):
+    with pytest.raises(AssertionError, match="Process group cannot be None"):
+        dist.destroy_process_group()
+    for call in (dist.get_rank, dist.get_world_size, dist.barrier, dist.get_backend):
         with pytest.raises(ValueError, match="Default process group has not been initialized"):
             call()
     for backend, kind, said in (
         ("threads", ValueError, "started by torch.distributed.threads.spawn"),
-        ("nccl", ValueError, "Invalid backend: 'nccl'"),
+        ("nccl", RuntimeError, "doesn't have NCCL built in"),
+        ("fast", AssertionError, "Unknown backend type fast: there are 'gloo'"),
+        (3, ValueError, "must be string-ish"),
         ("gloo", ValueError, "environment variable RANK expected, but not set"),
     ):
         with pytest.raises(kind, match=said):
             dist.init_process_group(backend)
-    with pytest.raises(ValueError, match="No rendezvous handler for file"):
-        dist.init_process_group("gloo", "file:///tmp/x")
+    with pytest.raises(RuntimeError, match="No rendezvous handler for ftp://"):
+        dist.init_process_group("gloo", "ftp://x")
+    with pytest.raises(ValueError, match="not of the form 'tcp://HOST:PORT'"):
+        dist.init_process_group("gloo", "tcp://x")
+    with pytest.raises(AssertionError, match="a store needs rank="):
+        dist.init_process_group("gloo", store=dist.HashStore())
     with pytest.raises(TypeError, match="Expected timeout argument to be of type"):
         dist.init_process_group("gloo", timeout=3)
     assert not dist.is_initialized() and not dist.is_nccl_available() and dist.is_backend_available("GLOO")

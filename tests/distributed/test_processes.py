@@ -44,11 +44,21 @@ CASES = {
     "killed": ("if rank == 1: os.kill(os.getpid(), signal.SIGKILL)", r"rank 1 has ended", "signal SIGKILL"),
     "exited": ("if rank == 1: os._exit(3)", r"rank 1 has ended", "exit code 3"),
     "raised": ("if rank == 1: raise ValueError('a bad batch')", r"rank 1 has ended with ValueError: a bad batch", ""),
+    "returned": ("if rank == 1: sys.exit()", r"rank 1 has ended", "exit code 1"),
     "shape": ("x = torch.ones(3 + rank)", r"rank 0 made all_reduce\(gradpack.float32 \[3\].*rank 1 all_reduce", ""),
     "dtype": ("x = x.double() if rank else x", r"rank 0 made all_reduce\(gradpack.float32 .*rank 1 all_.*float64", ""),
     "order": ("if rank: dist.barrier()", r"rank 0 made all_reduce.* and rank 1 barrier\(\) as call 1", ""),
     "op": ("dist.all_reduce(x, dist.ReduceOp.MAX if rank else dist.ReduceOp.MIN)", "MIN.* and rank 1 .*MAX", ""),
 }
+
+
+@pytest.mark.parametrize("case", ["raised", "returned", "shape", "order"])
+def test_a_rank_that_fails_ends_all_under_mpi(tmp_path, case):
+    if find_spec("mpi4py") is None:
+        pytest.skip("mpi4py is not installed")
+    wrong, sentence, _ = CASES[case]
+    code, out, err = launch(tmp_path, ENDS.format(wrong), "mpi", mpi=True)
+    assert code and "not reached" not in out and re.search(f"DistBackendError: .*{sentence}", err)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -74,6 +84,32 @@ def test_a_rank_that_does_not_come_is_named_after_the_timeout(tmp_path):
     )
     code, _, err = launch(tmp_path, ENDS.format(wrong), "gloo")
     assert code == 1 and "rank 0 in barrier() has waited too long for rank 1" in err
+
+
+@pytest.mark.parametrize("call", ["dist.all_reduce(big)", "[dist.send(big, 1) for _ in range(9)]"])
+def test_a_rank_that_stands_still(tmp_path, call):
+    """It receives nothing: whoever sends to it hears of that after the timeout."""
+    wrong = f"""
+big, group = torch.ones(5_000_000), dist.group.WORLD
+group.timeout = 1
+if rank: os.kill(os.getpid(), signal.SIGSTOP)
+{call}
+"""
+    code, out, err = launch(tmp_path, ENDS.format(wrong), "gloo")
+    assert code == 1 and re.search("has waited too long for rank 1|rank 1 receives nothing", err)
+    assert not alive(out)
+
+
+def test_one_of_several_is_gone(tmp_path):
+    """Others hear of it who wait for another rank, which waits for a message of any."""
+    wrong = """
+if rank == 1: os.kill(os.getpid(), signal.SIGKILL)
+dist.barrier() if rank else dist.recv(x)
+"""
+    begun = time.monotonic()
+    code, out, err = launch(tmp_path, ENDS.format(wrong), "gloo", n=3)
+    assert code == 1 and time.monotonic() - begun < 30
+    assert "rank 2 in barrier(): rank 1 has ended" in err and "not reached" not in out
 
 
 def test_ranks_that_never_meet(tmp_path):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import gc
+import pickle
 import weakref
 from datetime import timedelta
 
@@ -120,6 +122,97 @@ def test_gradients_that_are_accumulated_without_messages():
     (a0, g0), (a1, g1) = on(2, body)
     assert not torch.equal(a0, a1) and torch.equal(g0, g1)
     assert torch.allclose(g0, a0 + a1, atol=1e-6)  # the mean over ranks of two passes each
+
+
+@pytest.mark.parametrize("options", [{}, {"bucket_cap_mb": 1e-3}, {"find_unused_parameters": True}])
+@pytest.mark.parametrize("by_all", [True, False])
+def test_ranks_with_fewer_batches_than_others(options, by_all):
+    """They take part with gradients of zero, and get the model of the last: as one process that adds zeros."""
+    x, y = batch(8)
+
+    def body(r):
+        model = DDP(nn.Sequential(copy.deepcopy(plain), nn.BatchNorm1d(3)), **options)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        with model.join(divide_by_initial_world_size=by_all):
+            for i in range(2 + r):
+                with model.no_sync() if i == 1 else contextlib.nullcontext():
+                    optimizer.zero_grad()
+                    F.cross_entropy(model(x), y).backward()
+                if i != 1:
+                    optimizer.step()
+        with torch.no_grad():
+            model(x)  # the context has ended
+        return [p.detach() for p in model.parameters()], [b.clone() for b in model.buffers()]
+
+    plain = net()
+    one = nn.Sequential(copy.deepcopy(plain), nn.BatchNorm1d(3))
+    optimizer = torch.optim.SGD(one.parameters(), lr=0.1)
+    for i in range(4):
+        optimizer.zero_grad()
+        F.cross_entropy(one(x), y).backward()
+        if i != 1:
+            for p in one.parameters():  # in the last two steps one rank, or two, have ended
+                p.grad *= (3 - max(i - 1, 0)) / 3 if by_all else 1
+            optimizer.step()
+    found = on(3, body)
+    assert all(away(f[0], one.parameters()) < 1e-6 for f in found)
+    assert all(away(f[0], found[0][0]) == 0 for f in found)
+
+
+def test_all_end_with_the_first():
+    def body(r):
+        model = DDP(net())
+        said = "at least one rank that exhausted inputs" if r else "Rank 0 exhausted all inputs"
+
+        def loop():
+            with model.join(throw_on_early_termination=True):
+                for _ in range(1 + r):
+                    model(batch()[0]).sum().backward()
+
+        with pytest.raises(RuntimeError, match=said):
+            loop()
+        with model.join(enable=False):
+            model(batch()[0]).sum().backward()
+
+    on(2, body)
+
+
+def test_copies_of_a_wrapper():
+    def body(r):
+        model = DDP(net(), bucket_cap_mb=1e-3)
+        others = [copy.deepcopy(model), pickle.loads(pickle.dumps(model))]
+        for each in (model, *others):
+            each(part(r, 2, batch())[0]).sum().backward()
+        with pytest.raises(RuntimeError, match="only supported when using DDP with the default process group"):
+            copy.deepcopy(DDP(net(), process_group=dist.new_group()))
+        return [[p.grad for p in m.parameters()] for m in (model, *others)]
+
+    for grads, copied, pickled in on(2, body):
+        assert away(grads, copied) == away(grads, pickled) == 0
+
+
+def test_names_to_ignore_and_the_graph_that_stays():
+    def body(r):
+        model = net()
+        DDP._set_params_and_buffers_to_ignore_for_model(model, ["0.weight"])
+        model = DDP(model)
+        model._set_static_graph()
+        model(part(r, 2, batch())[0]).sum().backward()
+        return model.module[0].weight.grad, model.module[2].weight.grad
+
+    (own, shared), (other, same) = on(2, body)
+    assert not torch.equal(own, other) and torch.equal(shared, same)
+
+
+def test_statistics_that_would_have_to_be_exchanged():
+    def body(r):
+        model = DDP(nn.SyncBatchNorm(2))
+        model.eval()(torch.ones(3, 2))
+        with pytest.raises(ValueError, match="SyncBatchNorm: statistics are not exchanged between ranks"):
+            model.train()(torch.ones(3, 2))
+
+    on(2, body)
+    assert nn.SyncBatchNorm(2)(torch.ones(3, 2)).shape == (3, 2)
 
 
 class Branches(nn.Module):
@@ -245,7 +338,8 @@ def test_wrong_models():
             (frozen, {}, RuntimeError, "not needed when a module doesn't have any parameter that requires a gradient"),
             (nn.LazyLinear(2), {}, RuntimeError, "Modules with uninitialized parameters"),
             (net(), {"device_ids": [0, 1]}, ValueError, "device_ids can only be None or contain a single element"),
-            (net(), {"device_mesh": object()}, RuntimeError, "has no device_mesh in gradpack"),
+            (net(), {"device_ids": [0]}, ValueError, "device_ids only work with GPU modules"),
+            (net(), {"device_mesh": object()}, TypeError, "has no argument device_mesh in gradpack"),
         ):
             with pytest.raises(kind, match=said):
                 DDP(module, **options)

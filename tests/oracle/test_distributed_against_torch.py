@@ -24,11 +24,11 @@ def show(*values):
     print(*(v.tolist() if isinstance(v, torch.Tensor) else v for v in values), flush=True)
 
 
-def refused(call):
+def refused(call, words=60):
     try:
         call()
     except Exception as error:
-        print(type(error).__name__, str(error).split("\\n")[0][:60], flush=True)
+        print(type(error).__name__, str(error).split("\\n")[0][:words], flush=True)
 
 
 x = torch.arange(4.0) + rank
@@ -62,6 +62,46 @@ work = dist.all_reduce(z, async_op=True)
 show(work.wait(), work.is_completed(), z)
 group = dist.new_group([1])
 show(dist.get_rank(group), dist.get_world_size(group), dist.get_backend(), dist.is_initialized())
+into, single = [torch.zeros(2), torch.zeros(2)], torch.zeros(2 + 4 * rank)
+dist.all_to_all(into, [x[:2], x[2:]])
+dist.all_to_all_single(single, x, [1 + 2 * rank] * 2, [1, 3])
+show(*into, single)
+ops = [dist.P2POp(dist.isend, x, 1 - rank, tag=1), dist.P2POp(dist.irecv, y := torch.zeros(4), 1 - rank, tag=1)]
+show([work.wait() for work in dist.batch_isend_irecv(ops)], y)
+one = [None]
+dist.scatter_object_list(one, [{"a": 1}, "b"] if rank else None, src=1)
+show(one, dist.get_node_local_rank(), dist.get_process_group_ranks(None), dist.group.WORLD.group_desc)
+for op in (dist.ReduceOp.AVG, dist.ReduceOp.BOR, dist.ReduceOp.PRODUCT):
+    for dtype in (torch.int64, torch.float64, torch.complex64):
+        refused(lambda: show(str(op), repr(op), op.name, dist.all_reduce(v := x.to(dtype), op), v), 0)
+refused(lambda: dist.all_to_all([z], [z]), 0)
+refused(lambda: dist.all_to_all_single(z, z, [2], [2]), 0)
+refused(lambda: dist.all_to_all_single(z, z, [1, 1], [1, 2]), 20)
+refused(lambda: dist.all_to_all(z, [z, z]))
+refused(lambda: dist.all_gather([z], z), 0)
+refused(lambda: dist.gather(z, [z], dst=rank), 0)
+refused(lambda: dist.broadcast(z, 7), 0)
+refused(lambda: dist.P2POp(dist.send, z, 0), 0)
+refused(lambda: dist.P2POp(dist.isend, z))
+refused(lambda: dist.batch_isend_irecv([3]), 0)
+refused(lambda: dist.scatter_object_list([], [1, 2], src=0))
+refused(lambda: dist.new_group(backend="fast"), 25)
+gone = dist.new_group()
+dist.destroy_process_group(gone)
+refused(lambda: dist.get_rank(gone), 0)
+
+store = dist.TCPStore("127.0.0.1", int(os.environ["MASTER_PORT"]) ^ 1, 2, rank == 0)
+if rank == 0:
+    for store_ in (store, dist.HashStore(), dist.PrefixStore("p", store)):
+        store_.set("a", "1")
+        show(store_.get("a"), store_.add("n", 2), store_.add("n", 3), store_.check(["a", "b"]), store_.num_keys() > 1)
+        show(store_.compare_set("c", "x", "y"), store_.compare_set("c", "", "y"), store_.compare_set("c", "y", "z"))
+        show(store_.compare_set("c", "y", "w"), store_.delete_key("c"), store_.delete_key("c"))
+        store_.append("a", "2")
+        refused(lambda: store_.wait(["never"], datetime.timedelta(seconds=0.1)), 0)
+        refused(lambda: store_.set("a", 3), 0)
+    store.set("end", "yes")
+show(store.get("end"), store.get("a"))
 refused(lambda: dist.broadcast(z))
 refused(lambda: dist.broadcast(z, 0, group_src=0))
 refused(lambda: dist.all_reduce(3))
@@ -88,6 +128,25 @@ for options in ({}, {"find_unused_parameters": True}, {"gradient_as_bucket_view"
         show(sorted(options), [[round(g, 3) for g in p.grad.flatten().tolist()] for p in ddp.parameters()])
         ddp(data)
         show([[round(g, 4) for g in b.flatten().tolist()] for b in ddp.buffers()])
+for options in ({}, {"divide_by_initial_world_size": False}, {"throw_on_early_termination": True}):
+    layers = torch.nn.Linear(3, 4), torch.nn.BatchNorm1d(4), torch.nn.Tanh(), torch.nn.Linear(4, 2)
+    model = torch.nn.Sequential(*layers)
+    with torch.no_grad():
+        for i, p in enumerate(model.parameters()):
+            p.copy_(torch.linspace(-1, 1 + i, p.numel()).reshape(p.shape))
+    ddp = torch.nn.parallel.DistributedDataParallel(model)
+
+    def loop():
+        with ddp.join(**options):
+            for i in range(2 + 2 * rank):
+                ddp(torch.linspace(0, 1, 24).reshape(2, 4, 3)[rank] + i).square().mean().backward()
+                with torch.no_grad():
+                    for p in model.parameters():
+                        p -= 0.1 * p.grad
+
+    refused(loop)
+    show([[round(g, 2) for g in p.flatten().tolist()] for p in ddp.state_dict().values()])
+refused(lambda: torch.nn.parallel.DistributedDataParallel(model, device_ids=[0]), 0)
 refused(lambda: torch.nn.parallel.DistributedDataParallel(torch.nn.ReLU()))
 refused(lambda: ddp.register_comm_hook(None, hook))
 dist.barrier()

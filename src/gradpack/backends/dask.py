@@ -229,14 +229,11 @@ def _by_chunk(name: str) -> Callable[..., Any]:
         places = tuple(place for place, value in given.items() if type(value) is LazyArray)
         arrays = [given[place].lazy for place in places]
         body = partial(run_body, name, places, {p: v for p, v in given.items() if p not in places})
-        found = _body(name)(
-            *[_one(v) for v in args], **{key: _one(v) for key, v in kwargs.items()}
-        )  # on a single element, for the dtypes
-        if type(found) is not tuple:
-            return LazyArray(da.core.elemwise(partial(body, None), *arrays, dtype=found.dtype))
-        return tuple(
-            LazyArray(da.core.elemwise(partial(body, i), *arrays, dtype=part.dtype)) for i, part in enumerate(found)
-        )
+        once = {key: _one(v) for key, v in kwargs.items()}
+        found = _body(name)(*map(_one, args), **once)  # on a single element, for the dtypes
+        which = [(None, found)] if type(found) is not tuple else enumerate(found)
+        made = [LazyArray(da.core.elemwise(partial(body, i), *arrays, dtype=part.dtype)) for i, part in which]
+        return made[0] if type(found) is not tuple else tuple(made)
 
     return run
 

@@ -43,9 +43,7 @@ class Rank:
     def end(self) -> str:
         """How its process ended, in words."""
         code = self.process.returncode
-        if code >= 0:
-            return f"exit code {code}"
-        return f"signal {signal.Signals(-code).name}"
+        return f"exit code {code}" if code >= 0 else f"signal {signal.Signals(-code).name}"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -90,8 +88,7 @@ def run(args: argparse.Namespace) -> int:
     if failed is None:
         return 0
     print(f"gradpack launch: rank {failed.number} failed, with {failed.end()}; all others were ended", file=sys.stderr)
-    if len(ranks) > 1:
-        sys.stderr.writelines(failed.errors)
+    sys.stderr.writelines(failed.errors if len(ranks) > 1 else [])
     return 1
 
 

@@ -16,6 +16,9 @@ from ..core.tensor import Tensor, wrap
 __all__ = ["ReduceOp"]
 
 
+Rank = int | None  # the number of a rank, where there may be none
+
+
 class ReduceOp(IntEnum):
     """The functions that make one tensor of several, element by element; those of bits are for integers."""
 
@@ -28,6 +31,12 @@ class ReduceOp(IntEnum):
     BOR = 6
     BXOR = 7
 
+    def __str__(self) -> str:
+        return f"RedOpType.{self.name}"
+
+    def __repr__(self) -> str:
+        return f"<{self}: {self.value}>"
+
 
 ReduceOp.RedOpType = ReduceOp  # type: ignore[attr-defined]
 _FUNCTIONS: list[Any] = [np.add, np.add, np.multiply, np.minimum, np.maximum, np.bitwise_and, np.bitwise_or]
@@ -39,17 +48,18 @@ def check_op(op: Any, tensor: Tensor) -> ReduceOp:
 
     Raises:
         TypeError: for what is no reduction.
+        ValueError: for a reduction that complex numbers do not have.
         RuntimeError: for a reduction that the dtype does not have.
     """
     if not isinstance(op, ReduceOp):
         raise TypeError(f"op must be a torch.distributed.ReduceOp, such as ReduceOp.SUM, not {op!r}")
     d = tensor.dtype
+    if d.is_complex and op > ReduceOp.AVG:
+        raise ValueError(f"all_reduce does not support ReduceOp.{op.name} on complex tensors")
     inexact = d.is_floating_point or d.is_complex
     if (op >= ReduceOp.BAND and inexact) or (op is ReduceOp.AVG and not inexact):
         kind = "non-integral" if inexact else "integral"
         raise RuntimeError(f"Cannot use ReduceOp.{op.name} with {kind} dtype: the tensor is {d}")
-    if d.is_complex and op in (ReduceOp.MIN, ReduceOp.MAX):
-        raise RuntimeError(f"all_reduce does not support ReduceOp.{op.name} on complex tensors")
     return op
 
 
@@ -121,7 +131,8 @@ def check_tensors(values: Any, name: str, like: Tensor | None = None, count: int
 
     Raises:
         TypeError: if it is none.
-        ValueError: if their number, a shape or a dtype is wrong.
+        ValueError: if a dtype is wrong.
+        RuntimeError: if their number or a shape is wrong.
     """
     if not isinstance(values, list | tuple) or not all(isinstance(v, Tensor) for v in values):
         kinds = [type(v) for v in values] if isinstance(values, list | tuple) else type(values)
@@ -130,11 +141,13 @@ def check_tensors(values: Any, name: str, like: Tensor | None = None, count: int
             f"             but got {kinds} instead."
         )
     if count is not None and len(values) != count:
-        raise ValueError(f"`{name}` has {len(values)} tensors, and the group has {count} ranks: one for each is needed")
+        raise RuntimeError(
+            f"`{name}` has {len(values)} tensors, and the group has {count} ranks: one for each is needed"
+        )
     for i, value in enumerate(values):
         check_tensor(value, name)
         if like is not None and (value.dtype is not like.dtype or value.shape != like.shape):
-            raise ValueError(
+            raise (RuntimeError if value.dtype is like.dtype else ValueError)(
                 f"`{name}` has a tensor of {value.dtype} {list(value.shape)} at {i}, where {like.dtype} "
                 f"{list(like.shape)} is needed: all tensors have the shape and dtype of that on each rank"
             )

@@ -27,12 +27,8 @@ class GradBucket:
 
     def gradients(self) -> list[Tensor]:
         """Return the gradient of each parameter, as a view of the buffer."""
-        return [
-            part.view(parameter.shape)
-            for part, parameter in zip(
-                self._buffer.split([p.numel() for p in self._parameters]), self._parameters, strict=True
-            )
-        ]
+        parts = self._buffer.split([p.numel() for p in self._parameters])
+        return [part.view(p.shape) for part, p in zip(parts, self._parameters, strict=True)]
 
     def parameters(self) -> list[Tensor]:
         """Return the parameters."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
+from math import inf
 from threading import Condition, current_thread, main_thread
 from time import monotonic, sleep
 from typing import Any, NamedTuple
@@ -78,18 +79,25 @@ class Mailbox:
         """Why a group has failed; None if it has not."""
         return self._failed.get(ALL) or self._failed.get(group)
 
-    def take(self, channel: Channel, sources: Sequence[int], deadline: float) -> Message:
+    def gone(self, ranks: Sequence[int]) -> list[str]:
+        """Why ranks send nothing more: a reason for each that has ended."""
+        return [self._gone[rank] for rank in ranks if rank in self._gone]
+
+    def take(self, channel: Channel, sources: Sequence[int], deadline: float, every: bool = False) -> Message:
         """Wait for a message of one of some ranks, and return the first.
 
+        Args:
+            every: whether there has to come one of each.
+
         Raises:
-            Gone: if the group has failed, or these ranks have ended.
+            Gone: if the group has failed, or these ranks have ended; with `every`, one of them.
             Late: if none has come at the time `deadline` of `time.monotonic`.
         """
         # While others are about to send, looking again at once is fastest, but not beside a program that computes.
         patience = monotonic() + (2e-3 if current_thread() is main_thread() else 0)
         while True:
             with self._changed:
-                found = self._first(channel, sources)
+                found = self._first(channel, sources, every)
                 if found is not None:
                     return found
                 left = deadline - monotonic()
@@ -100,7 +108,7 @@ class Mailbox:
             if self._poll is not None and not self._poll():
                 sleep(0 if monotonic() < patience else 2e-4)
 
-    def _first(self, channel: Channel, sources: Sequence[int]) -> Message | None:
+    def _first(self, channel: Channel, sources: Sequence[int], every: bool) -> Message | None:
         """The first message of one of some ranks, if there is one; raises Gone where none can come."""
         for source in sources:
             queue = self._waiting.get((channel, source))
@@ -109,9 +117,9 @@ class Mailbox:
                 if not queue:
                     del self._waiting[channel, source]
                 return message
-        why = self.failure(channel[0])
-        if why is None and all(source in self._gone for source in sources):
-            why = ", ".join(self._gone[source] for source in sources)
+        why, ended = self.failure(channel[0]), self.gone(sources)
+        if why is None and ended and (every or len(ended) == len(sources)):
+            why = ", ".join(ended)
         if why is not None:
             raise Gone(why)
         return None
@@ -131,7 +139,7 @@ class Transport:
     def __init__(self, rank: int, boxes: Sequence[Mailbox]) -> None:
         self.rank, self.size, self.box, self._boxes = rank, len(boxes), boxes[rank], boxes
 
-    def send(self, to: int, channel: Channel, label: Any, data: Any) -> None:
+    def send(self, to: int, channel: Channel, label: Any, data: Any, deadline: float = inf) -> None:
         """Send a message. The array may be written to after `flush`."""
         self._boxes[to].put(channel, Message(self.rank, label, None if data is None else data.copy()))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pickle
 from collections import deque
+from contextlib import suppress
+from math import inf
 from threading import Lock
 from time import monotonic, sleep
 from typing import Any
@@ -13,7 +15,7 @@ import numpy as np
 from ._mailbox import Channel, Late, Mailbox, Message, Transport
 
 _LABEL, _DATA = 1, 2  # tags: what a message is, then its bytes
-_FAILED = ("", "failed")
+_FAILED, _ENDED = ("", "failed"), ("", "ended")
 
 
 class MPITransport(Transport):
@@ -33,7 +35,7 @@ class MPITransport(Transport):
         self._sent: list[tuple[Any, Any]] = []  # requests, and what they read
         self._coming: deque[tuple[Any, Channel, Message]] = deque()
 
-    def send(self, to: int, channel: Channel, label: Any, data: Any) -> None:
+    def send(self, to: int, channel: Channel, label: Any, data: Any, deadline: float = inf) -> None:
         written = pickle.dumps((channel, tuple(label), None if data is None else data.nbytes))
         with self._lock:
             self._sent.append((self._comm.Isend([written, self._mpi.BYTE], to, _LABEL), written))
@@ -74,11 +76,17 @@ class MPITransport(Transport):
                 some = True
                 if channel == _FAILED:
                     self.box.fail(*arrived.label)
+                elif channel == _ENDED:
+                    self.box.end(arrived.source, f"rank {arrived.source} has ended")
                 else:
                     self.box.put(channel, arrived)
             return some
 
     def close(self) -> None:
+        for other in {*range(self.size)} - {self.rank}:
+            self.send(other, _ENDED, (), None)
+        with suppress(Late):
+            self.flush(monotonic() + 1)
         self._sent.clear()
 
     def abort(self) -> None:

@@ -9,34 +9,31 @@ from typing import Any
 
 from ..base.futures import Future
 from ..core.tensor import Tensor
-from ._arrays import check_tensor, flat_of, write
+from ._arrays import Rank, check_tensor, flat_of, write
 from ._collectives import root_of
+from ._groups import group_of, member
 from ._mailbox import DistBackendError, Gone, Late, Message
 from ._process_group import ProcessGroup, Work
-from ._world import member
 
-__all__ = ["irecv", "isend", "recv", "send"]
+__all__ = ["P2POp", "batch_isend_irecv", "irecv", "isend", "recv", "send"]
 
 
-def _peer(pg: ProcessGroup, rank: int | None, group_rank: int | None, name: str) -> int:
-    found = root_of(pg, rank, group_rank, name)
+def _peer(pg: ProcessGroup, rank: int | None, group_rank: int | None, word: str) -> int:
+    found = root_of(pg, rank, group_rank, word)
     if found == pg.rank():
-        word = "destination" if name == "dst" else "source"
         raise ValueError(f"Invalid {word} rank: {word} rank should not be the same as the rank of the current process.")
     return found
 
 
-def isend(
-    tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None
-) -> Work | None:
+def isend(tensor: Tensor, dst: Rank = None, group: Any = None, tag: int = 0, group_dst: Rank = None) -> Work | None:
     """Send a tensor to rank `dst`; return a handle. It is not to be written to before `wait`."""
     check_tensor(tensor, "tensor")
-    pg = member(group, "isend")
-    if pg is None:
+    if (pg := member(group, "isend")) is None:
         return None
-    to = pg.ranks[_peer(pg, dst, group_dst, "dst")]
+    to = pg.ranks[_peer(pg, dst, group_dst, "destination")]
     pg.check()
-    pg.transport.send(to, (pg.group_name, str(tag)), (str(tensor.dtype), list(tensor.shape)), flat_of(tensor))
+    label, late = (str(tensor.dtype), list(tensor.shape)), monotonic() + pg.timeout
+    pg.transport.send(to, (pg.group_name, str(tag)), label, flat_of(tensor), late)
     sent: Future[Any] = Future()
 
     def settle(seconds: float | None) -> bool:
@@ -44,6 +41,8 @@ def isend(
             pg.transport.flush(monotonic() + (pg.timeout if seconds is None else seconds))
         except Late:
             return False
+        if pg.transport.box.gone([to]):
+            raise DistBackendError(f"rank {pg.transport.rank} in send(): {pg.transport.box.gone([to])[0]}")
         if not sent.done():
             sent.set_result([])
         return True
@@ -51,23 +50,19 @@ def isend(
     return Work(sent, settle)
 
 
-def send(tensor: Tensor, dst: int | None = None, group: Any = None, tag: int = 0, group_dst: int | None = None) -> None:
+def send(tensor: Tensor, dst: Rank = None, group: Any = None, tag: int = 0, group_dst: Rank = None) -> None:
     """Send a tensor to rank `dst`, which calls `recv` with the same tag."""
-    work = isend(tensor, dst, group, tag, group_dst)
-    if work is not None:
+    if (work := isend(tensor, dst, group, tag, group_dst)) is not None:
         work.wait()
 
 
-def irecv(
-    tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None
-) -> Work | None:
+def irecv(tensor: Tensor, src: Rank = None, group: Any = None, tag: int = 0, group_src: Rank = None) -> Work | None:
     """Return a handle whose `wait` writes the next tensor of rank `src`, or of any rank, into this one."""
     check_tensor(tensor, "tensor")
-    pg = member(group, "irecv")
-    if pg is None:
+    if (pg := member(group, "irecv")) is None:
         return None
     anyone = src is None and group_src is None
-    sources = pg.others if anyone else (pg.ranks[_peer(pg, src, group_src, "src")],)
+    sources = pg.others if anyone else (pg.ranks[_peer(pg, src, group_src, "source")],)
     queue = pg.posted.setdefault((tag, sources), deque())
     future: Future[Any] = Future()
     queue.append((tensor, future))
@@ -84,8 +79,9 @@ def irecv(
                 if seconds == 0:
                     return False
                 said = " or ".join(map(str, sources))
-                who = f"rank {pg.transport.rank} in recv()"
-                raise DistBackendError(f"{who} has waited too long for a tensor of rank {said}") from None
+                raise DistBackendError(
+                    f"rank {pg.transport.rank} in recv() has waited too long for rank {said}"
+                ) from None
             into, done = queue.popleft()
             try:
                 _fill(into, message)
@@ -108,7 +104,7 @@ def _fill(tensor: Tensor, message: Message) -> None:
     write(tensor, message.data)
 
 
-def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0, group_src: int | None = None) -> int:
+def recv(tensor: Tensor, src: Rank = None, group: Any = None, tag: int = 0, group_src: Rank = None) -> int:
     """Wait for a tensor of rank `src`, or of any rank, and write it into this one.
 
     Returns:
@@ -117,8 +113,40 @@ def recv(tensor: Tensor, src: int | None = None, group: Any = None, tag: int = 0
     Raises:
         RuntimeError: if the rank has ended, nothing comes in time, or what comes does not fit.
     """
-    work = irecv(tensor, src, group, tag, group_src)
-    if work is None:
+    if (work := irecv(tensor, src, group, tag, group_src)) is None:
         return -1
     work.wait()
-    return int(work.result()[1])
+    return work.source_rank()
+
+
+class P2POp:
+    """A tensor to send or to receive, for `batch_isend_irecv`.
+
+    Args:
+        op: `isend` or `irecv`.
+        peer, group_peer: the other rank, among all or in the group.
+
+    Raises:
+        ValueError: for another function, and without another rank.
+    """
+
+    def __init__(
+        self, op: Any, tensor: Tensor, peer: Rank = None, group: Any = None, tag: int = 0, group_peer: Rank = None
+    ) -> None:
+        if op not in (isend, irecv):
+            raise ValueError("Invalid ``op``. Expected ``torch.distributed.isend`` or ``torch.distributed.irecv``.")
+        self.op, self.tensor, self.group, self.tag = op, check_tensor(tensor, "tensor"), group_of(group), tag
+        if self.group is not None:
+            self.group_peer = _peer(self.group, peer, group_peer, "destination" if op is isend else "source")
+            self.peer = self.group.ranks[self.group_peer]
+
+
+def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
+    """Start to send and to receive all tensors of a list, and return the handles.
+
+    Raises:
+        ValueError: for other things than `P2POp` in the list.
+    """
+    if not all(isinstance(each, P2POp) for each in p2p_op_list):
+        raise ValueError("Invalid ``p2p_op_list``. Each op is expected to be of type ``torch.distributed.P2POp``.")
+    return [each.op(each.tensor, each.peer, each.group, each.tag) for each in p2p_op_list if each.group is not None]

@@ -55,16 +55,15 @@ class Work:
 
     def exception(self) -> BaseException | None:
         """Return the error that the operation ended with, if it has ended with one."""
-        try:
-            if self._future.done():
-                self._future.value()
-        except Exception as error:
-            return error
-        return None
+        return self._future._own.exception() if self._future.done() else None
 
     def result(self) -> list[Any]:
         """Return the tensors that were written."""
-        return list(self._future.wait())
+        return list(self._future.wait()[:1] if self._settle is not None else self._future.wait())
+
+    def source_rank(self) -> int:
+        """Return the rank whose tensor was received."""
+        return int(self._future.wait()[1])
 
     def get_future(self) -> Future[Any]:
         """Return a future of the tensors that are written."""
@@ -82,12 +81,14 @@ class ProcessGroup:
         timeout: how long a call may take, in seconds.
 
     Attributes:
+        group_desc: what it is for, in words.
         others: the ranks of the other members.
         posted: receives that wait, in order: see `_point_to_point.py`.
     """
 
-    def __init__(self, transport: Transport, name: str, ranks: Sequence[int], timeout: float) -> None:
+    def __init__(self, transport: Transport, name: str, ranks: Sequence[int], timeout: float, desc: str) -> None:
         self.transport, self.group_name, self.ranks, self.timeout = transport, name, tuple(ranks), timeout
+        self.group_desc = desc
         self._place = self.ranks.index(transport.rank)
         self.others = tuple(r for r in self.ranks if r != transport.rank)
         self._count = 0
@@ -201,29 +202,22 @@ class ProcessGroup:
             DistBackendError: if a rank makes another call, has ended, or sends nothing in time.
         """
         transport, channel = self.transport, (self.group_name, "")
-        got, missing = {}, []
+        got, missing = {}, {self.ranks[source]: source for source in sources}
         try:
             for to, data in out.items():
-                transport.send(self.ranks[to], channel, call, data)
-            for source in sources:
-                try:
-                    message = transport.box.take(channel, (self.ranks[source],), self._deadline)
-                except Late:
-                    missing.append(str(self.ranks[source]))
-                    continue
+                transport.send(self.ranks[to], channel, call, data, self._deadline)
+            while missing:
+                message = transport.box.take(channel, tuple(missing), self._deadline, every=True)
                 if tuple(message.label) != tuple(call):
                     self._differ(call, message)
-                got[source] = message.data
+                got[missing.pop(message.source)] = message.data
             transport.flush(self._deadline)
         except Gone as error:
             self._break(f"rank {transport.rank} in {call.text}: {error}")
         except Late:
-            missing = missing or ["that does not receive"]
-        if missing:
-            self._break(
-                f"rank {transport.rank} in {call.text} has waited too long for rank {', '.join(missing)}: it does not "
-                "make this call, or needs a longer timeout"
-            )
+            who = ", ".join(map(str, missing)) or "that does not receive"
+            why = f"rank {transport.rank} in {call.text} has waited too long for rank {who}"
+            self._break(f"{why}: it does not make this call, or needs a longer timeout")
         return got
 
     def _differ(self, call: Call, message: Message) -> None:

@@ -6,9 +6,12 @@ from ..base.parts import adopt_parts
 from ._arrays import *
 from ._bucket import *
 from ._collectives import *
+from ._groups import *
 from ._mailbox import *
+from ._objects import *
 from ._point_to_point import *
 from ._process_group import *
+from ._store import *
 from ._world import *
 
 adopt_parts(__name__)

@@ -98,11 +98,8 @@ def _tensors(what: Iterable[Any]) -> Iterator[Tensor]:
         if isinstance(one, Tensor):
             yield one
         elif isinstance(one, Module):
-            yield from one.buffers()
-            for p in one.parameters():
-                yield p
-                if p.grad is not None:
-                    yield p.grad
+            yield from (*one.buffers(), *one.parameters())
+            yield from (p.grad for p in one.parameters() if p.grad is not None)
         elif isinstance(one, Optimizer):
             for state in one.state.values():
                 yield from (t for t in state.values() if isinstance(t, Tensor))

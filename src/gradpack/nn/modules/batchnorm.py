@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 from ...base.dtypes import int64
@@ -222,14 +223,15 @@ class BatchNorm3d(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Brings each channel of (batch, channels, ...) to mean 0 and variance 1, over the batches of all processes.
 
-    There is one process here, whose batch is the whole: see `BatchNorm1d` for the arguments. Models that are written
-    for several processes run as they are.
+    With one process, whose batch is the whole, it is as `BatchNorm1d`, which says what the arguments are. As in
+    PyTorch, statistics are not exchanged between processes that compute on the CPU.
 
     Args:
-        process_group: kept, and otherwise of no meaning.
+        process_group: the processes; all of them unless it is given.
 
     Raises:
-        ValueError: for inputs without a dimension of channels, and without channels.
+        ValueError: for inputs without a dimension of channels, and without channels; and in training, if there are
+            several processes.
 
     Example::
 
@@ -258,6 +260,11 @@ class SyncBatchNorm(_BatchNorm):
         if input.dim() < 2:
             raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
         self._check_non_zero_input_channels(input)
+        dist: Any = sys.modules.get("gradpack.distributed")
+        if self.training and dist is not None and dist.is_initialized() and dist.get_world_size(self.process_group) > 1:
+            raise ValueError(
+                "SyncBatchNorm: statistics are not exchanged between ranks on the CPU: use the layers of BatchNorm"
+            )
 
     def _check_non_zero_input_channels(self, input: Tensor) -> None:
         if input.shape[1] == 0:

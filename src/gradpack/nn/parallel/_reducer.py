@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import ref
 
@@ -57,6 +57,7 @@ class Reducer:
     Attributes:
         sync: whether it does so in the next backward pass.
         hook: a communication hook and its state; None to average.
+        divisor: what the sum of gradients is divided by: the number of ranks.
 
     Args:
         names: the names of the parameters.
@@ -65,16 +66,11 @@ class Reducer:
     """
 
     def __init__(
-        self,
-        group: dist.ProcessGroup,
-        buckets: list[Bucket],
-        names: Mapping[Any, str],
-        find_unused: bool,
-        as_view: bool,
+        self, group: dist.ProcessGroup, buckets: list[Bucket], names: dict[Any, str], find_unused: bool, as_view: bool
     ) -> None:
         self.group, self.buckets, self.names = group, buckets, names
         self.find_unused, self.as_view = find_unused, as_view
-        self.sync = True
+        self.sync, self.divisor = True, group.size()
         self.hook: tuple[Any, Callable[[Any, dist.GradBucket], Any]] | None = None
         self._places = {id(p): (b, i) for b in buckets for i, p in enumerate(b.parameters)}
         self._unused: list[Tensor] = []
@@ -132,19 +128,30 @@ class Reducer:
         elif self.hook is not None:
             part.copy_(grad)
         else:
-            late.mul(grad, 1 / self.group.size(), out=part)
+            late.mul(grad, 1 / self.divisor, out=part)
         bucket.missing -= 1
         while len(self._running) < len(self.buckets) and not self.buckets[len(self._running)].missing:
             self._reduce(self.buckets[len(self._running)])
 
-    def _reduce(self, bucket: Bucket) -> None:
-        last = bucket.index == len(self.buckets) - 1
+    def shadow(self) -> None:
+        """Take part in the reductions of a backward pass of other ranks, with zeros."""
+        with using(grad=False):
+            for bucket in self.buckets:
+                self._reduce(bucket, late.zeros_like(bucket.flat))
+            for running in filter(None, self._running):
+                running.wait()
+            if self.find_unused:
+                self._used_anywhere()
+            self._begin()
+
+    def _reduce(self, bucket: Bucket, flat: Tensor | None = None) -> None:
+        last, flat = bucket.index == len(self.buckets) - 1, bucket.flat if flat is None else flat
         if self.hook is not None:
             state, function = self.hook
-            given = dist.GradBucket(bucket.index, bucket.flat, bucket.parameters, last)
+            given = dist.GradBucket(bucket.index, flat, bucket.parameters, last)
             self._running.append(function(state, given))
         else:  # the last one has nothing to wait for it but this thread
-            self._running.append(dist.all_reduce(bucket.flat, group=self.group, async_op=not last))
+            self._running.append(dist.all_reduce(flat, group=self.group, async_op=not last))
 
     def _finish(self) -> None:
         """Wait for the averages, and make them the gradients. Called at the end of a backward pass."""
@@ -165,10 +172,8 @@ class Reducer:
     def _give(self, parameter: Tensor, part: Tensor) -> None:
         if self.as_view:
             parameter.grad = part
-        elif parameter.grad is None:
-            parameter.grad = part.clone()
         else:
-            parameter.grad.copy_(part)
+            parameter.grad = part.clone() if parameter.grad is None else parameter.grad.copy_(part)
 
     def _used_anywhere(self) -> dict[int, bool]:
         """Whether each parameter has got a gradient on some rank. Others keep the one that they have."""

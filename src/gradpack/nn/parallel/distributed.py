@@ -14,6 +14,7 @@ from ...core.tensor import Tensor
 from ...ops.shape.join import cat
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
+from ._join import Join, total
 from ._reducer import Reducer, buckets_of
 
 __all__ = ["DistributedDataParallel"]
@@ -60,14 +61,11 @@ class DistributedDataParallel(Module):
     ) -> None:
         super().__init__()
         if any(value is not None and value is not False for value in others.values()):
-            raise RuntimeError(f"DistributedDataParallel has no {', '.join(others)} in gradpack: leave them out")
+            raise TypeError(f"DistributedDataParallel has no argument {', '.join(others)} in gradpack: leave it out")
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
-        group = dist.group.WORLD if process_group is None else process_group
-        if group is None:
-            raise ValueError(
-                "Default process group has not been initialized, please make sure to call init_process_group."
-            )
+        dist.get_rank(process_group)  # there has to be a group
+        group: Any = dist.group.WORLD if process_group is None else process_group
         ignored = set(getattr(module, "_ddp_params_and_buffers_to_ignore", ()))
         if any(isinstance(p, UninitializedParameter) for p in module.parameters()):
             raise RuntimeError(
@@ -79,6 +77,11 @@ class DistributedDataParallel(Module):
                 "DistributedDataParallel is not needed when a module doesn't have any parameter that requires a "
                 "gradient."
             )
+        self.device = next(module.parameters()).device
+        if self.device.type == "cpu" and device_ids:
+            raise ValueError(
+                f"DistributedDataParallel device_ids only work with GPU modules, but got {device_ids} for the CPU"
+            )
         self.module, self.process_group, self.dim = module, group, dim
         self.device_ids, self.output_device, self.parameters_to_ignore = device_ids, output_device, ignored
         self.broadcast_buffers, self.static_graph = broadcast_buffers is not False, static_graph
@@ -88,11 +91,29 @@ class DistributedDataParallel(Module):
         if init_sync:
             self._compare()
             with using(grad=False):
-                _copy_from_first(group, [*self._named(module.named_parameters()), *self._buffers_sent()])
-        names = {p: n for n, p in module.named_parameters() if p.requires_grad and n not in ignored}
+                _copy_from(0, group, [*self._named(module.named_parameters()), *self._buffers_sent()])
+        self._make_reducer()
+
+    def _make_reducer(self) -> None:
+        named = self.module.named_parameters()
+        names = {p: n for n, p in named if p.requires_grad and n not in self.parameters_to_ignore}
         buckets = buckets_of(names, min(_FIRST, self.bucket_bytes_cap), self.bucket_bytes_cap)
-        find = find_unused_parameters or static_graph
-        self.reducer = Reducer(group, buckets, names, find, gradient_as_bucket_view)
+        find = self.find_unused_parameters or self.static_graph
+        self.reducer = Reducer(self.process_group, buckets, names, find, self.gradient_as_bucket_view)
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.process_group is not dist.group.WORLD:
+            raise RuntimeError(
+                "DDP Pickling/Unpickling are only supported when using DDP with the default process group"
+            )
+        state: dict[str, Any] = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("process_group", "reducer", "joining")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        dist.get_rank()  # there has to be a group
+        self.process_group = dist.group.WORLD
+        self._make_reducer()
 
     def _named(self, named: Iterable[tuple[str, Any]]) -> list[Any]:
         return [value for name, value in named if name not in self.parameters_to_ignore]
@@ -117,15 +138,63 @@ class DistributedDataParallel(Module):
         """Call the module."""
         training = MODE.get().grad and self.require_backward_grad_sync
         self.reducer.sync = self.require_backward_grad_sync
-        if self.require_forward_param_sync and self.broadcast_buffers and MODE.get().grad:
-            with using(grad=False):
-                _copy_from_first(self.process_group, self._buffers_sent())
+        if self.joining is None:
+            self._sync_buffers()
+        else:
+            self.joining.step(training)
         output = self.module(*inputs, **kwargs)
         if training:
             self.reducer.prepare(leaf for leaf in tree_leaves(output) if isinstance(leaf, Tensor))
-        if MODE.get().grad:
-            self.require_forward_param_sync = self.require_backward_grad_sync
+        self.require_forward_param_sync = training
         return output
+
+    def will_sync_module_buffers(self) -> bool:
+        """Return whether the next forward pass begins with a broadcast of the buffers."""
+        return self.require_forward_param_sync and self.broadcast_buffers and bool(self._buffers_sent())
+
+    def _sync_buffers(self, rank: int | None = None) -> None:
+        """Copy the buffers of rank 0; or of the last of the ranks that are not -1."""
+        if self.will_sync_module_buffers():
+            first = 0 if rank is None else total(self.process_group, rank, dist.ReduceOp.MAX)
+            with using(grad=False):
+                _copy_from(first, self.process_group, self._buffers_sent())
+
+    def join(
+        self, divide_by_initial_world_size: bool = True, enable: bool = True, throw_on_early_termination: bool = False
+    ) -> Join:
+        """Context manager: ranks with fewer batches than others take part in their steps, with gradients of zero.
+
+        At the end all have the parameters of a rank that was among the last.
+
+        Args:
+            divide_by_initial_world_size: divide gradients by the number of all ranks; by that of the ranks that have
+                batches left if False.
+            enable: whether to do anything.
+            throw_on_early_termination: raise on all ranks as soon as one has no batches left.
+
+        Example::
+
+            with ddp.join():
+                for x, y in batches:
+                    loss_of(ddp(x), y).backward()
+                    optimizer.step()
+        """
+        return Join(self, divide_by_initial_world_size, enable, throw_on_early_termination)
+
+    joining: Join | None = None  # the context that is open
+
+    def shadow(self) -> None:
+        """Take part in the calls of one step of other ranks."""
+        self._sync_buffers(-1)
+        self.require_forward_param_sync = bool(total(self.process_group, 0))
+        if self.require_forward_param_sync:
+            self.reducer.shadow()
+
+    def end_together(self, last: int) -> None:
+        """Take over the parameters and buffers of a rank."""
+        with using(grad=False):
+            state = *self._named(self.module.named_parameters()), *self._named(self.module.named_buffers())
+            _copy_from(last, self.process_group, list(state))
 
     @block
     def no_sync(self) -> Iterator[None]:
@@ -161,18 +230,29 @@ class DistributedDataParallel(Module):
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self.reducer.hook = (state, hook)
 
+    def _set_static_graph(self) -> None:
+        """Look for unused parameters, as with `static_graph=True`."""
+        self.static_graph = self.reducer.find_unused = True
 
-def _copy_from_first(group: dist.ProcessGroup, tensors: list[Tensor]) -> None:
-    """Copy tensors of the first rank to the others; small ones of one dtype together."""
+    @staticmethod
+    def _set_params_and_buffers_to_ignore_for_model(
+        module: Module, params_and_buffers_to_ignore: Iterable[str]
+    ) -> None:
+        """Leave parameters and buffers of a module alone, by their names, once it is given to this class."""
+        object.__setattr__(module, "_ddp_params_and_buffers_to_ignore", params_and_buffers_to_ignore)
+
+
+def _copy_from(rank: int, group: dist.ProcessGroup, tensors: list[Tensor]) -> None:
+    """Copy tensors of a rank of the group to the others; small ones of one dtype together."""
     together: dict[Any, list[Tensor]] = {}
     for t in tensors:
         if t.numel() * t.element_size() >= _LARGE:
-            dist.broadcast(t, group=group, group_src=0)
+            dist.broadcast(t, group=group, group_src=rank)
         else:
             together.setdefault((t.dtype, t.device), []).append(t)
     for small in together.values():
         flat = cat([t.detach().reshape(-1) for t in small])
-        dist.broadcast(flat, group=group, group_src=0)
-        if group.rank():
+        dist.broadcast(flat, group=group, group_src=rank)
+        if group.rank() != rank:
             for t, part in zip(small, flat.split([t.numel() for t in small]), strict=True):
                 t.copy_(part.view(t.shape))

@@ -13,13 +13,8 @@ from ....base.dtypes import bfloat16, dtype, float16
 from ....base.futures import Future
 from ....core.tensor import Tensor
 
-__all__ = [
-    "allreduce_hook",
-    "bf16_compress_hook",
-    "bf16_compress_wrapper",
-    "fp16_compress_hook",
-    "fp16_compress_wrapper",
-]
+__all__ = ["allreduce_hook", "bf16_compress_hook", "bf16_compress_wrapper", "fp16_compress_hook"]
+__all__ += ["fp16_compress_wrapper"]
 
 
 def _average(group: Any, tensor: Tensor) -> Future[Tensor]:
