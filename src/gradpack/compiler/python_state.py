@@ -247,7 +247,7 @@ class Walk:
         if vars(function):
             self._dict({k: v for k, v in vars(function).items() if k != "__wrapped__"}, name)
             self._queue.append((vars(function).get("__wrapped__"), name))
-        names = _names(function.__code__)
+        names = [n for n in _names(function.__code__) if not n.startswith("@")]  # what pytest makes of `assert`
         self._names.update(names)
         self._globals(function.__globals__, function.__code__)
         outside = {**function.__globals__, **dict(zip(function.__code__.co_freevars, held, strict=True))}
