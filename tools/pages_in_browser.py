@@ -1,8 +1,8 @@
 """Opens each page of the built documentation in a headless browser: `python -m tools.pages_in_browser [site]`.
 
 A page must load without an error on the console and without a failed request, ask no other machine for anything,
-and be no wider than the window, at the width of a phone and of a desktop. The browser is Playwright's Chromium;
-GRADPACK_CHROMIUM names the program of another one.
+and be no wider than the window, nor any table, at the width of a phone and of a desktop. The browser is
+Playwright's Chromium; GRADPACK_CHROMIUM names the program of another one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ from typing import Any
 WIDTHS = (390, 1400)
 _ARGUMENTS = ["--no-sandbox", "--headless=shell", "--disable-gpu", "--no-zygote"]
 _TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# The first words of each table of which a part can only be seen by moving it to the side.
+_CUT = """[...document.querySelectorAll(".md-typeset__scrollwrap")]
+    .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.trim().slice(0, 40))"""
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -49,6 +52,7 @@ def open_page(page: Any, address: str, path: str, complaints: list[str]) -> None
         over = page.evaluate(_TOO_WIDE)
         if over > 0:
             complaints.append(f"{path}: {over} pixels wider than a window of {width}")
+        complaints += [f"{path}: a table is cut off in a window of {width}: {words!r}" for words in page.evaluate(_CUT)]
 
 
 def problems(folder: Path) -> Iterator[str]:
