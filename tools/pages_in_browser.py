@@ -20,6 +20,9 @@ from typing import Any
 WIDTHS = (390, 1400)
 _ARGUMENTS = ["--no-sandbox", "--headless=shell", "--disable-gpu", "--no-zygote"]
 _TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Nothing is on its way to another place while widths are measured.
+_STILL = """addEventListener("DOMContentLoaded", () =>
+    document.head.insertAdjacentHTML("beforeend", "<style>* { transition: none !important }</style>"))"""
 # The first words of each table of which a part can only be seen by moving it to the side.
 _CUT = """[...document.querySelectorAll(".md-typeset__scrollwrap")]
     .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.trim().slice(0, 40))"""
@@ -64,6 +67,7 @@ def problems(folder: Path) -> Iterator[str]:
         program = os.environ.get("GRADPACK_CHROMIUM")
         browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
         page = browser.new_page()
+        page.add_init_script(_STILL)
         at, complaints = "", []
 
         def say(text: str) -> None:
