@@ -63,10 +63,11 @@ def _class(name: str, otherwise: str) -> dict[str, str]:
     """Describe a class by a name such as Linear or optim.Adam, or raise a `Problem` that says what else there is."""
     import gradpack
 
+    top: Any = gradpack
     short = name.removeprefix("torch.").removeprefix("gradpack.")
     for place in ("", *_CLASSES):
         parts = f"{place}.{short}".strip(".").split(".")
-        found: Any = reduce(lambda space, part: getattr(space, part, None), parts, gradpack)
+        found = reduce(lambda space, part: getattr(space, part, None), parts, top)
         if isinstance(found, type):
             doc = (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
             path = f"gradpack.{place}.{short}".replace("..", ".")
