@@ -1,8 +1,8 @@
 """Opens each page of the built documentation in a headless browser: `python -m tools.pages_in_browser [site]`.
 
 A page must load without an error on the console and without a failed request, ask no other machine for anything,
-and be no wider than the window, at the width of a phone and of a desktop. The browser is Playwright's Chromium;
-GRADPACK_CHROMIUM names the program of another one.
+and be no wider than the window, nor any table, at the width of a phone and of a desktop. The browser is
+Playwright's Chromium; GRADPACK_CHROMIUM names the program of another one.
 """
 
 from __future__ import annotations
@@ -20,6 +20,12 @@ from typing import Any
 WIDTHS = (390, 1400)
 _ARGUMENTS = ["--no-sandbox", "--headless=shell", "--disable-gpu", "--no-zygote"]
 _TOO_WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+# Nothing is on its way to another place while widths are measured.
+_STILL = """addEventListener("DOMContentLoaded", () =>
+    document.head.insertAdjacentHTML("beforeend", "<style>* { transition: none !important }</style>"))"""
+# The first words of each table of which a part can only be seen by moving it to the side.
+_CUT = """[...document.querySelectorAll(".md-typeset__scrollwrap")]
+    .filter(e => e.scrollWidth > e.clientWidth + 1).map(e => e.innerText.trim().slice(0, 40))"""
 
 
 class _Quiet(SimpleHTTPRequestHandler):
@@ -49,6 +55,7 @@ def open_page(page: Any, address: str, path: str, complaints: list[str]) -> None
         over = page.evaluate(_TOO_WIDE)
         if over > 0:
             complaints.append(f"{path}: {over} pixels wider than a window of {width}")
+        complaints += [f"{path}: a table is cut off in a window of {width}: {words!r}" for words in page.evaluate(_CUT)]
 
 
 def problems(folder: Path) -> Iterator[str]:
@@ -60,6 +67,7 @@ def problems(folder: Path) -> Iterator[str]:
         program = os.environ.get("GRADPACK_CHROMIUM")
         browser = playwright.chromium.launch(executable_path=program, args=_ARGUMENTS)
         page = browser.new_page()
+        page.add_init_script(_STILL)
         at, complaints = "", []
 
         def say(text: str) -> None:

@@ -106,7 +106,7 @@ def test_the_page_of_a_layer():
     assert "| `device` |  | `None` | the device of the parameters" in text
     assert "| `forward(input, hx=None)` | The outputs of the last layer" in text and "extra_repr" not in text
     assert "kernel_size: int | Sequence[int]," in pages.page(ENTRIES["nn.Conv2d"], ENTRIES)
-    assert "| `forward(input)` | What a call of the module does. |" in pages.page(ENTRIES["nn.ReLU"], ENTRIES)
+    assert "| `forward(input)` | Return the output for an input. |" in pages.page(ENTRIES["nn.ReLU"], ENTRIES)
 
 
 @pytest.mark.parametrize(
@@ -163,3 +163,8 @@ def test_formulas_are_closed():
 def test_examples_that_show_something_else_are_found():
     assert docstrings.check("here", ">>> 1 + 1\n2\n") == ""
     assert "Expected" in docstrings.check("here", ">>> 1 + 1\n3\n")
+
+
+def test_examples_for_which_a_library_is_missing_are_told():
+    session = ">>> import gradpack\n>>> import no_such_library\n>>> if True:\n...     import no_other.part\n"
+    assert docstrings.absent(session) == ["no_other", "no_such_library"]

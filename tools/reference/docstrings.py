@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import inspect
 import io
 import re
@@ -14,6 +15,7 @@ import gradpack
 
 _SECTION = re.compile(r"^(Args|Raises|Returns|Yields|Attributes|Shape|Note|Example|Examples)(:{1,2})$")
 _ITEM = re.compile(r"^([*\w][\w.*, ]*?)(?: \([^)]*\))?: (.*)$")
+_IMPORT = re.compile(r"^\s*(?:>>>|\.\.\.) +(?:import|from) (\w+)", re.MULTILINE)
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -82,6 +84,11 @@ def example(value: Any) -> str:
         if inside:
             found.append(line)
     return inspect.cleandoc("\n".join(found)) if found else ""
+
+
+def absent(session: str) -> list[str]:
+    """Return the libraries that a session imports and that are not installed."""
+    return sorted({name for name in _IMPORT.findall(session) if importlib.util.find_spec(name) is None})
 
 
 def check(path: str, session: str) -> str:

@@ -26,13 +26,15 @@ def on_config(config: Any) -> Any:
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """Add a page for every public name, and run its example."""
+    """Add a page for every public name, and run its example where the libraries that it imports are installed."""
     for group in names.entries().values():
         for entry in group:
-            if not entry.same_as:
-                wrong = docstrings.check(entry.path, docstrings.example(entry.value))
-                if wrong:
-                    LOG.warning("the example of %s: %s", entry.path, wrong)
+            session = "" if entry.same_as else docstrings.example(entry.value)
+            missing = docstrings.absent(session)
+            if missing:
+                LOG.info("the example of %s is not run: %s is not installed", entry.path, ", ".join(missing))
+            elif wrong := docstrings.check(entry.path, session):
+                LOG.warning("the example of %s: %s", entry.path, wrong)
     listed = {names.index_page(m) for m in names.MODULES} | {"api/index.md"}
     for path, text in pages.pages().items():
         level = InclusionLevel.INCLUDED if path in listed else InclusionLevel.NOT_IN_NAV

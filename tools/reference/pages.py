@@ -43,7 +43,7 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     texts = [] if isinstance(entry.value, property) else signatures.definitions(entry)
     kind = "class " if isinstance(entry.value, type) else ""
     place = f"[Reference]({_link(entry.page, 'api/index.md')}) / [{_title(entry.module)}](index.md)"
-    parts = [f"---\ntitle: {entry.heading}\n---", place, f"# {entry.heading}"]
+    parts = [f"---\ntitle: {entry.heading}\nhide: [navigation]\n---", place, f"# {entry.heading}"]
     if texts:
         parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
     parts += [_block(text) for text in docs.text]
@@ -150,7 +150,7 @@ def _members(value: type) -> list[str]:
         if known.__doc__ or not hasattr(base, name):
             rows.append((f"`{name}{call}`", _cell(docstrings.read(known).summary.partition("\n\n")[0])))
         elif name == "forward":  # a docstring of its own would say what that of the class says
-            rows.append((f"`{name}{call}`", "What a call of the module does."))
+            rows.append((f"`{name}{call}`", "Return the output for an input."))
     found = _table("Methods", ("Name", "Meaning"), rows)
     if base is not object:
         found.append(f"{'And those' if rows else 'Methods: those'} of `{base.__name__}`.")

@@ -40,7 +40,7 @@ class ModeManager(Block):
         """Return a new manager with the same settings, for one call of a decorated function."""
         return type(self)()
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> None:
         self.prev = MODE.get().grad
         super().__enter__()
 

@@ -9,6 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from importlib import import_module
 
 from .. import __version__
@@ -47,11 +48,18 @@ def _run(argv: list[str]) -> int:
             stream.reconfigure(errors="replace")  # a terminal may lack characters that the text has
     parser = argparse.ArgumentParser(prog="gradpack", description="torch.autograd from scratch, over NumPy arrays")
     parser.add_argument("--version", action="version", version=f"gradpack {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="command")
+    commands = parser.add_subparsers(dest="command", metavar="command")
     modules = {}
     for name, summary in COMMANDS.items():
         modules[name] = import_module(f".{name}", __name__)
         modules[name].add_arguments(commands.add_parser(name, help=summary, description=modules[name].__doc__))
+    if argv in ([], ["help"]):
+        parser.print_help()
+        return 0 if argv else 2
+    if argv[0][0:1] != "-" and argv[0] not in COMMANDS:
+        near = get_close_matches(argv[0], COMMANDS, 1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise Problem(f"there is no command {argv[0]!r}: {hint}gradpack --help lists them")
     try:
         args = parser.parse_args(argv)
         code: int = modules[args.command].run(args)

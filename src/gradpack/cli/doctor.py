@@ -23,7 +23,6 @@ class Optional(NamedTuple):
 OPTIONAL = [
     Optional("compiled", "numba", "numba", "large arrays in compiled loops, several times as fast"),
     Optional("special", "scipy", "scipy", "special functions, and faster linear algebra and Fourier transforms"),
-    Optional("jax", "jax", "jax", '`compile(backend="jax")`: programs that XLA runs'),
     Optional("cuda", "cupy-cuda12x", "cupy", "tensors on NVIDIA GPUs"),
     Optional("cli", "rich", "rich", "the reports of `gradpack inspect` and `gradpack demo`"),
     Optional("plot", "matplotlib", "matplotlib", "plots of `gradpack demo`"),

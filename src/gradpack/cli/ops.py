@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 from collections import Counter
+from difflib import get_close_matches
+from functools import reduce
+from operator import attrgetter
 from typing import Any
 
 from .problem import Problem
 
+_CLASSES = ("nn", "optim", "optim.lr_scheduler", "distributions")  # where a bare name is looked up
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "name", nargs="?", help="tell about this operation or function: sin, F.gelu, linalg.svd, Tensor.to"
+        "name", nargs="?", help="tell about this operation, function or class: sin, F.gelu, Tensor.to, nn.Linear"
     )
     parser.add_argument("--kind", help="list operations of this kind only")
     parser.add_argument("--missing", action="store_true", help="list the names of torch that are not there yet")
@@ -26,9 +32,9 @@ def run(args: argparse.Namespace) -> int:
     if args.name is not None:
         try:
             info = get_op_info(args.name)
+            _print(info._asdict() | {"differentiable": info.differentiable}, args.json)
         except KeyError as error:
-            raise Problem(str(error.args[0])) from None
-        _print(info._asdict() | {"differentiable": info.differentiable}, args.json)
+            _print(_class(args.name, str(error.args[0]).removeprefix("get_op_info(): ")), args.json)
         return 0
     found = coverage()
     missing = [path for path, there in found.items() if not there]
@@ -51,6 +57,31 @@ def run(args: argparse.Namespace) -> int:
     print(f"\n{len(infos)} operations and functions: " + ", ".join(f"{n} {kind}" for kind, n in sorted(counts.items())))
     print(f"{len(found) - len(missing)} of the {len(found)} names of torch that are to be there, are")
     return 0
+
+
+def _class(name: str, otherwise: str) -> dict[str, str]:
+    """Describe a class by a name such as Linear or optim.Adam, or raise a `Problem` that says what else there is."""
+    import gradpack
+
+    top: Any = gradpack
+    short = name.removeprefix("torch.").removeprefix("gradpack.")
+    for place in ("", *_CLASSES):
+        parts = f"{place}.{short}".strip(".").split(".")
+        found = reduce(lambda space, part: getattr(space, part, None), parts, top)
+        if isinstance(found, type):
+            doc = (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
+            path = f"gradpack.{place}.{short}".replace("..", ".")
+            return {"name": name, "path": path, "kind": "class", "signature": _signature(found), "doc": doc}
+    names = [f"{place}.{n}" for place in _CLASSES for n in dir(attrgetter(place)(gradpack)) if n[0].isupper()]
+    near = get_close_matches(short, names, 3, 0.75)
+    raise Problem(f"there is no operation or class {name!r}: did you mean {', '.join(near)}?" if near else otherwise)
+
+
+def _signature(value: type) -> str:
+    try:
+        return str(inspect.signature(value))
+    except (TypeError, ValueError):
+        return "(...)"
 
 
 def _print(facts: dict[str, Any], as_json: bool) -> None:
