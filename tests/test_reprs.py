@@ -7,6 +7,7 @@ import enum
 import importlib
 import inspect
 import itertools
+import tempfile
 
 import pytest
 
@@ -50,14 +51,14 @@ def sequence():
     return o, [optim.lr_scheduler.ConstantLR(o), optim.lr_scheduler.ConstantLR(o)], [2]
 
 
-def alone(make):
-    """What is made where a rank is the only one."""
+def alone(make, ranks=1):
+    """What the first of some ranks makes."""
 
     def rank(r):
         torch.distributed.init_process_group("threads")
         return make()
 
-    return torch.distributed.threads.spawn(rank)[0]
+    return torch.distributed.threads.spawn(rank, nprocs=ranks)[0]
 
 
 class Parametrization(nn.Module):
@@ -155,6 +156,13 @@ FOUND = {
         is_recompute=True
     ),
     "gradpack.distributed.GradBucket": lambda: torch.distributed.GradBucket(0, torch.ones(2), [weight()], True),
+    "gradpack.distributed.Backend": lambda: torch.distributed.Backend("gloo"),
+    "gradpack.distributed.FileStore": lambda: torch.distributed.FileStore(tempfile.mkstemp()[1], 1),
+    "gradpack.distributed.P2POp": lambda: alone(
+        lambda: torch.distributed.P2POp(torch.distributed.isend, torch.ones(2), 1 - torch.distributed.get_rank()), 2
+    ),
+    "gradpack.distributed.PrefixStore": lambda: torch.distributed.PrefixStore("a", torch.distributed.HashStore()),
+    "gradpack.distributed.TCPStore": lambda: torch.distributed.TCPStore("127.0.0.1", 0, 1, True),
     "gradpack.distributed.ProcessGroup": lambda: alone(torch.distributed.new_group),
     "gradpack.distributed.Work": lambda: alone(lambda: torch.distributed.barrier(async_op=True)),
     "gradpack.nn.parallel.DistributedDataParallel": lambda: alone(

@@ -19,6 +19,7 @@ ANYWHERE = {
     "distributions/utils": "numbers only: there is no tensor to follow",
     "nn/modules/batchnorm": "a count that an old state does not have",
     "nn/init": "indices, from the generator of the host",
+    "nn/parallel/_join": "numbers that ranks exchange",
     "nn/parameter": "an empty `Parameter`",
     "ops/create/create": "what another library made says where it is",
     "ops/create/fill_like": "like a tensor on `meta`, on another device",

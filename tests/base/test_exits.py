@@ -34,6 +34,7 @@ IN_PYTHON = {
     "cli/inspect.py": "ends with the process",
     "cli/launch.py": "ends with the process",
     "cli/ways.py": "ends with the process",
+    "nn/parallel/_join.py": "an interrupt ends the rank, and so the calls of the others",
     "testing/hooks/gate.py": "is for tests",
     "testing/sim/__init__.py": "is for tests",
 }

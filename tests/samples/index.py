@@ -180,6 +180,7 @@ SAMPLES = {
         S(T(3, 4), 0, NOTHING),
         S(T(2, 0), 0, T.of([1, 1])),
     ],
+    "_counted": [S(T.of([0, 2, -1]), 3, True), S(T.of([[1, 0]]), 2, False), S(T.of(1), 2, True), S(NOTHING, 3, True)],
     "index_select_backward": [
         S(T(3, 2), TWICE, (4, 2)),
         S(T(2, 3), TWICE, (2, 4), -1),

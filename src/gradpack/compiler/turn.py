@@ -98,7 +98,9 @@ _TREES: dict[int, TreeSpec] = {}
 def context() -> Any:
     """Return the settings that programs depend on; None where only eager calls are right."""
     mode = MODE.get()
-    if mode.leaves_fast_path or mode.hooks is not None or TRANSFORMS.get() or _DEFAULTS.get():
+    if mode.leaves_fast_path or mode.hooks is not None or TRANSFORMS.get():
+        return None
+    if any(device.type != "cpu" for device in _DEFAULTS.get()):
         return None
     if PRESENT or _before_every_step or _after_every_step:  # hooks of all modules, and of all optimizers
         return None

@@ -339,7 +339,7 @@ def _counted(index: Array, size: int, negative: bool) -> Any:
         IndexError: for one that is not among `size` rows: it would be in those of another example.
     """
     check_flat(index, size, -size if negative else 0)
-    return counted_from_front(index, size) if negative else index[...]
+    return counted_from_front(index, size) if negative else np.array(index, copy=True)
 
 
 def take_along_dim(input: Tensor, indices: Tensor, dim: int | None = None, *, out: Any = None) -> Tensor:
