@@ -126,6 +126,16 @@ def single_attention_backward(query: Any, *others: Any) -> bool:
     return bool(query.dtype.char == "f" and attention_backward(query, *others))
 
 
+def single_without_mask(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> bool:
+    """`single_attention`, which divides the heads itself where there is no mask."""
+    return mask is None and single_attention(query, key, value, mask, *others)
+
+
+def single_backward_without_mask(query: Any, key: Any, value: Any, mask: Any, *others: Any) -> bool:
+    """`single_attention_backward`, as `single_without_mask`."""
+    return mask is None and single_attention_backward(query, key, value, mask, *others)
+
+
 def moderate(lse: Any) -> bool:
     """Whether sums of exponentials are known by their logarithms: rows that masks of -1e9 hide wholly have others."""
     return type(lse) is ndarray and lse.size > 0 and bool(abs(lse).max() < 1e3)

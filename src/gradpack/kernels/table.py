@@ -64,11 +64,15 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         Kernel("numba", "normalization.normalized_groups_backward", when.channels),
     ),
     "ops.nn.attention.attend": (
-        Kernel("numba", "attention.attend", when.single_attention),
+        Kernel("numba", "attention.attend", when.single_without_mask),
+        Kernel("numba", "attention.attend", when.single_attention, results="jj", arrays=7, part=HEADS),
         Kernel("blocks", "attention.attend", when.attention, FEW, results="jj", arrays=7, part=HEADS),
     ),
     "ops.nn.attention.attend_backward": (
-        Kernel("numba", "attention.attend_backward", when.single_attention_backward),
+        Kernel("numba", "attention.attend_backward", when.single_backward_without_mask),
+        Kernel(
+            "numba", "attention.attend_backward", when.single_attention_backward, results="jjjj", arrays=10, part=HEADS
+        ),
         Kernel(
             "blocks", "attention.attend_backward", when.attention_backward, FEW, results="jjjj", arrays=10, part=HEADS
         ),
