@@ -55,9 +55,8 @@ def _pyodide() -> None:
         npm = shutil.which("npm")
         if npm is None:
             raise OSError("npm is not installed: it comes with node, from https://nodejs.org")
-        packed = subprocess.run(
-            [npm, "pack", "--silent", f"pyodide@{VERSION}"], cwd=folder, check=True, capture_output=True, text=True
-        )
+        command = [npm, "pack", "--silent", f"pyodide@{VERSION}"]
+        packed = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
         with tarfile.open(Path(folder, packed.stdout.strip().splitlines()[-1])) as archive:
             for name in _FILES:
                 found = archive.extractfile(f"package/{name}")

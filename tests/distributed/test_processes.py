@@ -58,7 +58,8 @@ def test_a_rank_that_fails_ends_all_under_mpi(tmp_path, case):
         pytest.skip("mpi4py is not installed")
     wrong, sentence, _ = CASES[case]
     code, out, err = launch(tmp_path, ENDS.format(wrong), "mpi", mpi=True)
-    assert code and "not reached" not in out and re.search(f"DistBackendError: .*{sentence}", err)
+    assert code and "not reached" not in out
+    assert "DistBackendError" in err and re.search(sentence, err)  # what two ranks write at once may be mixed
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -77,6 +77,51 @@ def test_ranks_train_as_one(n, options):
     assert all(away(found[0], f) == 0 for f in found)
 
 
+def large_net():
+    torch.manual_seed(0)
+    return nn.Sequential(nn.Linear(512, 520), nn.Tanh(), nn.Linear(520, 2))
+
+
+@pytest.mark.filterwarnings("ignore:Using backward")
+@pytest.mark.parametrize("kind", ["plain", "hook", "unused", "strided", "sparse", "graph", "accumulated"])
+def test_large_gradients_are_averaged_where_they_are(kind):
+    """A bucket for each large one, none of which is copied, unless its memory is not that of a dense tensor."""
+    x = torch.randn(8, 512, generator=torch.Generator().manual_seed(1))
+    models = [large_net() for _ in range(3)]
+    if kind == "sparse":
+        models = [nn.Sequential(nn.Embedding(1024, 512, sparse=True), large_net()) for _ in range(3)]
+        for model in models[1:]:
+            model.load_state_dict(models[0].state_dict())
+        x = torch.arange(8)
+    if kind == "strided":
+        for model in models:
+            model[0].weight = nn.Parameter(model[0].weight.detach().t().clone().t())
+
+    def take(model, part):
+        for _ in range(2 if kind == "accumulated" else 1):
+            model(part).square().mean().backward(create_graph=kind == "graph")
+        return [p.grad.to_dense().detach().clone() for p in model.parameters()]
+
+    expected = take(models[2], x)
+
+    def body(r):
+        model = DDP(models[r], find_unused_parameters=kind == "unused")
+        if kind == "hook":
+            model.register_comm_hook(None, hooks.allreduce_hook)
+        weight, held = next(m for m in models[r].modules() if isinstance(m, nn.Linear)).weight, []
+        weight.register_post_accumulate_grad_hook(lambda p: held.append(p.grad.data_ptr()))
+        found = take(model, x[r::2])
+        assert next(models[r].parameters()).grad.is_sparse is (kind == "sparse")
+        if kind in ("plain", "accumulated"):
+            assert held[-1] == weight.grad.data_ptr()
+            assert all("room" not in vars(b) for b in model.reducer.buckets if len(b.parameters) == 1)
+            assert all(b.flat is None for b in model.reducer.buckets)
+        return found
+
+    zero, one = on(2, body)
+    assert away(zero, one) == 0 and away(zero, expected) < 1e-6
+
+
 def test_the_model_of_rank_0_counts():
     models = [net(), net()]
     with torch.no_grad():

@@ -47,14 +47,10 @@ class Rank:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-n", "--nproc-per-node", type=positive, metavar="N", default=1, help="processes on this machine"
-    )
+    parser.add_argument("-n", "--nproc-per-node", type=positive, metavar="N", default=1, help="processes here")
     parser.add_argument("--nnodes", type=positive, metavar="N", default=1, help="machines (default: %(default)s)")
     parser.add_argument("--node-rank", type=int, metavar="N", default=0, help="which of them this is, from 0 on")
-    parser.add_argument(
-        "--master-addr", metavar="HOST", default="127.0.0.1", help="of machine 0 (default: %(default)s)"
-    )
+    parser.add_argument("--master-addr", metavar="HOST", default="127.0.0.1", help="machine 0 (default: %(default)s)")
     parser.add_argument("--master-port", type=int, metavar="PORT", help="at which rank 0 listens (default: a free one)")
     parser.add_argument("--rdzv-id", metavar="ID", help="any word, the same on all machines")
     parser.add_argument("--as-torch", action="store_true", help="`import torch` in the program imports gradpack")

@@ -47,8 +47,7 @@ class MPITransport(Transport):
         while True:
             with self._lock:
                 self._sent = [pair for pair in self._sent if not pair[0].Test()]
-                done = not self._sent
-            if done:
+            if not self._sent:
                 return
             if monotonic() > deadline:
                 raise Late

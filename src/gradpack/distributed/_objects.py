@@ -36,9 +36,7 @@ def all_gather_object(object_list: list[Any], obj: Any, group: Any = None) -> No
 
 def _check_places(into: list[Any], name: str, pg: ProcessGroup) -> None:
     if len(into) != pg.size():
-        raise ValueError(
-            f"`{name}` has {len(into)} places, and the group has {pg.size()} ranks: one for each is needed"
-        )
+        raise ValueError(f"`{name}` has {len(into)} places: the {pg.size()} ranks of the group need one each")
 
 
 def _put_objects(into: list[Any]) -> Callable[[list[Any]], None]:

@@ -78,10 +78,8 @@ def irecv(tensor: Tensor, src: Rank = None, group: Any = None, tag: int = 0, gro
             except Late:
                 if seconds == 0:
                     return False
-                said = " or ".join(map(str, sources))
-                raise DistBackendError(
-                    f"rank {pg.transport.rank} in recv() has waited too long for rank {said}"
-                ) from None
+                said = f"rank {pg.transport.rank} in recv() has waited too long for rank"
+                raise DistBackendError(f"{said} {' or '.join(map(str, sources))}") from None
             into, done = queue.popleft()
             try:
                 _fill(into, message)

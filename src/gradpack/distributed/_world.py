@@ -20,8 +20,7 @@ from ._mailbox import ALL, Mailbox, Transport
 from ._process_group import ProcessGroup, tell_of_errors
 from ._store import FileStore
 
-__all__ = ["Backend", "GroupMember", "default_pg_timeout", "destroy_process_group", "group"]
-__all__ += ["init_process_group"]
+__all__ = ["Backend", "GroupMember", "default_pg_timeout", "destroy_process_group", "group", "init_process_group"]
 __all__ += ["is_available", "is_backend_available", "is_gloo_available", "is_initialized", "is_mpi_available"]
 __all__ += ["is_nccl_available", "is_torchelastic_launched", "is_ucc_available", "is_xccl_available"]
 
@@ -193,9 +192,7 @@ def init_process_group(
     if name == "threads":
         place = START.get()
         if place is None:
-            raise ValueError(
-                "init_process_group: ranks that are threads are started by torch.distributed.threads.spawn"
-            )
+            raise ValueError("init_process_group: threads as ranks are started by torch.distributed.threads.spawn")
         _OF_THREAD.set(World(Transport(*place), seconds, lambda: None))
         return
     if name == "mpi":

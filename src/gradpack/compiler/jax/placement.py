@@ -56,9 +56,7 @@ class Placement:
         if isinstance(found, PartitionSpec):
             found = NamedSharding(self._mesh(), found if array.ndim else PartitionSpec())
         if not isinstance(found, Sharding):
-            raise ValueError(
-                f'the place of {name} must be a sharding, a PartitionSpec, "replicated" or "fsdp", but got {found!r}'
-            )
+            raise ValueError(f'{name}: a place is a sharding, a PartitionSpec, "replicated" or "fsdp", not {found!r}')
         try:
             found.shard_shape(tuple(array.shape))
         except ValueError as error:

@@ -15,11 +15,10 @@ from ...ops.shape.join import cat
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
 from ._join import Join, total
-from ._reducer import Reducer, buckets_of
+from ._reducer import Reducer
 
 __all__ = ["DistributedDataParallel"]
 
-_FIRST = 1 << 20  # bytes of the first bucket, which is sent while the rest is computed
 _LARGE = 1 << 20  # bytes from which a tensor is sent by itself
 
 
@@ -97,9 +96,8 @@ class DistributedDataParallel(Module):
     def _make_reducer(self) -> None:
         named = self.module.named_parameters()
         names = {p: n for n, p in named if p.requires_grad and n not in self.parameters_to_ignore}
-        buckets = buckets_of(names, min(_FIRST, self.bucket_bytes_cap), self.bucket_bytes_cap)
         find = self.find_unused_parameters or self.static_graph
-        self.reducer = Reducer(self.process_group, buckets, names, find, self.gradient_as_bucket_view)
+        self.reducer = Reducer(self.process_group, names, self.bucket_bytes_cap, find, self.gradient_as_bucket_view)
 
     def __getstate__(self) -> dict[str, Any]:
         if self.process_group is not dist.group.WORLD:
@@ -229,10 +227,12 @@ class DistributedDataParallel(Module):
         if self.reducer.hook is not None:
             raise RuntimeError("register_comm_hook or register_builtin_comm_hook can only be called once.")
         self.reducer.hook = (state, hook)
+        self.reducer.arrange()
 
     def _set_static_graph(self) -> None:
         """Look for unused parameters, as with `static_graph=True`."""
         self.static_graph = self.reducer.find_unused = True
+        self.reducer.arrange()
 
     @staticmethod
     def _set_params_and_buffers_to_ignore_for_model(

@@ -54,10 +54,8 @@ class DistributedSampler(Sampler[int]):
 
     def __iter__(self) -> Iterator[int]:
         n = len(self.dataset)
-        if self.shuffle:
-            order = randperm(n, generator=Generator().manual_seed(self.seed + self.epoch)).tolist()
-        else:
-            order = list(range(n))
+        drawn = Generator().manual_seed(self.seed + self.epoch)
+        order = randperm(n, generator=drawn).tolist() if self.shuffle else list(range(n))
         return islice(cycle(order), self.rank, self.total_size, self.num_replicas)
 
     def __len__(self) -> int:
