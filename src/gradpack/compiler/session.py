@@ -367,10 +367,19 @@ def _effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
     owner = type(getattr(function, "__self__", None)).__module__
     if getattr(function, "__name__", "") not in _EFFECTS and owner not in ("_random", "random"):
         return
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _LIBRARIES:
+    is_users = False
+    while frame is not None:
+        name = frame.f_globals.get("__name__", "")
+        library = name.partition(".")[0]
+        if library in _COMPILERS or name.startswith("importlib._bootstrap"):
+            return  # a loop is compiled, or a module is imported: not again in the next call
+        if library == "gradpack":
+            break
+        is_users |= library not in _LIBRARIES
         frame = frame.f_back
-    if frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] != "gradpack":
+    if is_users:
         recorder.refuse(f"it calls {function.__name__}()")
 
 
+_COMPILERS = frozenset({"numba", "llvmlite"})
 _LIBRARIES = sys.stdlib_module_names - {"__main__"} | {"numpy"}
