@@ -16,23 +16,43 @@ OPTIONS = [
 ]  # fmt: skip
 
 
+SGD = [
+    {}, {"weight_decay": 0.1}, {"momentum": 0.9}, {"momentum": 0.9, "dampening": 0.5, "maximize": True},
+    {"momentum": 0.9, "nesterov": True, "weight_decay": 1e-3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("options", SGD, ids=str)
+@pytest.mark.parametrize("kind", ["f", "d", "F"])
+def test_sgd(options, kind):
+    check(lambda params: torch.optim.SGD(params, lr=0.1, **options), kind)
+
+
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("kind", ["f", "d", "F"])
 def test_adam(options, kind):
+    check(lambda params: torch.optim.Adam(params, **options), kind)
+
+
+def check(make, kind):
+    """Parameters of many sizes: each has elements in several parts of the loop, or many share one."""
+    shapes = [(70, 100), (), (3,), (0, 4), (300, 301), (1, 1), (5000,)]
     found = []
     for numba in (True, False):
         draw = np.random.default_rng(0)
-        x = torch.tensor(draw.standard_normal((70, 100)).astype(kind), requires_grad=True)
-        optimizer = torch.optim.Adam([x], **options)
+        params = [torch.tensor(np.asarray(draw.standard_normal(s), kind), requires_grad=True) for s in shapes]
+        late = torch.tensor(np.ones(9000, kind), requires_grad=True)  # has its first gradient in the third step
+        optimizer = make([*params, late])
         with libraries(numba=numba):
             for step in range(4):
-                g = draw.standard_normal((70, 100)).astype(kind)
-                g[step, :5] = [0, np.inf, np.nan, 1e-30, 1e30]
-                x.grad = torch.tensor(g)
+                for x in [*params, late][: len(params) + (step > 1)]:
+                    g = np.asarray(draw.standard_normal(x.shape), kind)
+                    g.reshape(-1)[step : step + 5] = [0, np.inf, np.nan, 1e-30, 1e30][: max(0, g.size - step)]
+                    x.grad = torch.tensor(g)
                 with np.errstate(all="ignore"):
                     optimizer.step()
-        state = optimizer.state[x]
-        found.append([x.detach().numpy(), *(v.numpy() for v in state.values())])
+        states = [v for x in [*params, late] for v in optimizer.state[x].values() if v is not None]
+        found.append([v.detach().numpy() for v in (*params, late, *states)])
     for a, b in zip(*found, strict=True):
         np.testing.assert_array_equal(a, b)
 

@@ -41,9 +41,9 @@ def _quantized() -> Any:
         return (x * x).sum()
 
 
-def _adam(**options: Any) -> Any:
+def _adam(kind: str = "Adam", **options: Any) -> Any:
     x = normal(*ROWS)
-    optimizer = torch.optim.Adam([x], **options)
+    optimizer = getattr(torch.optim, kind)([x], **options)
     for seed in (1, 2):
         x.grad = normal(*ROWS, seed=seed).detach()
         optimizer.step()
@@ -114,6 +114,8 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "half": lambda: normal(*ROWS).half(),
     "bfloat16": lambda: normal(*ROWS).bfloat16(),
     "quantize": _quantized,
+    "sgd": lambda: _adam("SGD", lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.1),
+    "sgd alone": lambda: _adam("SGD", lr=0.1),
     "adam": lambda: _adam(),
     "adam with all options": lambda: _adam(lr=0.1, weight_decay=0.1, amsgrad=True, maximize=True, betas=(0.4, 0.9)),
     "adamw": lambda: _adam(weight_decay=0.1, decoupled_weight_decay=True),
@@ -142,7 +144,9 @@ def found_of(kernel: Kernel) -> Callable[..., Any]:
 
 def copied(args: Any) -> Any:
     """Arguments with arrays of their own, but for those that repeat one row, which kernels read only."""
-    return tuple(a.copy("K") if isinstance(a, np.ndarray) and 0 not in a.strides else a for a in args)
+    if isinstance(args, tuple | list):
+        return type(args)([copied(a) for a in args]) if type(args) in (tuple, list) else args
+    return args.copy("K") if isinstance(args, np.ndarray) and 0 not in args.strides else args
 
 
 @cache

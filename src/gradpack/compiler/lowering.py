@@ -60,8 +60,9 @@ def _choosing(function: Any, steps: _Function) -> _Function:
         if recorder is None:
             return NUMPY.bind(function)(*args)
         if _has_kernel(path, size, dict(zip(names, given, strict=False)), given):
-            writes = tuple(args[i] for i in WRITTEN.get(function.__name__, ()) if args[i] is not None)
-            return recorder.call(function.__name__, NUMPY.bind(function), args, {}, writes)
+            count = WRITTEN.get(function.__name__)
+            writes = () if count is None else [a for i, a in enumerate(args[0]) if i % count != 1 and a is not None]
+            return recorder.call(function.__name__, NUMPY.bind(function), args, {}, tuple(writes))
         return steps(*args)
 
     return run
@@ -77,7 +78,8 @@ def _state() -> Any:
 
 
 STEPS = _Steps()
-WRITTEN = {"adam_update": (0, 2, 3, 4)}  # the arguments that functions with kernels write to
+# Functions that write to the arrays in a list, and how many there are for each parameter: the second is the gradient.
+WRITTEN = {"adam_updates": 5, "sgd_updates": 3}
 
 
 def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, origin: Any) -> Any:

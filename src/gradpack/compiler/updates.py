@@ -13,7 +13,6 @@ from ..optim.adam import Adam
 from ..optim.adamw import AdamW
 from ..optim.sgd import SGD
 from .facts import grad_of
-from .fusion import has_loops
 from .lowering import STEPS
 from .program import GuardFailed, Instruction
 from .recording import RecordedArray, Recorder, line_of_caller
@@ -110,13 +109,20 @@ def _sgd(recorder: Recorder, optimizer: Any, group: Any, params: list[Any]) -> N
         return kernels.constants(spec, *[group[n] for n in names], 1 - group["dampening"])
 
     factors = _numbers(recorder, "sgd", group, make, [])
-    for p in params:
-        buffer = optimizer.state[p]["momentum_buffer"] if group["momentum"] else None
-        grad: Any = grad_of(p)
-        kernels._sgd([dict(group), *factors], p._data, grad._data, None if buffer is None else buffer._data)
+    options = {n: group[n] for n in ("maximize", "weight_decay", "dampening", "nesterov")}
+    buffers = [optimizer.state[p]["momentum_buffer"] if group["momentum"] else None for p in params]
+    _update_all(kernels.sgd_updates, [options, *factors, False], params, buffers)
+    for p, buffer in zip(params, buffers, strict=True):
         for t in (p, buffer):
             if t is not None:
                 t._counter[0] += 1
+
+
+def _update_all(function: Callable[..., None], given: list[Any], params: list[Any], *states: list[Any]) -> None:
+    """Record the update of all parameters with what is kept for each of them."""
+    columns = [params, [grad_of(p) for p in params], *states]
+    batch = [None if t is None else t._data for row in zip(*columns, strict=True) for t in row]
+    STEPS.bind(function)(batch, given, sum(p._data.size for p in params))
 
 
 def _adam(recorder: Recorder, optimizer: Any, group: Any, params: list[Any]) -> None:
@@ -128,17 +134,12 @@ def _adam(recorder: Recorder, optimizer: Any, group: Any, params: list[Any]) -> 
 
     factors = _numbers(recorder, "adam", group, make, [own["step"]._data for own in states])
     options = {n: group[n] for n in ("maximize", "weight_decay", "decoupled_weight_decay", "betas")}
-    update = STEPS.bind(kernels.adam_update)
+    averages = [[own[n] for own in states] for n in ("exp_avg", "exp_avg_sq")]
+    averages.append([own["max_exp_avg_sq"] if group["amsgrad"] else None for own in states])
+    for own in states:
+        own["step"]._data += 1
+    _update_all(kernels.adam_updates, [options, *factors], params, *averages)
     for p, own in zip(params, states, strict=True):
-        count = own["step"]
-        count._data += 1
-        mean, square = own["exp_avg"]._data, own["exp_avg_sq"]._data
-        largest = own["max_exp_avg_sq"]._data if group["amsgrad"] else None
-        grad: Any = grad_of(p)
-        if has_loops(p._data):  # all of a step is one loop
-            kernels._adam([options, *factors], p._data, grad._data, mean, square, largest)
-        else:
-            update(p._data, grad._data, mean, square, largest, [options, *factors])
         p._counter[0] += 2 if options["weight_decay"] and options["decoupled_weight_decay"] else 1
         for t in own.values():
             t._counter[0] += 1

@@ -36,6 +36,25 @@ def updates(first: Any, *others: Any) -> bool:
     return ("numba" in modules or first.size >= 1 << 19) and alike(first, *others)
 
 
+def updates_of_many(batch: list[Any], given: Any, total: int) -> bool:
+    """Whether loops take arrays, once so much was updated that Numba is worth its import, or where that was done.
+
+    Args:
+        batch: arrays of one dtype, or None. The loops have the bits of NumPy's passes.
+        total: how many elements are updated.
+    """
+    native = batch[0].dtype
+    if native.char not in "fd" or not native.isnative:
+        return False
+    _updated[0] += total
+    return (_updated[0] >= 1 << 24 or total >= 1 << 19 or "numba" in modules) and all(
+        a is None or dense(a) for a in batch
+    )
+
+
+_updated = [0]  # elements, so far
+
+
 def single(first: Any, *others: Any) -> bool:
     """`alike`, of float32."""
     return alike(first, *others, chars="f")

@@ -105,7 +105,7 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
             kernels.extend((0 if enough else k.least, k.library, k.when, k) for k in row(path))
             names["least"] = min(kernel.least for *_, kernel in kernels)
         for least, library, when, kernel in kernels:
-            if first.size >= least and ENABLED[library] and when(first, *others):
+            if (least == 0 or first.size >= least) and ENABLED[library] and when(first, *others):
                 run = loaded(kernel)
                 if run is None:
                     continue

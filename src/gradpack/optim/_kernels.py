@@ -84,7 +84,8 @@ def descend(params: list[Tensor], lr: float) -> list[Tensor]:
     """p -= lr * grad."""
     rest: list[Tensor] = []
     spec: Any = None
-    rate: Any = None
+    given: list[Any] = []
+    batch: list[Any] = []  # arrays of parameters of one dtype
     for p in params:
         edge = p._edge
         grad = edge.grad if type(edge) is AccumulateGrad else p.grad
@@ -94,22 +95,29 @@ def descend(params: list[Tensor], lr: float) -> list[Tensor]:
             if not is_ours(p._spec):
                 rest.append(p)
                 continue
-            spec = p._spec
-            (rate,) = constants(spec, lr)
+            _update_all(sgd_updates, batch, 3, given)
+            spec, given = p._spec, [_PLAIN, *constants(p._spec, lr, 0, 0, 1), False]
         data = p._data
         if grad._spec is not spec or not data.flags.writeable:
             rest.append(p)
             continue
         p._counter[0] += 1
-        if data.size <= PIECE and not spec.dtype.low:
-            subtract(data, multiply(grad._data, rate), data)
+        if spec.plain:
+            batch += data, grad._data, None
         else:
-            in_pieces(spec, _descend, rate, data, grad._data)
+            in_pieces(spec, _sgd, given, data, grad._data, None)
+    _update_all(sgd_updates, batch, 3, given)
     return rest
 
 
-def _descend(rate: Any, data: Any, grad: Any) -> None:
-    subtract(data, multiply(grad, rate), data)
+_PLAIN = {"maximize": False, "weight_decay": 0, "dampening": 0, "nesterov": False}
+
+
+def _update_all(update: Callable[..., None], batch: list[Any], count: int, given: list[Any]) -> None:
+    """Call the update of a list of arrays, so many for each parameter, and empty it."""
+    if batch:
+        update([*batch], given, sum([a.size for a in batch[::count]]))
+        batch.clear()
 
 
 def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tensor]:
@@ -117,6 +125,12 @@ def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tenso
     rest: list[Tensor] = []
     spec: Any = None
     factors: Any = None
+    batches: dict[bool, list[Any]] = {False: [], True: []}  # by whether it is the first step
+
+    def update_all() -> None:
+        for first, batch in batches.items():
+            _update_all(sgd_updates, batch, 3, [options, *(factors or ()), first])
+
     for p in params:
         grad = p.grad
         if grad is None:
@@ -125,31 +139,49 @@ def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tenso
             if not is_ours(p._spec):
                 rest.append(p)
                 continue
+            update_all()
             spec = p._spec
             names = ("lr", "weight_decay", "momentum")
             factors = [*constants(spec, *[options[name] for name in names], 1 - options["dampening"])]
         if grad._spec is not spec or not p._data.flags.writeable:
             rest.append(p)
             continue
-        update: Callable[..., None] = _sgd
-        buffer = None
+        buffer, first = None, False
         if options["momentum"]:
             own = state[p]
             buffer = own.get("momentum_buffer")
             if buffer is None:
-                update = partial(_sgd, first=True)
+                first = True
                 buffer = own["momentum_buffer"] = alias(np.empty_like(p._data), spec, p._shape)
             if buffer._spec is not spec:
                 rest.append(p)
                 continue
             buffer._counter[0] += 1
         p._counter[0] += 1
-        in_pieces(spec, update, [options, *factors], p._data, grad._data, None if buffer is None else buffer._data)
+        arrays = p._data, grad._data, None if buffer is None else buffer._data
+        if spec.plain:
+            batches[first] += arrays
+        else:
+            in_pieces(spec, _sgd, [options, *factors, first], *arrays)
+    update_all()
     return rest
 
 
-def _sgd(given: list[Any], data: Any, grad: Any, buffer: Any, first: bool = False) -> None:
-    options, lr, weight_decay, momentum, undamped = given
+@partial(accelerated, size="a2")
+def sgd_updates(batch: list[Any], given: list[Any], total: int) -> None:
+    """Update parameters and their momentum buffers in place.
+
+    Args:
+        batch: the parameter, its gradient and its buffer or None, one after another.
+        given: the options, the numbers of a step, and whether it is the first.
+        total: how many elements the parameters have together.
+    """
+    for i in range(0, len(batch), 3):
+        _of_pieces(_sgd, given, *batch[i : i + 3])
+
+
+def _sgd(given: list[Any], data: Any, grad: Any, buffer: Any) -> None:
+    options, lr, weight_decay, momentum, undamped, first = given
     if options["maximize"]:
         grad = negative(grad)
     if options["weight_decay"]:
@@ -173,6 +205,7 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
     rest: list[Tensor] = []
     known: Any = None
     given: Any = None
+    batch: list[Any] = []  # arrays of parameters of one dtype, after as many steps
     for p in params:
         grad = p.grad
         if grad is None:
@@ -198,6 +231,7 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
         count._counter[0] += 1
         step = count._data.item()
         if known != (spec, step):
+            _update_all(adam_updates, batch, 5, given)
             known = (spec, step)
             given = _adam_constants(spec, step, options)
         p._counter[0] += 2 if options["weight_decay"] and options["decoupled_weight_decay"] else 1  # writes of torch's
@@ -210,16 +244,22 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
         elif spec.dtype.low:
             in_pieces(spec, _adam, given, *arrays)
         else:
-            data, gradient, mean, square, *largest = arrays
-            adam_update(data, gradient, mean, square, largest[0] if largest else None, given)
+            batch += arrays if options["amsgrad"] else (*arrays, None)
+    _update_all(adam_updates, batch, 5, given)
     return rest
 
 
-@accelerated
-def adam_update(data: Any, grad: Any, mean: Any, square: Any, largest: Any, given: list[Any]) -> None:
-    """Update a parameter and its averages in place; `given` is what `_adam_constants` returns."""
-    arrays = [data, grad, mean, square] if largest is None else [data, grad, mean, square, largest]
-    _of_pieces(_adam, given, *arrays)
+@partial(accelerated, size="a2")
+def adam_updates(batch: list[Any], given: list[Any], total: int) -> None:
+    """Update parameters and their averages in place.
+
+    Args:
+        batch: the parameter, its gradient, its two averages and the largest of the second or None, one after another.
+        given: what `_adam_constants` returns.
+        total: how many elements the parameters have together.
+    """
+    for i in range(0, len(batch), 5):
+        _of_pieces(_adam, given, *batch[i : i + 5])
 
 
 def start_adam(p: Tensor, own: dict[str, Any], amsgrad: bool) -> None:

@@ -1,23 +1,51 @@
-"""Steps of optimizers over all cores."""
+"""Steps of optimizers over all cores, for all parameters at once."""
 
 from __future__ import annotations
 
+from array import array
 from typing import Any
 
 import numpy as np
 
+from ...base.pool import Compiled, split_compiled
 from ..dispatch import HEAVY
 from .loops import optimizers as loops
-from .ranges import Whole, over
+
+_LEAST = 1 << 12  # elements of a part
 
 
-def adam_update(data: Any, grad: Any, mean: Any, square: Any, largest: Any, given: list[Any]) -> None:
-    """As `optim._kernels.adam_update`."""
+def adam_updates(batch: list[Any], given: list[Any], total: int) -> None:
+    """As `optim._kernels.adam_updates`."""
     options, *numbers = given
     decay = loops.NO_DECAY
     if options["weight_decay"]:
         decay = loops.DECOUPLED if options["decoupled_weight_decay"] else loops.COUPLED
-    near = options["betas"][0] > 0.5
-    constants = np.array(numbers, data.dtype)
-    flat = [a.reshape(-1) for a in (data, grad, mean, square, mean if largest is None else largest)]
-    over(HEAVY, loops.adam, *flat, Whole(constants), decay, bool(options["maximize"]), near, largest is not None)
+    flags = decay, options["maximize"], options["betas"][0] > 0.5, batch[4] is not None
+    _run("adam", batch, 5, numbers, flags, total)
+
+
+def sgd_updates(batch: list[Any], given: list[Any], total: int) -> None:
+    """As `optim._kernels.sgd_updates`."""
+    options, *numbers, first = given
+    momentum = loops.NONE if batch[2] is None else loops.FIRST if first else loops.KEPT
+    _run(
+        "sgd",
+        batch,
+        3,
+        numbers,
+        (options["weight_decay"] != 0, options["maximize"], momentum, options["nesterov"]),
+        total,
+    )
+
+
+def _run(name: str, batch: list[Any], count: int, numbers: list[Any], flags: tuple[Any, ...], total: int) -> None:
+    native = batch[0].dtype
+    constants = np.array(numbers, native)
+    fields, end, padding = [len(batch) // count, id(constants), *map(int, flags)], 0, loops.ARRAYS - count
+    for i in range(0, len(batch), count):
+        end += batch[i].size
+        fields += [id(batch[i] if a is None else a) for a in batch[i : i + count]]
+        fields += [fields[-1]] * padding
+        fields.append(end)
+    part = max(_LEAST, min(HEAVY, -(-total // 8)))
+    split_compiled(Compiled(loops.function_of(name, native.char), array("q", fields)), total, part)

@@ -1,27 +1,32 @@
-"""Steps of optimizers: one pass over the arrays of a parameter."""
+"""Steps of optimizers: one pass over the arrays of all parameters."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
+import numba
 import numpy as np
+from numba import carray
 
-from .loop import exact
+from .loop import by_address
+from .native import address_of, data_of, memory_at, read
 
 NO_DECAY, COUPLED, DECOUPLED = range(3)
+ARRAYS = 5  # of a parameter; where there are fewer, the last ones are not used
+_HEAD, _ROW = 48, 8 * (ARRAYS + 1)  # bytes of a block before the parameters, and for each of them
 
 
-@exact
-def adam(
+def _adam(
     data: Any, grad: Any, mean: Any, square: Any, largest: Any, numbers: Any,
-    decay: int, maximize: bool, near: bool, amsgrad: bool,
+    decay: int, maximize: int, near: int, amsgrad: int,
 ) -> None:  # fmt: skip
     """Update vectors in place as `optim._kernels._adam` does, in the same order of operations.
 
     Args:
         numbers: what `optim._kernels._adam_constants` returns after the options, as one array.
         near: whether `1 - beta1` is the smaller one.
-        amsgrad: whether there is `largest`; else it has no elements.
+        amsgrad: whether there is `largest`.
     """
     shrink, weight_decay, smaller_beta1, beta2, one_minus_beta2, eps, rate = numbers
     for i in range(data.size):
@@ -43,3 +48,73 @@ def adam(
                 s = most
             largest[i] = s
         data[i] = x - m / (np.sqrt(s) + eps) * rate
+
+
+NONE, FIRST, KEPT = range(3)
+
+
+def _sgd(
+    data: Any, grad: Any, buffer: Any, _: Any, __: Any, numbers: Any,
+    decay: int, maximize: int, momentum: int, nesterov: int,
+) -> None:  # fmt: skip
+    """Update vectors in place as `optim._kernels._sgd` does, in the same order of operations.
+
+    Args:
+        numbers: the learning rate, the weight decay, the momentum and 1 - dampening.
+        momentum: NONE, FIRST where the buffer is to be filled, or KEPT.
+    """
+    rate, weight_decay, kept, undamped = numbers
+    for i in range(data.size):
+        g, x = grad[i], data[i]
+        if maximize:
+            g = -g
+        if decay:
+            g = x * weight_decay + g
+        if momentum:
+            b = g if momentum == FIRST else buffer[i] * kept + g * undamped
+            buffer[i] = b
+            g = g + b * kept if nesterov else b
+        data[i] = x - g * rate
+
+
+def _of(update: Any, char: str) -> int:
+    """Return the address of the function of a range of the elements of all parameters, one after another.
+
+    A block has the number of parameters, the numbers as the address of an array's object, and four options; then for
+    each parameter the addresses of its arrays' objects, and where its elements end.
+    """
+    kind, size = np.dtype(char).type, np.dtype(char).itemsize
+    inlined = numba.njit(inline="always", error_model="numpy", fastmath=False)(update)
+    count_of_numbers = {"_adam": 7, "_sgd": 4}[update.__name__]
+
+    def many(block: int, low: int, high: int) -> None:
+        numbers = carray(memory_at(data_of(read(block + 8))), count_of_numbers, kind)
+        start = 0
+        for i in range(read(block)):
+            at = block + _HEAD + _ROW * i
+            end = read(at + 8 * ARRAYS)
+            first, last = max(low, start), min(high, end)
+            if first < last:
+                skipped, length = size * (first - start), last - first
+                inlined(
+                    carray(memory_at(data_of(read(at)) + skipped), length, kind),
+                    carray(memory_at(data_of(read(at + 8)) + skipped), length, kind),
+                    carray(memory_at(data_of(read(at + 16)) + skipped), length, kind),
+                    carray(memory_at(data_of(read(at + 24)) + skipped), length, kind),
+                    carray(memory_at(data_of(read(at + 32)) + skipped), length, kind),
+                    numbers,
+                    read(block + 16),
+                    read(block + 24),
+                    read(block + 32),
+                    read(block + 40),
+                )
+            start = end
+
+    many.__name__ = many.__qualname__ = f"many{update.__name__}_{char}"
+    return address_of(by_address(many, False))
+
+
+@cache
+def function_of(name: str, char: str) -> int:
+    """Return the address of the function for "adam" or "sgd", for numbers of `char`."""
+    return _of({"adam": _adam, "sgd": _sgd}[name], char)
