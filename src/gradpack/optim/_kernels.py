@@ -17,9 +17,10 @@ from typing import Any
 
 from ..backends import NUMPY, Spec
 from ..base.dtypes import FLOATING, float32
+from ..base.pool import split
 from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad
-from ..kernels.dispatch import accelerated
+from ..kernels.dispatch import PYTHON, accelerated
 from ..ops.create.fill_like import zeros_like
 
 np = NUMPY.xp
@@ -56,15 +57,30 @@ def in_pieces(spec: Spec, update: Callable[..., None], given: Any, *arrays: Any)
 
 
 def _of_pieces(update: Callable[..., None], given: Any, *arrays: Any) -> None:
+    for piece in _pieces(arrays):
+        update(given, *piece)
+
+
+def _pieces(arrays: Any) -> list[Any]:
+    """Return the arrays in pieces, of the same elements of each."""
     first = arrays[0]
     if not first.ndim:  # NumPy would give scalars, which cannot be written to
-        arrays = tuple(None if x is None else x.reshape(1) for x in arrays)
+        arrays = [None if x is None else x.reshape(1) for x in arrays]
     if first.size <= PIECE or not all(x is None or x.flags.c_contiguous for x in arrays):
-        update(given, *arrays)
-        return
+        return [arrays]
     flat = [None if x is None else x.reshape(-1) for x in arrays]
-    for start in range(0, first.size, PIECE):
-        update(given, *[None if x is None else x[start : start + PIECE] for x in flat])
+    return [[None if x is None else x[i : i + PIECE] for x in flat] for i in range(0, first.size, PIECE)]
+
+
+def _of_all(update: Callable[..., None], given: Any, batch: list[Any], count: int, total: int) -> None:
+    """Call `update(given, *arrays)` for the pieces of all parameters, over all cores if there are many elements."""
+    pieces = [piece for i in range(0, len(batch), count) for piece in _pieces(batch[i : i + count])]
+
+    def work(low: int, high: int) -> None:
+        for piece in pieces[low:high]:
+            update(given, *piece)
+
+    split(work, len(pieces), max(1, PYTHON * len(pieces) // max(total, 1)))
 
 
 def drop_gradients(params: list[Tensor]) -> None:
@@ -176,8 +192,7 @@ def sgd_updates(batch: list[Any], given: list[Any], total: int) -> None:
         given: the options, the numbers of a step, and whether it is the first.
         total: how many elements the parameters have together.
     """
-    for i in range(0, len(batch), 3):
-        _of_pieces(_sgd, given, *batch[i : i + 3])
+    _of_all(_sgd, given, batch, 3, total)
 
 
 def _sgd(given: list[Any], data: Any, grad: Any, buffer: Any) -> None:
@@ -258,8 +273,7 @@ def adam_updates(batch: list[Any], given: list[Any], total: int) -> None:
         given: what `_adam_constants` returns.
         total: how many elements the parameters have together.
     """
-    for i in range(0, len(batch), 5):
-        _of_pieces(_adam, given, *batch[i : i + 5])
+    _of_all(_adam, given, batch, 5, total)
 
 
 def start_adam(p: Tensor, own: dict[str, Any], amsgrad: bool) -> None:

@@ -56,20 +56,26 @@ def unspread(args: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: int, out: Any = None) -> Any:
+BLOCK = 1 << 16  # elements: what several steps of a function make of them stays in the cache
+
+
+def in_parts(
+    function: Function, args: tuple[Any, ...], write: Function, size: int, out: Any = None, block: int = 0
+) -> Any:
     """Return `function(*args)` of an elementwise function, computed for parts of large arrays over all cores.
 
     Args:
         write: returns the same as a function whose last argument is an array for the result; None if there is none.
         size: elements of a part.
         out: an argument that may take the result, or None.
+        block: elements that the function is called with at a time; 0 for those of a part.
     """
     arrays = [a for a in args if type(a) is _array_type and a.ndim]
     first = max(arrays, key=lambda a: a.size)
     shape, length, like = first.shape, first.size, first.ndim
     if not SEEN and length >= 2 * HEAVY:
         note_large(length)
-    if length < 2 * size or not all(a.flags.c_contiguous for a in arrays):
+    if length < 2 * (block or size) or not all(a.flags.c_contiguous for a in arrays):
         return function(*args)
     if all(a.shape == shape for a in arrays):
         args, like = tuple([a.reshape(-1) if type(a) is _array_type and a.ndim else a for a in args]), 1
@@ -89,10 +95,13 @@ def in_parts(function: Function, args: tuple[Any, ...], write: Function, size: i
     writes = write()
 
     def work(low: int, high: int) -> None:
-        if writes is None:
-            target[low:high] = function(*part(low, high))
-        else:
-            writes(*part(low, high), target[low:high])
+        step = max(1, block * length // first.size) if block else high - low
+        for start in range(low, high, step):
+            stop = min(start + step, high)
+            if writes is None:
+                target[start:stop] = function(*part(start, stop))
+            else:
+                writes(*part(start, stop), target[start:stop])
 
     split(work, length, max(1, size * length // first.size))
     return out

@@ -19,7 +19,7 @@ from ...kernels import conditions
 from ...kernels.dispatch import ENABLED, HEAVY, LARGE, PART, PYTHON, loaded
 from ...kernels.table import Kernel
 from ..op import Op
-from .elementwise_parts import FREE, in_parts, is_whole, unspread, writing
+from .elementwise_parts import BLOCK, FREE, in_parts, is_whole, unspread, writing
 from .fusion_text import Reader, Steps, Unknown, Value, statements
 
 Function = Callable[..., Any]
@@ -208,8 +208,10 @@ def looped(function: Function, *args: Any) -> Any:
     The bodies of operations of other kinds use it for what they do to elements.
     """
     first = args[0]
-    made = None if type(first) is not _array_type or first.size < LARGE else compiled(function, *args)
-    return function(*args) if made is None else made
+    if type(first) is not _array_type or first.size < LARGE:
+        return function(*args)
+    made = compiled(function, *args)
+    return in_parts(function, args, lambda: None, HEAVY, None, BLOCK) if made is None else made
 
 
 # -- of operations --
@@ -244,7 +246,8 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         nobody else holds that. It may ignore both.
     """
     params, names = _parameters(function), bound.__globals__
-    size = 2 * HEAVY if expression is not None and _is_slow(expression) else PYTHON
+    several = expression is not None and _steps(expression, params) >= _SEVERAL
+    size = HEAVY if several else 2 * HEAVY if expression is not None and _is_slow(expression) else PYTHON
 
     @cache
     def write() -> Function | None:
@@ -266,7 +269,9 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         made = None if loops is None else loops(alike(args), args, out)
         if made is not None:
             return made
-        return bound(*args) if loops is None and write() is None else in_parts(bound, args, write, size, out)
+        if loops is None and write() is None:
+            return bound(*args)
+        return in_parts(bound, args, write, size, out, BLOCK if several else 0)
 
     return run
 
