@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ import gradpack as torch
 from gradpack.declare.generate.fusion import Fused, fused
 from gradpack.declare.generate.fusion_text import Unknown, statements
 from gradpack.nn import functional as F
+from gradpack.ops.pointwise.operands import limit
 
 pytest.importorskip("numba")
 
@@ -239,3 +242,14 @@ def test_only_the_branch_that_was_chosen_is_read(made):
     for k in range(1, 6):
         np.testing.assert_array_equal(run(x, k), of_many_choices(x, k))
     assert [len(loop.answers) for loop in made] == [1, 3, 4, 4]
+
+
+def of_limits(x):
+    return limit(x, 0, None) * x
+
+
+def test_a_number_that_is_compared_with_none_warns_of_nothing():
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        fused(of_limits, of_limits)(np.ones(1 << 16, np.float32))
+    assert not found

@@ -75,7 +75,7 @@ def in_parts(
     shape, length, like = first.shape, first.size, first.ndim
     if not SEEN and length >= 2 * HEAVY:
         note_large(length)
-    if length < 2 * (block or size) or not all(a.flags.c_contiguous for a in arrays):
+    if length < (8 * block or 2 * size) or not all(a.flags.c_contiguous for a in arrays):
         return function(*args)
     if all(a.shape == shape for a in arrays):
         args, like = tuple([a.reshape(-1) if type(a) is _array_type and a.ndim else a for a in args]), 1

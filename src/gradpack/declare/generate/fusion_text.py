@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+import warnings
 from collections.abc import Callable
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
@@ -91,7 +92,8 @@ class Steps:
 
     def decide(self, condition: str) -> bool:
         """Evaluate a condition on numbers, and record the answer."""
-        code = compile(condition.strip(), "<condition>", "eval")
+        with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # of `0 is None`
+            code = compile(condition.strip(), "<condition>", "eval")
         answer = bool(eval(code, self.names | self.values))  # noqa: S307 - text of the operation's own body
         self.answers.append((code, answer))
         return answer

@@ -11,10 +11,14 @@ import numpy as np
 
 from ...base.callers import place_of
 from ...base.modes import MODE
+from ...base.pool import split
 from ...core.packed import LEAST, Packed, PackedWithInfo, Rematerialized, packed_for
 from ...core.saved import notify_recorder
 from ...core.tensor import Tensor
+from ...kernels.dispatch import HEAVY
 from ..reduce.kernels import _array_type
+
+_PART = HEAVY // 2  # bytes of bits that a core takes at a time
 
 
 class Bits(Rematerialized):
@@ -24,11 +28,23 @@ class Bits(Rematerialized):
 
     def __init__(self, result: Tensor) -> None:
         super().__init__(result)
-        self.bits, self._dtype = np.packbits(result._data != 0), result._data.dtype
+        flat, self._dtype = result._data.reshape(-1), result._data.dtype
+        self.bits = bits = np.empty(-(-len(flat) // 8), np.uint8)
+
+        def pack(low: int, high: int) -> None:
+            bits[low:high] = np.packbits(flat[8 * low : 8 * high] != 0)
+
+        split(pack, len(bits), _PART)
 
     def made(self) -> Any:
-        ones = np.unpackbits(self.bits, count=prod(self._shape)).astype(self._dtype)
-        return np.reshape(ones, self._shape)
+        bits, ones = self.bits, np.empty(prod(self._shape), self._dtype)
+
+        def unpack(low: int, high: int) -> None:
+            part = ones[8 * low : 8 * high]
+            part[:] = np.unpackbits(bits[low:high], count=len(part))
+
+        split(unpack, len(bits), _PART)
+        return ones.reshape(self._shape)
 
     def held(self, tell: Callable[[Any], None]) -> Any:
         """The arrays that this holds, for measuring memory."""
