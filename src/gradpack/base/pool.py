@@ -29,7 +29,7 @@ class Team(NamedTuple):
     """
 
     serve: Callable[[int, int, int, int, int], bool]
-    run: Callable[[int, int, int, int, int, int], None]
+    run: Callable[[int, int, int, int, int, int, int], bool]
     wait: Callable[[int, int, int], bool]
     alone: Callable[[int, int, int, int], None]
     rounds: int  # of waiting in a microsecond
@@ -44,6 +44,7 @@ loaders: list[Callable[[], Team]] = []  # return it, when the first work is spli
 _PATIENCE = 2000  # microseconds, for which a thread waits for the next work before it sleeps
 _SPIN = 200  # for which the thread that brings work waits for the others before it lets others run
 _HANDOVER = 8  # microseconds, after which the thread that brings work has begun with it, and has released the lock
+_TURNS = 16  # pieces of work, between two looks at the processor of the thread that brings it
 _CELLS = 16  # numbers of one thread: whether it runs Python's work, and in another line the work that it has seen last
 _SEEN = 8
 
@@ -87,6 +88,7 @@ class _Pool:
         self.processors: set[int] = set()
         self.avoided = -1
         self.owner = 0  # the thread whose compiled work runs
+        self.turns = -1  # work so far
 
     def start(self, wanted: int) -> None:
         """Start threads until so many are there, or no more can be started."""
@@ -171,7 +173,9 @@ class _Pool:
             raise failed.pop()  # nothing here refers to its frames
 
     def _wake(self, wanted: int) -> None:
-        self._keep_off()
+        self.turns += 1
+        if self.turns % _TURNS == 0:
+            self._keep_off()
         for lock in self.wake[:wanted]:
             if lock.locked():
                 lock.release()
@@ -189,14 +193,18 @@ class _Pool:
     def run_compiled(self, team: Team, work: Compiled, size: int, part: int, wanted: int) -> None:
         """Run all parts of compiled work on this thread and so many others; on this alone while other work runs."""
         address = work.block.buffer_info()[0]
-        self._heal(team)
+        if self.jobs:
+            self._heal(team)
         try:
             try:
                 if self.jobs.setdefault("now", work) is work:
                     self.owner = get_ident()
-                    self.start(wanted)
+                    if len(self.wake) < wanted:
+                        self.start(wanted)
                     self._wake(wanted)
-                    team.run(self.shared.buffer_info()[0], work.function, address, size, part, wanted)
+                    shared, rounds = self.shared.buffer_info()[0], _SPIN * team.rounds
+                    if team.run(shared, work.function, address, size, part, wanted, rounds):
+                        self.jobs.clear()
                 else:
                     team.alone(work.function, address, size, part)
             finally:
@@ -207,6 +215,8 @@ class _Pool:
 
     def _end(self, team: Team, work: Any) -> None:
         """Wait until no thread uses the arrays of compiled work, and let the next work come."""
+        if self.jobs.get("now") is not work:
+            return
         failed: list[BaseException] = []
         while self.jobs.get("now") is work:
             try:

@@ -67,8 +67,27 @@ def serve(shared: int, seat: int, seen: int, rounds: int, after: int) -> bool:
 
 
 @loop
-def run(shared: int, function: int, block: int, size: int, part: int, helpers: int) -> None:
-    """Take parts of new work, together with so many threads of those that serve; return when all are done."""
+def wait(address: int, value: int, rounds: int) -> bool:
+    """Wait for so many rounds until the number at an address is no other one; return whether it is."""
+    left = rounds
+    while read(address) != value:
+        if left <= 0:
+            return False
+        left -= 1
+        pause()
+    return True
+
+
+@loop
+def run(shared: int, function: int, block: int, size: int, part: int, helpers: int, rounds: int) -> bool:
+    """Take parts of new work, together with so many threads of those that serve.
+
+    Args:
+        rounds: how long to wait for the others when no part is left.
+
+    Returns:
+        Whether no thread is at work any more.
+    """
     write(shared + FUNCTION, function)
     write(shared + BLOCK, block)
     write(shared + SIZE, size)
@@ -83,18 +102,7 @@ def run(shared: int, function: int, block: int, size: int, part: int, helpers: i
     write(shared + TURN, turn)
     _take_parts(shared, 0)
     write(shared + OPEN, 0)
-
-
-@loop
-def wait(address: int, value: int, rounds: int) -> bool:
-    """Wait for so many rounds until the number at an address is no other one; return whether it is."""
-    left = rounds
-    while read(address) != value:
-        if left <= 0:
-            return False
-        left -= 1
-        pause()
-    return True
+    return wait(shared + ACTIVE, 0, rounds)
 
 
 @loop
