@@ -114,6 +114,8 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "half": lambda: normal(*ROWS).half(),
     "bfloat16": lambda: normal(*ROWS).bfloat16(),
     "quantize": _quantized,
+    "masked_fill": lambda: normal(4, 100, 100).masked_fill(torch.ones(100, 100).triu(1) > 0, -1.5),
+    "masked_fill of one shape": lambda: normal(*ROWS).masked_fill(normal(*ROWS, seed=1) > 0, float("-inf")),
     "sgd": lambda: _adam("SGD", lr=0.1, momentum=0.9, nesterov=True, weight_decay=0.1),
     "sgd alone": lambda: _adam("SGD", lr=0.1),
     "adam": lambda: _adam(),

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from math import prod
 from typing import Any
 
 import numpy as np
 
-from ..backends.numpy import NUMPY
-from ..base.pool import split
-from ..declare.generate.fusion import LOOPS, large_body, large_formula, of_body
-from ..declare.generate.fusion import fused as of_function
+from ..declare.generate.fusion import LOOPS, WHOLE
 from ..declare.generate.fusion_text import Steps, Unknown, Value
-from ..declare.generate.inline import Inlined
-from ..kernels.dispatch import ENABLED, LARGE, PART, SEEN, loaded, note_large
+from ..kernels.dispatch import ENABLED, LARGE, PART, loaded
 from .program import Instruction, Program, Variable, variables
 from .simplify import is_elementwise, mapped
 
@@ -31,12 +27,12 @@ def fused(program: Program) -> Program:
     group: list[tuple[Instruction, Instruction]] = []  # a step, and the instruction that it is part of
     made: dict[int, Variable] = {}  # what the group computes or writes to, by memory
     read: dict[int, Variable] = {}
+    lengths: set[int] = set()  # of the rows in which arrays of the group are repeated: one, or none
 
     def flush() -> None:
         found.extend(_joined(group, later))
-        group.clear()
-        made.clear()
-        read.clear()
+        for each in (group, made, read, lengths):
+            each.clear()
 
     def other_views(step: Instruction) -> bool:
         """Return whether the group and a step see one memory in different ways, of which one writes to it."""
@@ -59,9 +55,10 @@ def fused(program: Program) -> Program:
             flush()
         for step in steps:
             if _known(step):
-                if other_views(step):
+                if other_views(step) or len(lengths | _lengths(step)) > 1:
                     flush()
                 group.append((step, each))
+                lengths |= _lengths(step)
                 made[step.results.memory] = step.results
                 read.update((v.memory, v) for v in variables(step.args))
             elif made.keys().isdisjoint(v.memory for v in variables(step.args)):
@@ -93,12 +90,13 @@ class _Uses:
 
 def _is_large(each: Instruction) -> bool:
     made = each.results
-    if not isinstance(made, Variable) or each.kind != "call" or _size(made) < LARGE:
+    if not isinstance(made, Variable) or each.kind != "call" or size_of(made) < LARGE:
         return False
     return not each.writes or (each.writes == (made,) and each.kwargs.keys() == {"out"} and is_elementwise(each))
 
 
-def _size(v: Variable) -> int:
+def size_of(v: Variable) -> int:
+    """Return how many elements an array has."""
     size = 1
     for n in v.shape:
         size *= n
@@ -108,7 +106,7 @@ def _size(v: Variable) -> int:
 def _steps(each: Instruction) -> list[Instruction] | None:
     """Return the calls of ufuncs that an instruction on large arrays is; None if it is something else."""
     made = each.results
-    if not _is_large(each) or made.dtype.char not in "fd?" or not _dense(made):
+    if not _is_large(each) or made.dtype.char not in "fd?" or not is_dense(made):
         return None
     if each.writes:
         step = each._replace(kwargs={})
@@ -138,7 +136,8 @@ def _named(each: Instruction, names: dict[Variable, Variable]) -> Instruction:
     return each._replace(args=mapped(new, each.args), results=mapped(new, each.results))
 
 
-def _dense(v: Variable) -> bool:
+def is_dense(v: Variable) -> bool:
+    """Return whether the elements of an array follow one another in memory, by rows."""
     step = v.dtype.itemsize
     for n, stride in zip(v.shape[::-1], v.strides[::-1], strict=True):
         if n != 1 and stride != step:
@@ -157,7 +156,7 @@ def _known(each: Instruction) -> bool:
     """Return whether the call of a ufunc is a step of a loop."""
     made = each.results
     given = [_operand(a, made) for a in each.args]
-    if any(g is None for g in given) or not _dense(made):
+    if any(g is None for g in given) or not is_dense(made) or len(_lengths(each)) > 1:
         return False
     floats = {a.dtype for a in (*each.args, made) if isinstance(a, Variable) and a.shape and a.dtype.kind == "f"}
     if len(floats) > 1:
@@ -184,9 +183,38 @@ def _operand(a: Any, made: Variable) -> Value | None:
         return Value("s", f"v{a.number}")
     if not a.shape and a.dtype.kind == "f":
         return Value("s", f"v{a.number}")
-    if a.shape != made.shape or not _dense(a) or a.dtype.char not in "fd?":
+    if a.dtype.char not in "fd?" or not is_dense(a) or _lies(a, made) is None:
         return None
     return Value("?" if a.dtype.char == "?" else "f", f"v{a.number}")
+
+
+def _lies(a: Variable, made: Variable) -> tuple[str, int] | None:
+    """Return how an array is broadcast to the shape of a result, and the length of the rows of that.
+
+    "i" for one of its shape; "r" for a row that is the same in all; "c" for a column, an element for each row.
+    """
+    whole = made.shape
+    if a.shape == whole:
+        return "i", 0
+    shape = (1,) * (len(whole) - len(a.shape)) + a.shape
+    counted = [k for k, n in enumerate(shape) if n != 1]
+    if len(shape) != len(whole) or not counted:
+        return None
+    first, last = counted[0], counted[-1] + 1
+    if shape[first:] == whole[first:]:
+        return "r", prod(shape)
+    return ("c", prod(whole[last:])) if shape[:last] == whole[:last] else None
+
+
+def _lengths(step: Instruction) -> set[int]:
+    """Return the lengths of rows in which the operands of a step are repeated."""
+    found = set()
+    for a in step.args:
+        value = _operand(a, step.results)
+        lies = None if value is None or value.kind == "s" else _lies(a, step.results)
+        if lies is not None and lies[1]:
+            found.add(lies[1])
+    return found
 
 
 def _joined(group: list[tuple[Instruction, Instruction]], later: _Uses) -> list[Instruction]:
@@ -256,13 +284,23 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
     given = [v for v in arrays if v not in targets]  # a compiler has to see that what is written is what was read
     names = targets | {v: f"a{i}" for i, v in enumerate(given)}
     parameters = [*(names[v] for v in given), *targets.values(), *text.numbers.values()]
-    lines = [f"v{v.number} = {names[v]}[_i]" for v in arrays] + text.lines
-    lines += [f"{t}[_i] = {env[v].text}" for v, t in targets.items()]
-    body = "".join(f"        {line}\n" for line in lines)
-    written = f"def {{name}}({', '.join(parameters)}):\n    for _i in range(_all.size):\n{body}"
+    lies = {v: _lies(v, like) or ("i", 0) for v in (*arrays, *targets)}
+    length = max(n for _, n in lies.values())
+    at = {"i": "_r, _i" if length else "_i", "r": "_i", "c": "_r"}
+    read = {form: [f"v{v.number} = {names[v]}[{at[form]}]" for v in arrays if lies[v][0] == form] for form in "irc"}
+    lines = read["i"] + read["r"] + text.lines + [f"{t}[{at['i']}] = {env[v].text}" for v, t in targets.items()]
+    head = ["for _i in range(_all.size):"]
+    if length:
+        head = [
+            "for _r in range(_all.shape[0]):",
+            *(f"    {c}" for c in read["c"]),
+            "    for _i in range(_all.shape[1]):",
+        ]
+    body = [*head, *(f"    {'    ' if length else ''}{line}" for line in lines)]
+    written = f"def {{name}}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in body)
     run = compiled(_renumbered(written))
     part = PART // min(max(1, len(text.lines) // 2), 4)
-    runner: Any = _runner(run, len(given), like.dtype.type, part)
+    runner: Any = _runner(run, [lies[v][0] for v in (*given, *targets)], like.dtype.type, part, length)
     runner.text, runner.steps = _renumbered(written).format(name="loop"), len(steps)
     return runner, given, [numbers[t] for t in text.numbers]
 
@@ -273,13 +311,29 @@ def _renumbered(text: str) -> str:
     return re.sub(r"\bv\d+\b", lambda m: names.setdefault(m.group(), f"v{len(names)}"), text)
 
 
-def _runner(run: Any, count: int, native: Any, part: int) -> Callable[..., None]:
-    """Return a function of arrays, numbers and the arrays of results."""
+def _runner(run: Any, forms: list[str], native: Any, part: int, length: int) -> Callable[..., None]:
+    """Return a function of arrays, numbers and the arrays of results.
+
+    Args:
+        forms: how each of the arrays lies: see `_lies`.
+        part: how many elements a part has.
+        length: that of the rows, or 0.
+    """
+    whole: Any = loaded(WHOLE)
 
     def loop(*given: Any, into: list[Any]) -> None:
-        flat = [a.reshape(-1) for a in (*given[:count], *into)]
+        count = len(forms) - len(into)
         numbers = [native(n if type(n) in (int, float) else n.flat[0]) for n in given[count:]]
-        run(flat[0].size, part, *flat, *numbers)
+        size = into[0].size
+        if not length:
+            run(size, part, *[a.reshape(-1) for a in (*given[:count], *into)], *numbers)
+            return
+        rows = [
+            a.reshape(-1, length) if form == "i" else a.reshape(-1)
+            for a, form in zip((*given[:count], *into), forms, strict=True)
+        ]
+        rows = [whole(a) if form == "r" else a for a, form in zip(rows, forms, strict=True)]
+        run(size // length, max(1, part // length), *rows, *numbers)
 
     return loop
 
@@ -292,7 +346,7 @@ def described(program: Program) -> list[str]:
         if each.kind == "loop":
             function: Any = each.function
             what = f"{function.steps} calls in one loop, {len(variables(each.results))} results"
-        elif made and _is_step(each) and each.kind in ("call", "large") and _size(made[0]) >= LARGE:
+        elif made and _is_step(each) and each.kind in ("call", "large") and size_of(made[0]) >= LARGE:
             if not ENABLED["numba"] or loaded(LOOPS) is None:
                 reason = "there are no compiled loops: Numba is missing or switched off"
             else:
@@ -304,67 +358,3 @@ def described(program: Program) -> list[str]:
             continue
         found.append(f"{each.name}, {made[0].shape} {made[0].dtype}: {what} ({each.line})")
     return found
-
-
-def with_large_forms(program: Program) -> Program:
-    """Return a program in which operations and ufuncs on large arrays have the forms for these, over all cores."""
-    found = []
-    for each in program.instructions:
-        form = _form(each) if isinstance(each.results, Variable) and each.kind == "call" else None
-        found.append(each if form is None else each._replace(function=form[0], args=form[1], kwargs={}, kind="large"))
-    return program._replace(instructions=found)
-
-
-def _form(each: Instruction) -> tuple[Callable[..., Any], tuple[Any, ...]] | None:
-    made = each.results
-    if each.origin is not None:
-        op, which = each.origin
-        run, least = _large_form(op, which)
-        if run is None or _size(made) < least:
-            return None
-        if not SEEN:
-            note_large(least)
-        given = dict(zip(_params(op, which), each.args, strict=False)) | each.kwargs
-        return run, tuple(given[p] for p in _params(op, which))
-    if not is_elementwise(each) or each.writes or each.kwargs or _size(made) < 2 * PART or not _dense(made):
-        return None
-    if all(a.shape in ((), made.shape) and (_dense(a) or not any(a.strides)) for a in variables(each.args)):
-        return _in_parts(each.function, made.dtype), each.args
-    return None
-
-
-@cache
-def _in_parts(ufunc: Any, dtype: Any) -> Callable[..., Any]:
-    """Return a ufunc for large arrays of one shape, computed over all cores."""
-
-    def run(*args: Any, into: Any = None) -> Any:
-        shape = max((a for a in args if isinstance(a, np.ndarray)), key=lambda a: a.ndim).shape
-        out = np.empty(shape, dtype) if into is None else into
-        given = [a.flat[0] if isinstance(a, np.ndarray) and not any(a.strides) else a for a in args]
-        flat = [a.reshape(-1) if isinstance(a, np.ndarray) and a.ndim else a for a in (*given, out)]
-
-        def work(low: int, high: int) -> None:
-            ufunc(*[a[low:high] if isinstance(a, np.ndarray) and a.ndim else a for a in flat])
-
-        split(work, out.size, PART)
-        return out
-
-    return run
-
-
-def _params(op: Any, which: str) -> tuple[str, ...]:
-    code = (op.forward if which == "forward" else op.formulas[which]).__code__
-    found: tuple[str, ...] = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    return found
-
-
-@cache
-def _large_form(op: Any, which: str) -> tuple[Callable[..., Any] | None, int]:
-    """Return the form for large arrays of a body or formula, and from how many elements on it is used."""
-    expression = Inlined(op).expression(which)
-    if which == "forward":
-        least = large_body(op, expression)
-        return (of_body(op, NUMPY.bind(op.forward), expression), least) if least else (None, 0)
-    least = large_formula(op, which, expression)
-    formula = op.formulas[which]
-    return (of_function(formula, NUMPY.bind(formula), expression), least) if least else (None, 0)

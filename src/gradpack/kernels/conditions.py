@@ -165,6 +165,16 @@ def masked(input: Any, kept: Any, scale: float) -> bool:
     return alike(input) and kept.dtype == bool and dense(kept)
 
 
+def to_fill(input: Any, mask: Any, value: Any) -> bool:
+    """Whether a mask lies as the last dimensions of the numbers do, and the value is a number."""
+    if not ("numba" in modules or input.size >= 1 << 20) or not alike(input) or not dense(mask) or mask.size < 1 << 10:
+        return False
+    shape = mask.shape
+    while shape and shape[0] == 1:
+        shape = shape[1:]
+    return type(value) in (int, float, bool) and shape == input.shape[input.ndim - len(shape) :]
+
+
 def places(images: Any, other: Any, index: Any) -> bool:
     """Whether all indices are in the images."""
     return alike(images, other) and inside(index, images.shape[2])

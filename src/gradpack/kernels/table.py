@@ -142,6 +142,7 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "saved.policies.quantize.extremes": (Kernel("numba", "conversions.extremes"),),
     "saved.policies.quantize.whole_numbers": (Kernel("numba", "conversions.whole_numbers", when.noisy_codes),),
     "saved.policies.quantize.numbers": (Kernel("numba", "conversions.numbers", when.noisy_numbers),),
+    "ops.index.masked.filled": (Kernel("numba", "elementwise.filled", when.to_fill),),
     "ops.nn.dropped.masked": (Kernel("numba", "elementwise.masked", when.masked),),
     "ops.nn.along.summed_taps": (Kernel("numba", "images.summed_taps"),),
     "ops.nn.padding.bordered": (Kernel("numba", "images.bordered", when.borders),),

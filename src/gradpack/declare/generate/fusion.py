@@ -24,7 +24,7 @@ from .fusion_text import Reader, Steps, Unknown, Value, statements
 
 Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
-LOOPS = Kernel("numba", "ranges.of_text")
+LOOPS, WHOLE = Kernel("numba", "ranges.of_text"), Kernel("numba", "ranges.Whole")
 _SEVERAL = 2  # steps, from which on one loop is worth while
 _FEW_STEPS = 1 << 20  # elements, from which on it is worth while to import Numba for one step or two
 _SLOW = frozenset(

@@ -32,6 +32,18 @@ def masked(input: Any, kept: Any, scale: float) -> Any:
     return out
 
 
+def filled(input: Any, mask: Any, value: Any) -> Any:
+    """As `ops.index.masked.filled`."""
+    out = np.empty(input.shape, input.dtype)
+    x, made, bits = (a.reshape(-1, mask.size) for a in (input, out, mask.view(np.uint8)))
+    number = input.dtype.type(value)
+    if len(x) == 1:
+        over(PART, loops.filled, x[0], bits[0], number, made[0])
+    else:
+        over(PART, loops.rows_filled, x, Whole(bits[0]), number, made)
+    return out
+
+
 def _of_arrays(loop: Callable[..., None]) -> Callable[..., Any]:
     """A loop over equal arrays as a function that returns its result."""
 

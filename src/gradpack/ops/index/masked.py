@@ -16,6 +16,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import linear, nondifferentiable
+from ...kernels.dispatch import accelerated
 from ..reduce.kernels import _array_type
 from ..shape.shape import wrap_dim
 from .accumulate import as_dtype, flat_of
@@ -60,8 +61,13 @@ def _masked_fill(input: Array, mask: Array, value: Array) -> Any:
     """`input` with one number where `mask` holds."""
     _check_mask("masked_fill", mask)
     shape = _common("masked_fill", input, mask)
-    out = np.asarray(input if shape == input.shape else np.broadcast_to(input, shape), copy=True)
-    return _fill(out, mask, value)
+    return filled(input if shape == input.shape else np.broadcast_to(input, shape), mask, value)
+
+
+@accelerated
+def filled(input: Any, mask: Any, value: Any) -> Any:
+    """A copy of an array with one value where a mask holds, which is broadcast."""
+    return _fill(np.asarray(input, copy=True), mask, value)
 
 
 @write_op(

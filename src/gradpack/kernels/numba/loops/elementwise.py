@@ -37,6 +37,21 @@ def masked(x: Any, kept: Any, scale: float, out: Any) -> None:
         out[i] = x[i] * (x.dtype.type(kept[i]) * factor)
 
 
+@loop
+def filled(x: Any, mask: Any, value: Any, out: Any) -> None:
+    """`value` where `mask`, of bytes, is not 0; else x."""
+    for i in range(x.size):
+        out[i] = value if mask[i] else x[i]
+
+
+@loop
+def rows_filled(x: Any, mask: Any, value: Any, out: Any) -> None:
+    """`filled` of each row, with one mask for all."""
+    for r in range(x.shape[0]):
+        for i in range(x.shape[1]):
+            out[r, i] = value if mask[i] else x[r, i]
+
+
 _f = np.float32
 
 

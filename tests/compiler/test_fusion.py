@@ -1,0 +1,79 @@
+"""Elementwise steps on large arrays of one shape, and on rows and columns that are broadcast to it, are one loop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gradpack as torch
+
+pytest.importorskip("numba")
+
+SHAPES = {
+    "a column": ((400, 130), (400, 1)),
+    "a row": ((400, 130), (130,)),
+    "a row with ones before": ((400, 130), (1, 130)),
+    "last dimensions": ((4, 3, 70, 80), (70, 80)),
+    "first dimensions": ((40, 30, 50), (40, 30, 1)),
+    "the first dimension": ((40, 30, 50), (40, 1, 1)),
+    "a dimension between others": ((40, 30, 50), (30, 1)),
+    "one number": ((400, 130), (1, 1)),
+    "the same": ((400, 130), (400, 130)),
+}
+IN_LOOPS = SHAPES.keys() - {"a dimension between others", "one number"}
+RECIPES = {
+    "product and sum": lambda x, y: (x * y + y).tanh() * 0.5,
+    "chosen": lambda x, y: torch.where(y > 0, x, x * 0.5) * 2 + y,
+}
+
+
+def numbers(shape, dtype, seed):
+    return torch.from_numpy(np.random.default_rng(seed).standard_normal(shape).astype(dtype))
+
+
+@pytest.mark.parametrize(
+    ("case", "recipe", "dtype"), [*((c, r, "f") for c in SHAPES for r in RECIPES), ("a column", "chosen", "d")]
+)
+def test_what_is_broadcast_is_read_by_the_loop(case, recipe, dtype):
+    (shape, other), run = SHAPES[case], RECIPES[recipe]
+
+    def step(x, y):
+        made = run(x, y)
+        made.square().mean().backward()
+        return made.detach()
+
+    found = []
+    for compiled in (torch.compile(step, fullgraph=True), step):
+        results = []
+        for turn in range(3):
+            x, y = (numbers(s, dtype, 2 * turn + i).requires_grad_() for i, s in enumerate((shape, other)))
+            results += [compiled(x, y), x.grad, y.grad]
+        found.append(results)
+        if compiled is not step and case in IN_LOOPS:
+            assert "calls in one loop" in compiled.explain()
+    for a, b in zip(*found, strict=True):
+        assert a.shape == b.shape
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=3e-5 if dtype == "f" else 1e-12, atol=1e-9)
+
+
+def test_rows_of_different_lengths_are_not_in_one_loop():
+    x, row, rows = numbers((6, 70, 90), "d", 0), numbers((90,), "d", 1), numbers((70, 90), "d", 2)
+    step = torch.compile(lambda: (((x * row + row) * rows - rows) / 2).exp() + row, fullgraph=True)
+    expected = (((x * row + row) * rows - rows) / 2).exp() + row
+    for _ in range(3):
+        np.testing.assert_allclose(step().numpy(), expected.numpy(), rtol=1e-12)
+    assert step.explain().count("in one loop") >= 2
+
+
+def test_a_row_that_is_written_to_between_steps():
+    x, row = numbers((500, 80), "d", 0), numbers((80,), "d", 1)
+
+    def step(row):
+        y = x * row + 1
+        row.add_(1)
+        return y * row - row
+
+    compiled, own, other = torch.compile(step, fullgraph=True), row.clone(), row.clone()
+    for _ in range(3):
+        np.testing.assert_allclose(compiled(own).numpy(), step(other).numpy(), rtol=1e-12)
+    np.testing.assert_array_equal(own.numpy(), other.numpy())
