@@ -24,6 +24,12 @@ _module_hooks = global_hooks._global_module_registration_hooks
 _parameter_hooks = global_hooks._global_parameter_registration_hooks
 
 
+def _no_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    if kwargs:
+        return f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}': it takes no arguments"
+    return f"{name}.__init__() takes 1 positional argument but {1 + len(args)} were given: it takes no arguments"
+
+
 class Module:
     """A piece of a network: a function `forward` with the parameters that it owns.
 
@@ -59,7 +65,7 @@ class Module:
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (args or kwargs) and not self.call_super_init:
-            raise TypeError(f"{type(self).__name__}.__init__() takes no arguments, but got {args} {kwargs}")
+            raise TypeError(_no_arguments(type(self).__name__, args, kwargs))
         # Straight into __dict__: __setattr__ below checks for these.
         own = self.__dict__
         own["training"] = True
