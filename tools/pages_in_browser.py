@@ -77,12 +77,13 @@ async def _wrong_with(page: Any, address: str, path: str) -> list[str]:
     return found
 
 
-async def _tab(context: Any, address: str, paths: Iterator[str]) -> list[str]:
-    """Open pages one after the other, until there are no more; returns what is wrong with them."""
+async def _tab(context: Any, address: str, paths: Iterator[str]) -> int:
+    """Open pages one after the other, until there are no more; prints what is wrong with them, and counts it."""
     page = await context.new_page()
     await page.set_viewport_size({"width": WIDTHS[0], "height": 900})
     await page.add_init_script(_STILL)
-    at, complaints = "", []
+    at, count = "", 0
+    complaints: list[str] = []
 
     def say(text: str) -> None:
         complaints.append(f"{at}: {text}")
@@ -97,10 +98,13 @@ async def _tab(context: Any, address: str, paths: Iterator[str]) -> list[str]:
             complaints += await _wrong_with(page, address, at)
         except Exception as error:  # the other pages are opened all the same
             say(f"cannot be opened: {error}")
-    return complaints
+        print("\n".join(complaints), end="\n" * bool(complaints), flush=True)
+        count += len(complaints)
+        complaints.clear()
+    return count
 
 
-async def _problems(folder: Path, paths: list[str], tabs: int) -> list[str]:
+async def _problems(folder: Path, paths: list[str], tabs: int) -> int:
     from playwright.async_api import async_playwright
 
     with served(folder) as address:
@@ -111,7 +115,7 @@ async def _problems(folder: Path, paths: list[str], tabs: int) -> list[str]:
             contexts = [await browser.new_context() for _ in range(tabs)]  # a process for each
             found = await asyncio.gather(*(_tab(context, address, left) for context in contexts))
             await browser.close()
-    return sorted(line for lines in found for line in lines)
+    return sum(found)
 
 
 def main() -> int:
@@ -126,7 +130,6 @@ def main() -> int:
     paths = paths[int(first) - 1 :: int(step)]
     start = time.perf_counter()
     found = asyncio.run(_problems(asked.site, paths, asked.tabs))
-    print("\n".join(found), end="\n" * bool(found), flush=True)
     print(f"{len(paths)} pages opened in {time.perf_counter() - start:.0f} s", file=sys.stderr)
     return int(bool(found))
 

@@ -70,14 +70,16 @@ def similar(module: Any, name: str) -> str | None:
     for n in sorted(known):
         low.setdefault(n.lower(), []).append(n)
     near = get_close_matches(written, low, n=9, cutoff=0.75)
-    if not near:  # as `xavier` for `xavier_normal_`, and `init` for `init_process_group`
-        near = [n for n in low if len(written) > 3 and n.startswith((f"{written}_", written.rstrip("_") + "_"))]
+    if not near and len(written) > 3:  # as `xavier` for `xavier_normal_`, and `init` for `init_process_group`
+        near = [n for n in low if n.startswith(written.rstrip("_") + "_") and f"{n}_" not in low]
     exported = {*getattr(module, "__all__", known)}
 
     def likeness(low_name: str, n: str) -> tuple[bool | float, ...]:
         swapped = sorted(low_name) == sorted(written)  # two letters, as in `flaot32`
         ratio = SequenceMatcher(None, low_name, written).ratio()
-        return swapped, ratio, n in exported, (n.lower() == n) == (written == name), f"{n}_" not in known
+        if n not in exported:  # as a module `adam` beside the class `Adam`
+            ratio -= 0.1
+        return swapped, ratio, n in exported, (n.lower() == n) == (written == name)
 
     # The first of those that are equally like it: `BatchNorm1d` for `BatchNorm`.
     return max(((m, n) for m in sorted(near) for n in low[m]), key=lambda pair: likeness(*pair), default=("", None))[1]
