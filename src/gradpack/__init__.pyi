@@ -4,7 +4,6 @@ Written by `python -m tools.stubs` from declarations and signatures.
 """
 
 from collections.abc import Sequence
-from types import ModuleType
 from typing import Any, Literal, NoReturn, SupportsInt, overload
 from numpy import ndarray
 from . import return_types
@@ -56,7 +55,7 @@ from . import func as func
 from . import library as library
 from . import linalg as linalg
 from . import masked as masked
-mps: ModuleType
+from . import mps as mps
 from . import nn as nn
 from . import ops as ops
 from . import optim as optim
@@ -72,8 +71,8 @@ from . import special as special
 from . import testing as testing
 from . import types as types
 from . import utils as utils
-version: ModuleType
-xpu: ModuleType
+from . import version as version
+from . import xpu as xpu
 BFloat16Tensor: type[Tensor]
 BoolTensor: type[Tensor]
 ByteTensor: type[Tensor]
@@ -824,8 +823,10 @@ def dstack(tensors: Sequence[Tensor], *, out: Tensor | None = None) -> Tensor:
     """Join along the third dimension."""
 def eig(self: Tensor, eigenvectors: _bool = False, *, e: Any = None, v: Any = None) -> NoReturn:
     """Refused, as in torch: it was removed. `torch.linalg.eig` returns complex tensors of dtype `cfloat` or `cdouble`."""
-def einsum(equation: str | Tensor, *operands: Any) -> Tensor:
-    """Sums of products of tensors whose dimensions have letters: Einstein's notation."""
+@overload
+def einsum(equation: str, *operands: Tensor | Sequence[Tensor]) -> Tensor: ...
+@overload
+def einsum(equation: Tensor, *operands: Tensor | Sequence[_int]) -> Tensor: ...
 from .nn._functional.top_level import embedding as embedding
 def embedding_bag(
     weight: Tensor,
@@ -996,7 +997,7 @@ def frobenius_norm(
     """The 2-norm of all elements along dimensions."""
 def from_dlpack(ext_tensor: Any, *, device: _Device | None = None, copy: _bool | None = None) -> Tensor:
     """A tensor that shares the memory of another library's."""
-def from_numpy(ndarray: Any) -> Tensor:
+def from_numpy(ndarray: ndarray[Any, Any]) -> Tensor:
     """A tensor that shares the memory of a NumPy array."""
 def frombuffer(
     buffer: Any, *, dtype: _dtype, count: _int = -1, offset: _int = 0, requires_grad: _bool = False

@@ -26,6 +26,16 @@ def public(space):
     return getattr(space, "__all__", None) or [n for n in dir(space) if n[0] != "_"]
 
 
+MODULE = """
+class Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.body = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
+
+    def forward(self, x):
+        return self.body(x)
+"""
+
 COMPLETED = {
     "torch.": public(torch),
     "torch.Tensor.": public(torch.Tensor),
@@ -33,6 +43,10 @@ COMPLETED = {
     "(torch.randn(3) @ torch.ones(3)).": public(torch.randn(3)),
     "torch.nn.Parameter(torch.ones(3)).": public(torch.randn(3)),
     "torch.max(torch.ones(3), 0).": ["values", "indices"],
+    "values, indices = torch.max(torch.ones(3), 0)\nvalues.": public(torch.randn(3)),
+    "torch.randn(3).grad.": public(torch.randn(3)),
+    "torch.nn.Linear(3, 4)(torch.randn(3)).": public(torch.randn(3)),
+    f"{MODULE}x = Net()(torch.randn(3))\nx.": public(torch.randn(3)),
     "torch.nn.": public(torch.nn),
     "torch.nn.Linear(3, 4).": public(torch.nn.Linear(3, 4)),
     "torch.nn.functional.": public(torch.nn.functional),

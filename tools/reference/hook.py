@@ -25,6 +25,15 @@ def on_config(config: Any) -> Any:
     return config
 
 
+def on_nav(nav: Any, config: Any, files: Any) -> Any:
+    """Show the modules beside the page of each name, too, which the navigation does not list."""
+    section = next((item for item in nav.items if item.is_section and item.title == "Reference"), None)
+    for file in files.documentation_pages():
+        if section is not None and file.src_uri.startswith("api/") and file.page is not None:
+            file.page.parent = file.page.parent or section
+    return nav
+
+
 def on_files(files: Any, config: Any) -> Any:
     """Add a page for every public name, and run its example where the libraries that it imports are installed."""
     for group in names.entries().values():

@@ -43,7 +43,7 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     texts = [] if isinstance(entry.value, property) else signatures.definitions(entry)
     kind = "class " if isinstance(entry.value, type) else ""
     place = f"[Reference]({_link(entry.page, 'api/index.md')}) / [{_title(entry.module)}](index.md)"
-    parts = [f"---\ntitle: {entry.heading}\nhide: [navigation]\n---", place, f"# {entry.heading}"]
+    parts = [f"---\ntitle: {entry.heading}\n---", place, f"# {entry.heading}"]
     if texts:
         parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
     parts += [_block(text) for text in docs.text]
@@ -211,6 +211,8 @@ def _index(module: str, group: list[Entry], by_path: dict[str, Entry]) -> str:
     for entry in group:
         target = by_path[entry.same_as] if entry.same_as else entry
         summary = _cell(re.split(r"(?<=[.:]) ", docstrings.read(entry.value).summary.replace("\n", " "))[0])
+        if summary.endswith(":"):  # an example or a formula follows on its own page
+            summary = f"{summary[:-1]}."
         rows.append((f"[`{entry.name}`]({_link(here, target.page)})", summary))
     lines = [("Name", "What it is"), ("---", "---"), *rows]
     parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))

@@ -15,6 +15,7 @@ import gradpack
 from gradpack.base import dtypes
 from gradpack.base.memory_formats import FORMATS
 from gradpack.base.return_types import TYPES
+from gradpack.compat.facades import FACADES, Facade
 from gradpack.core.properties import TensorBase
 from gradpack.ops import methods
 
@@ -26,7 +27,8 @@ _NOTE = "Written by `python -m tools.stubs` from declarations and signatures."
 
 # Where names of stubs come from: module, from the top of the package, and names.
 _IMPORTS = (
-    ("collections.abc", "Callable Iterable Sequence"),
+    ("contextlib", "AbstractContextManager"),
+    ("collections.abc", "Callable Iterable Iterator Sequence"),
     ("types", "ModuleType"),
     ("typing", "Any Literal NamedTuple NoReturn SupportsInt Type TypeVar overload"),
     ("numpy", "ndarray"),
@@ -54,6 +56,8 @@ def files() -> dict[str, str]:
         module = importlib.import_module(f"gradpack.{name}")
         place = Path(str(module.__file__)).relative_to(SOURCE).with_suffix(".pyi")
         found[place.as_posix()] = _functions(module, len(place.parts))
+    for name, facade in FACADES.items():
+        found[f"{name.replace('.', '/')}.pyi"] = _facade(facade)
     return found
 
 
@@ -71,6 +75,21 @@ def _stub(doc: str, depth: int, body: str, taken: Iterable[str] = ()) -> str:
     return f'"""{doc}\n\n{_NOTE}\n"""\n\n' + "\n".join(lines) + "\n\n" + body.rstrip() + "\n"
 
 
+def _facade(facade: Facade) -> str:
+    """Return the stub of a module that only answers."""
+    parts = [f"def {n}(*args: Any, **kwargs: Any) -> {_kind_of(v)}: ..." for n, v in facade.answers.items()]
+    parts += [f"def {n}(*args: Any, **kwargs: Any) -> NoReturn: ..." for n in facade.errors]
+    parts += [f"{n}: {_kind_of(v)}" for n, v in {**facade.values, **facade.settings}.items()]
+    if facade.settings:
+        flags = ", ".join(f"{n}: {_kind_of(v)} = ..." for n, v in facade.settings.items())
+        parts.append(f"def flags(*, {flags}) -> AbstractContextManager[None]: ...")
+    return _stub(facade.doc, 2, "\n".join(parts))
+
+
+def _kind_of(value: Any) -> str:
+    return type(value).__name__ if isinstance(value, bool | int | str) else "Any"
+
+
 def _named() -> set[str]:
     return {name for name in TYPES if name[0] != "_"}
 
@@ -80,7 +99,8 @@ def _return_types() -> str:
     for name in sorted(_named()):
         kinds = {"bin_edges": "tuple[Tensor, ...]"} if name == "histogramdd" else {}
         fields = "".join(f"    {field}: {kinds.get(field, 'Tensor')}\n" for field in TYPES[name]._fields)
-        parts.append(f"class {name}(NamedTuple):\n{fields}")
+        each = "    def __iter__(self) -> Iterator[Tensor]: ...  # some editors know no fields\n"
+        parts.append(f"class {name}(NamedTuple):\n{fields}{'' if kinds else each}")
     return _stub(str(gradpack.return_types.__doc__).partition("\n")[0], 1, "\n".join(parts))
 
 

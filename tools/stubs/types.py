@@ -69,6 +69,7 @@ _ODD = {
         ("cumsum cumprod log_softmax softmax", "dim", "_int"),
         ("float_power float_power_ result_type", "input", "Tensor | _Scalar"),
         ("save load", "f", "Any"),
+        ("from_numpy", "ndarray", "ndarray[Any, Any]"),
         ("split", "split_size", _INTS),
         ("index_put index_put_", "indices", "Sequence[Tensor | None]"),
     )

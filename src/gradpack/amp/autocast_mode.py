@@ -14,6 +14,7 @@ from ..base.dtypes import dtype as dtype_type
 from ..base.exits import Exit
 from ..base.modes import MODE
 from ..core.tensor import Tensor
+from ..declare.signature.constructors import explain_constructors
 
 
 def _check_type(device_type: Any) -> None:
@@ -372,5 +373,7 @@ def custom_bwd(bwd: Any = None, *, device_type: str) -> Any:
 
     return decorate_bwd
 
+
+explain_constructors([*globals().values()])
 
 __all__ = ["autocast", "autocast_decorator", "custom_bwd", "custom_fwd", "is_autocast_available"]

@@ -10,6 +10,7 @@ from typing import Any
 from ..base.devices import KINDS
 from ..base.dtypes import float16, float32
 from ..core.tensor import Tensor
+from ..declare.signature.constructors import explain_constructors
 from ..ops.create.fill import full
 
 
@@ -221,5 +222,7 @@ class GradScaler:
 
 
 _LARGEST = 3.4028234663852886e38  # of float32: the factor stays finite
+
+explain_constructors([*globals().values()])
 
 __all__ = ["GradScaler", "OptState"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeVar, overload
 
 from ..base.callers import warn_once
 from ..base.modes import MODE, TRANSFORMS, using, without_grad
@@ -16,12 +16,14 @@ from ..core.hooks import retain_grad
 from ..core.tensor import Tensor, alias
 from ..declare.batching.batch_tensor import all_examples, batched, bottom, entered, is_batched_now, lifted
 from ..graph.node import Node, NoGradEdge
-from .arguments import batch_size, flag, input_edge, inputs_of, root_edge, seeds_of, sequence
+from .arguments import GradientEdge, batch_size, flag, input_edge, inputs_of, root_edge, seeds_of, sequence
 from .backward_pass import captured, run
+
+_Key = TypeVar("_Key")
 
 
 def backward(
-    tensors: Any,
+    tensors: Tensor | GradientEdge | Iterable[Tensor | GradientEdge],
     grad_tensors: Any = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -91,6 +93,30 @@ def _warn_of_cycle() -> None:
     )
 
 
+@overload
+def grad(  # type: ignore[overload-overlap]
+    outputs: Tensor | GradientEdge | Iterable[Tensor | GradientEdge],
+    inputs: Mapping[_Key, Tensor],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = ...,
+    retain_graph: bool | None = ...,
+    create_graph: bool = ...,
+    only_inputs: bool = ...,
+    allow_unused: bool | None = ...,
+    is_grads_batched: bool = ...,
+    materialize_grads: bool = ...,
+) -> dict[_Key, Tensor]: ...
+@overload
+def grad(
+    outputs: Tensor | GradientEdge | Iterable[Tensor | GradientEdge],
+    inputs: Tensor | GradientEdge | Iterable[Tensor | GradientEdge],
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = ...,
+    retain_graph: bool | None = ...,
+    create_graph: bool = ...,
+    only_inputs: bool = ...,
+    allow_unused: bool | None = ...,
+    is_grads_batched: bool = ...,
+    materialize_grads: bool = ...,
+) -> tuple[Tensor, ...]: ...
 def grad(
     outputs: Any,
     inputs: Any,
@@ -101,7 +127,7 @@ def grad(
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor, ...]:
+) -> Any:
     """Compute the sum of the gradients of `outputs` with respect to each of `inputs`.
 
     Args:

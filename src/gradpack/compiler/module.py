@@ -16,6 +16,9 @@ class OptimizedModule(Module):
         compiled: the module as a function that becomes programs.
     """
 
+    _orig_mod: Any
+    compiled: Compiled
+
     def __init__(self, mod: Module, compiled: Compiled) -> None:
         super().__init__()
         self._orig_mod = mod
@@ -50,7 +53,7 @@ class OptimizedModule(Module):
         return len(self._orig_mod)
 
     def __getitem__(self, index: Any) -> Any:
-        return self._orig_mod[index]  # type: ignore[index]
+        return self._orig_mod[index]
 
     def __iter__(self) -> Any:
         return iter(self._orig_mod)

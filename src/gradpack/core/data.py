@@ -109,5 +109,5 @@ def apply_grad_dtype(self: Tensor, leaf: AccumulateGrad) -> None:
     leaf.dtype = self.__dict__.get("_grad_dtype", self._spec.dtype) or False
 
 
-TensorBase.data = property(_get, _set, _delete)
+TensorBase.data = property(_get, _set, _delete)  # type: ignore[assignment]
 TensorBase.grad_dtype = property(_get_grad_dtype, _set_grad_dtype)  # type: ignore[method-assign, assignment]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..base.errors import is_foreign, mixed
 from .tensor import Tensor, alias
@@ -40,7 +40,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
     _is_param = True
     _shown_as = "tensor"
 
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Parameter:
         if requires_grad is not True and requires_grad is not False:
             raise TypeError(f"{cls.__name__}(): requires_grad must be bool, not {type(requires_grad).__name__}")
         if data is None:
@@ -48,7 +48,7 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
         if type(data) is not Tensor and not issubclass(type(data), Parameter):
             if is_foreign(data):
                 raise mixed(cls.__name__)
-            made = data.detach()._follow(requires_grad)  # an AttributeError for what is no tensor, as in torch
+            made: Any = data.detach()._follow(requires_grad)  # an AttributeError for what is no tensor, as in torch
             if type(made) is not Tensor:
                 made._is_param = True
                 return made
@@ -59,8 +59,10 @@ class Parameter(Tensor, metaclass=_ParameterMeta):
             out.requires_grad = True
         return out
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        pass  # all is done in __new__
+    if not TYPE_CHECKING:  # to type checkers, arguments are those of __new__
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            pass  # all is done in __new__
 
     def __repr__(self, *, tensor_contents: object = None) -> str:  # type: ignore[override]
         return "Parameter containing:\n" + super().__repr__()

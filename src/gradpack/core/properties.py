@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..backends import Spec
+    from .tensor import Tensor
     from .tensor_methods import TensorMethods  # what the operations attach (ops/methods.py)
 else:
     TensorMethods = object
@@ -44,7 +45,7 @@ class TensorBase(TensorMethods):
         _edge: Any
         _shape: tuple[int, ...]
         _spec: Spec
-        data: Any
+        data: Tensor
 
     @property
     def shape(self) -> Size:

@@ -292,7 +292,7 @@ class Tensor(TensorBase):
 
     @grad.deleter
     def grad(self) -> None:
-        self.grad = None
+        _forget_grad(self)
 
     _grad = grad  # torch's C++ name, which some programs set
 
@@ -367,6 +367,10 @@ def _dispatch(func: Any, self: Tensor) -> Any:
     from .torch_function import dispatch
 
     return dispatch(func, self)
+
+
+def _forget_grad(tensor: Tensor) -> None:
+    tensor.grad = None
 
 
 def alias(data: Any, spec: Spec, shape: tuple[int, ...], kind: type[Any] = Tensor) -> Any:

@@ -18,6 +18,7 @@ from importlib.machinery import ModuleSpec as _ModuleSpec
 from types import ModuleType as _ModuleType
 
 from ..base.when_imported import answer as _answer
+from ..declare.signature.constructors import explain_constructors as _explain_constructors
 from . import _kl_formulas as _kl_formulas  # registers them
 from . import constraints as constraints
 from . import transforms as transforms
@@ -94,3 +95,4 @@ def _make_shared() -> None:
 
 
 _make_shared()
+_explain_constructors([*globals().values()])

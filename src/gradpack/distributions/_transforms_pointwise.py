@@ -210,7 +210,7 @@ class AffineTransform(Transform):
 
     bijective = True
 
-    def __init__(self, loc: Any, scale: Any, event_dim: int = 0, cache_size: int = 0) -> None:
+    def __init__(self, loc: Tensor | float, scale: Tensor | float, event_dim: int = 0, cache_size: int = 0) -> None:
         super().__init__(cache_size)
         self.loc, self.scale = loc, scale
         self._event_dim = event_dim
@@ -242,7 +242,8 @@ class AffineTransform(Transform):
         if isinstance(self.scale, Number):
             each = full_like(x, math.log(abs(self.scale)))  # type: ignore[arg-type]
         else:
-            each = self.scale.abs().log().expand(x.shape)
+            scale: Any = self.scale
+            each = scale.abs().log().expand(x.shape)
         return _sum_rightmost(each, self._event_dim)
 
     def forward_shape(self, shape: Any) -> Any:

@@ -55,13 +55,15 @@ class Categorical(Odds):
     _kept = ("_given", "_num_events")
     _is_binary = False
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
         self._given = given(probs, logits)
-        param = logits if probs is None else probs
+        param: Any = logits if probs is None else probs
         if param.ndim < 1:
             raise ValueError(f"`{self._given}` parameter must be at least one-dimensional.")
         if probs is None:
-            self.logits = logits - logits.logsumexp(-1, True)
+            self.logits = param - param.logsumexp(-1, True)
         else:
             self.probs = probs / probs.sum(-1, True)
         self._num_events = param.shape[-1]
@@ -134,7 +136,9 @@ class OneHotCategorical(_OfClasses):
     support = constraints.one_hot
     has_enumerate_support = True
 
-    def __init__(self, probs: Any = None, logits: Any = None, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, probs: Tensor | None = None, logits: Tensor | None = None, validate_args: bool | None = None
+    ) -> None:
         self._categorical = Categorical(probs, logits, validate_args=False)
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
@@ -201,7 +205,11 @@ class Multinomial(_OfClasses):
     _kept = ("total_count",)
 
     def __init__(
-        self, total_count: int = 1, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        total_count: int = 1,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         if not isinstance(total_count, int):
             raise NotImplementedError("inhomogeneous total_count is not supported")
@@ -254,7 +262,11 @@ class ExpRelaxedCategorical(_OfClasses):
     _kept = ("temperature",)
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        temperature: Tensor,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         self._categorical = Categorical(probs, logits)
         self.temperature = temperature
@@ -290,7 +302,11 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     has_rsample = True
 
     def __init__(
-        self, temperature: Any, probs: Any = None, logits: Any = None, validate_args: bool | None = None
+        self,
+        temperature: Tensor,
+        probs: Tensor | None = None,
+        logits: Tensor | None = None,
+        validate_args: bool | None = None,
     ) -> None:
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)

@@ -137,7 +137,9 @@ class Beta(ExponentialFamily):
     has_rsample = True
     _parts: ClassVar[dict[str, int]] = {"_dirichlet": 0}
 
-    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, concentration1: Tensor | float, concentration0: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self._dirichlet = Dirichlet(stack(broadcast_all(concentration1, concentration0), -1), validate_args=False)
         super().__init__(self._dirichlet.batch_shape, validate_args=validate_args)
 
@@ -202,7 +204,9 @@ class Kumaraswamy(TransformedDistribution):
     support = constraints.unit_interval
     has_rsample = True
 
-    def __init__(self, concentration1: Any, concentration0: Any, validate_args: bool | None = None) -> None:
+    def __init__(
+        self, concentration1: Tensor | float, concentration0: Tensor | float, validate_args: bool | None = None
+    ) -> None:
         self.concentration1, self.concentration0 = broadcast_all(concentration1, concentration0)
         uniform = Uniform(full_like(self.concentration0, 0), full_like(self.concentration0, 1), validate_args=False)
         # x = (1 - u^(1/b))^(1/a)

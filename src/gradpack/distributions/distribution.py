@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..autograd import grad
 from ..autograd.grad_mode import enable_grad, no_grad
@@ -140,15 +140,20 @@ class Distribution:
         """The shape of one value."""
         return self._event_shape
 
-    @property
-    def arg_constraints(self) -> dict[str, Any]:
-        """The constraint of each parameter."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what its parameters may be")
+    if TYPE_CHECKING:  # classes give them as attributes
+        arg_constraints: ClassVar[Any]
+        support: Any
+    else:
 
-    @property
-    def support(self) -> Any:
-        """The set of values, as a constraint."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what its values are")
+        @property
+        def arg_constraints(self) -> dict[str, Any]:
+            """The constraint of each parameter."""
+            raise NotImplementedError(f"{type(self).__name__} does not say what its parameters may be")
+
+        @property
+        def support(self) -> Any:
+            """The set of values, as a constraint."""
+            raise NotImplementedError(f"{type(self).__name__} does not say what its values are")
 
     @property
     def mean(self) -> Tensor:

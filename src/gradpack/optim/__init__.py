@@ -4,6 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..base.filled import fill_when_asked
+from ..declare.signature.constructors import explain_constructors as _explain_constructors
 from . import lr_scheduler as lr_scheduler
 from ._adafactor import Adafactor as Adafactor
 from ._muon import Muon as Muon
@@ -38,4 +39,5 @@ if not TYPE_CHECKING:  # to type checkers, other names are unknown
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
+_explain_constructors([*globals().values()])
 fill_when_asked(__name__)

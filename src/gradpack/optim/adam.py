@@ -16,9 +16,11 @@ from ._options import as_number, as_scalar, check_implementation, check_option, 
 class Adam(FormulaOptimizer):
     """Divides a running average of the gradient by the root of a running average of its square.
 
-    With g the gradient plus `weight_decay` times the parameter, in step t:
-    exp_avg = beta1 * exp_avg + (1 - beta1) * g, exp_avg_sq = beta2 * exp_avg_sq + (1 - beta2) * g * g,
-    parameter -= lr * (exp_avg / (1 - beta1^t)) / (sqrt(exp_avg_sq / (1 - beta2^t)) + eps).
+    With `g` the gradient plus `weight_decay` times the parameter, in step `t`:
+
+    - `exp_avg = beta1 * exp_avg + (1 - beta1) * g`
+    - `exp_avg_sq = beta2 * exp_avg_sq + (1 - beta2) * g * g`
+    - `parameter -= lr * (exp_avg / (1 - beta1**t)) / (sqrt(exp_avg_sq / (1 - beta2**t)) + eps)`
 
     Args:
         params: tensors, or pairs of name and tensor, or dicts with `"params"` and their own options.

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..base.parts import adopt_parts
+from ..declare.signature.constructors import explain_constructors
 from ..nn._public import give_all
 from . import _lr_base
 from ._lr_base import *
@@ -294,3 +295,4 @@ class ChainedScheduler(_Together):
 
 adopt_parts(__name__)
 give_all(globals())
+explain_constructors([*globals().values()])

@@ -14,6 +14,7 @@ from ..base.errors import is_foreign, mixed
 from ..base.modes import MODE
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor
+from ..declare.signature.constructors import explained
 from ..nn._module.global_hooks import add
 from ..nn.parameter import clear_grad
 from ._kernels import drop_gradients
@@ -75,7 +76,10 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             finally:
                 self._in_profile = False
         if self._in_step or not (before or after or _before_every_step or _after_every_step):
-            return step(self, *args, **kwargs)
+            try:
+                return step(self, *args, **kwargs)
+            except TypeError as error:
+                raise _explained(self, step, kwargs, error) from None
         self._in_step = True
         try:
             given: tuple[Any, ...] = (self, *args)
@@ -96,6 +100,11 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             self._in_step = False
 
     return hooked_step
+
+
+def _explained(optimizer: Optimizer, step: Callable[..., Any], kwargs: dict[str, Any], error: TypeError) -> TypeError:
+    called = f"{type(optimizer).__name__}.step"
+    return explained(called, (step.__qualname__,), step, kwargs, error) or error
 
 
 class Optimizer:

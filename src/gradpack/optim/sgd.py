@@ -15,9 +15,10 @@ from ._options import as_number, as_scalar, check_implementation, check_option, 
 class SGD(PerParameterOptimizer):
     """Goes against the gradient, with momentum if asked to.
 
-    With g the gradient plus `weight_decay` times the parameter:
-    buffer = momentum * buffer + (1 - dampening) * g (the first time: g), and then
-    parameter -= lr * buffer, or lr * (g + momentum * buffer) with `nesterov`.
+    With `g` the gradient plus `weight_decay` times the parameter:
+
+    - `buffer = momentum * buffer + (1 - dampening) * g`, the first time `buffer = g`
+    - `parameter -= lr * buffer`, or `parameter -= lr * (g + momentum * buffer)` with `nesterov`
 
     Args:
         params: tensors, or pairs of name and tensor, or dicts with `"params"` and their own options.

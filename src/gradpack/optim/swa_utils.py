@@ -8,6 +8,7 @@ from typing import Any
 
 from ..autograd.grad_mode import no_grad
 from ..core.tensor import Tensor
+from ..declare.signature.constructors import explain_constructors
 from ..nn import Module
 from ..nn._public import give_all
 from ..nn.modules.batchnorm import _BatchNorm
@@ -310,3 +311,4 @@ class SWALR(LRScheduler):
 
 
 give_all(globals())
+explain_constructors([*globals().values()])

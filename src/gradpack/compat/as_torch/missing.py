@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from difflib import get_close_matches
+from difflib import SequenceMatcher, get_close_matches
 from opcode import opmap
 from types import FrameType, ModuleType
 from typing import Any
@@ -65,9 +65,24 @@ def similar(module: Any, name: str) -> str | None:
     library, _, below = module.__name__.partition(".")
     of_torch = torch_names.names(module.__name__ if library == "functorch" else f"torch.{below}".rstrip("."))
     known = {n for n in {*dir(module), *of_torch} if n[:1] != "_" or name[:1] == "_"}
-    low = {n.lower(): n for n in sorted(known)}
-    near = get_close_matches(name.lower(), low, n=1, cutoff=0.75)
-    return low[near[0]] if near else None
+    written = name.lower()
+    low: dict[str, list[str]] = {}
+    for n in sorted(known):
+        low.setdefault(n.lower(), []).append(n)
+    near = get_close_matches(written, low, n=9, cutoff=0.75)
+    if not near and len(written) > 3:  # as `xavier` for `xavier_normal_`, and `init` for `init_process_group`
+        near = [n for n in low if n.startswith(written.rstrip("_") + "_") and f"{n}_" not in low]
+    exported = {*getattr(module, "__all__", known)}
+
+    def likeness(low_name: str, n: str) -> tuple[bool | float, ...]:
+        swapped = sorted(low_name) == sorted(written)  # two letters, as in `flaot32`
+        ratio = SequenceMatcher(None, low_name, written).ratio()
+        if n not in exported:  # as a module `adam` beside the class `Adam`
+            ratio -= 0.1
+        return swapped, ratio, n in exported, (n.lower() == n) == (written == name)
+
+    # The first of those that are equally like it: `BatchNorm1d` for `BatchNorm`.
+    return max(((m, n) for m in sorted(near) for n in low[m]), key=lambda pair: likeness(*pair), default=("", None))[1]
 
 
 def sentence(path: str) -> str:

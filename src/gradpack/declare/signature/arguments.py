@@ -6,9 +6,10 @@ neither its default nor of the usual type (`tests_of`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from inspect import Parameter, Signature, signature
+from types import FunctionType
 from typing import Any, NamedTuple
 
 from ...backends import backend_of
@@ -119,14 +120,39 @@ def _no_sparse_result(op: str) -> Exception:
 
 def unexpected(op: str, parameters: Mapping[str, Parameter], unknown: Iterable[str]) -> TypeError:
     """Return the error for keywords that a function does not have, with the one that was meant, and all that it has."""
+    name = next(iter(unknown))
+    meant = _meant(name, [n for n, p in parameters.items() if p.kind not in _VARIADIC])
+    hint = f" Did you mean '{meant}'?" if meant else ""
+    called = op.removeprefix("_method_")
+    return TypeError(f"{called}() got an unexpected keyword argument '{name}'.{hint} It takes\n * {taken(parameters)}")
+
+
+_VARIADIC = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+
+
+def taken(parameters: Mapping[str, Parameter]) -> Signature:
+    """Return a signature that shows names and defaults, of functions their names."""
+    shown = [p.replace(annotation=Parameter.empty) for p in parameters.values()]
+    functions = [isinstance(p.default, FunctionType) for p in shown]
+    named = [p.replace(default=_Name(p.default.__name__)) if f else p for p, f in zip(shown, functions, strict=True)]
+    return Signature(named)
+
+
+class _Name(str):
+    __slots__ = ()
+    __repr__ = str.__str__
+
+
+def _meant(name: str, known: Sequence[str]) -> str | None:
+    """Return the parameter that is most like a name: by its letters, by its initials (`lr`), or cut short (`eps`)."""
     from difflib import get_close_matches
 
-    name = next(iter(unknown))
-    meant = get_close_matches(name, parameters, 1)
-    taken = Signature([p.replace(annotation=Parameter.empty) for p in parameters.values()])
-    hint = f" Did you mean '{meant[0]}'?" if meant else ""
-    called = op.removeprefix("_method_")
-    return TypeError(f"{called}() got an unexpected keyword argument '{name}'.{hint} It takes\n * {taken}")
+    near = get_close_matches(name, known, 1)
+    if near:
+        return near[0]
+    initials = "".join(word[:1] for word in name.split("_"))
+    short = [n for n in known if n == initials or name.startswith(n)]
+    return max(short, key=len) if short else None
 
 
 def all_ints(value: Any) -> bool:

@@ -65,7 +65,7 @@ class _ConvTransposeNd(_ConvNd):
             )
         return tuple(w - low for w, low in zip(wanted, least, strict=True))
 
-    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Any:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         more = self._output_padding(input, output_size)
         convolve: Any = getattr(F, f"conv_transpose{self.ndim}d")
         return convolve(input, self.weight, self.bias, self.stride, self.padding, more, self.groups, self.dilation)

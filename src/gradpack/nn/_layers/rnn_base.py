@@ -39,6 +39,10 @@ class RNNBase(Module):
     """
 
     kind: ClassVar[str] = ""
+    weight_ih_l0: Parameter
+    weight_hh_l0: Parameter
+    bias_ih_l0: Parameter
+    bias_hh_l0: Parameter
 
     def __init__(
         self,

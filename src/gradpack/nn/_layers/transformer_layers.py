@@ -35,6 +35,11 @@ class _Layer(Module):
     """Base class of the layers: attentions, the small network, and a norm and dropout around each."""
 
     attentions: ClassVar[tuple[str, ...]]
+    self_attn: MultiheadAttention
+    norm1: LayerNorm
+    norm2: LayerNorm
+    dropout1: Dropout
+    dropout2: Dropout
 
     def __init__(
         self,
@@ -152,6 +157,9 @@ class TransformerDecoderLayer(_Layer):
     """
 
     attentions = ("self_attn", "multihead_attn")
+    multihead_attn: MultiheadAttention
+    norm3: LayerNorm
+    dropout3: Dropout
 
     def forward(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from ...autograd.grad_mode import no_grad
 from ...base.devices import cuda_device
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..modules.module import Module
 
 M = TypeVar("M", bound="Module")
+DeviceLike: TypeAlias = Device | str | int | None
 
 
 def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
@@ -47,6 +48,19 @@ def apply_to_tensors(self: M, fn: Callable[[Tensor], Tensor], recurse: bool = Tr
     return self
 
 
+@overload
+def to(
+    self: M,
+    device: DeviceLike = ...,
+    dtype: DType | None = ...,
+    non_blocking: bool = ...,
+    *,
+    memory_format: MemoryFormat | None = ...,
+) -> M: ...
+@overload
+def to(self: M, dtype: DType, non_blocking: bool = ..., *, memory_format: MemoryFormat | None = ...) -> M: ...
+@overload
+def to(self: M, tensor: Tensor, non_blocking: bool = ..., *, memory_format: MemoryFormat | None = ...) -> M: ...
 def to(self: M, *args: Any, **kwargs: Any) -> M:
     """Move to a device and floating-point dtype: `to(device, dtype)`, `to(dtype)`, `to(tensor)`.
 

@@ -24,7 +24,8 @@ def pairs(what: str, entries: Any) -> list[tuple[str, Any]]:
             f"{what} should be called with an iterable of key/value pairs, but got {type(entries).__name__}"
         )
     if isinstance(entries, Mapping) or (isinstance(entries, Module) and hasattr(entries, "items")):
-        return list(entries.items())
+        found: Any = entries
+        return list(found.items())
     found = []
     for i, entry in enumerate(entries):
         if not isinstance(entry, Iterable):

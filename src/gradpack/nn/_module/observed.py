@@ -46,7 +46,7 @@ def observe() -> Callable[[], None]:
     try:
         with _lock:
             _users.add(me)
-            Module.__call__ = _observed  # type: ignore[method-assign]
+            Module.__call__ = _observed  # type: ignore[method-assign, assignment]
     except BaseException:  # an interrupt
         stop()
         raise

@@ -1,5 +1,6 @@
 """The layers, in the modules in which torch has them."""
 
+from ...declare.signature.constructors import explain_constructors as _explain_constructors
 from .activation import *
 from .adaptive import *
 from .batchnorm import *
@@ -26,3 +27,4 @@ from .upsampling import *
 
 # A type checker takes all that is imported for public, as long as it sees no list.
 globals()["__all__"] = [n for n, found in globals().items() if isinstance(found, type)]
+_explain_constructors([*globals().values()])

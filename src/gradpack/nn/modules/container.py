@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, Self, overload
 
+from ...core.tensor import Tensor
 from .. import _layers
 from .._layers.parameter_containers import *
 from .._module.entries import pairs, position
@@ -143,7 +144,7 @@ class Sequential(_ModuleSequence):
     def _of(cls, items: list[tuple[str, Any]]) -> Self:
         return cls(OrderedDict(items))
 
-    def forward(self, input: Any) -> Any:
+    def forward(self, input: Any) -> Tensor:
         for module in self._modules.values():
             input = module(input)  # type: ignore[misc]  # a None here is the user's, and the error says so
         return input

@@ -48,7 +48,7 @@ class _Conv(_ConvNd):
         input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
         return convolve(input, weight, bias, self.stride, (0,) * self.ndim, self.dilation, self.groups)
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return self._conv_forward(input, self.weight, self.bias)
 
 

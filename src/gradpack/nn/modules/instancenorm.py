@@ -50,7 +50,7 @@ class _InstanceNorm(_NormBase):
     def _get_no_batch_dim(self) -> int:
         return self.dims[0]
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         dim = input.dim() - self._get_no_batch_dim()
         alone = not dim

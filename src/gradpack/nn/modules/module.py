@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
 
 from ...base.modes import MODE
 from ...core.tensor import Tensor
@@ -18,13 +18,40 @@ from .._module.global_hooks import passed
 from .._module.printing import _addindent, bracketed, module_html
 from ..parameter import Buffer, Parameter, clear_grad
 
+TYPE_CHECKING = False  # type checkers take it for true; editors, which follow `forward`, for what it is
+
+_P = ParamSpec("_P")
+_R_co = TypeVar("_R_co", covariant=True)
+
 _IncompatibleKeys = state._IncompatibleKeys
 _buffer_hooks = global_hooks._global_buffer_registration_hooks
 _module_hooks = global_hooks._global_module_registration_hooks
 _parameter_hooks = global_hooks._global_parameter_registration_hooks
 
 
-class Module:
+def _no_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    if kwargs:
+        return f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}': it takes no arguments"
+    return f"{name}.__init__() takes 1 positional argument but {1 + len(args)} were given: it takes no arguments"
+
+
+if TYPE_CHECKING:
+
+    class _Forward(Protocol[_P, _R_co]):
+        """A module, for the question what a call takes."""
+
+        def forward(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
+
+    class _Called:
+        """A call, as type checkers see it: it has the parameters of `forward`, and its result."""
+
+        def __call__(self: _Forward[_P, _R_co], *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
+
+else:
+    _Called = object
+
+
+class Module(_Called):
     """A piece of a network: a function `forward` with the parameters that it owns.
 
     Assigning a `Parameter`, a `Buffer` or another `Module` to an attribute registers it, so that
@@ -57,9 +84,21 @@ class Module:
     _non_persistent_buffers_set: set[str]
     _is_full_backward_hook: bool | None = None
 
+    _forward_pre_hooks: OrderedDict[int, Any]
+    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks: OrderedDict[int, Any]
+    _forward_hooks_with_kwargs: OrderedDict[int, bool]
+    _forward_hooks_always_called: OrderedDict[int, bool]
+    _backward_pre_hooks: OrderedDict[int, Any]
+    _backward_hooks: OrderedDict[int, Any]
+    _state_dict_pre_hooks: OrderedDict[int, Any]
+    _state_dict_hooks: OrderedDict[int, Any]
+    _load_state_dict_pre_hooks: OrderedDict[int, Any]
+    _load_state_dict_post_hooks: OrderedDict[int, Any]
+
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (args or kwargs) and not self.call_super_init:
-            raise TypeError(f"{type(self).__name__}.__init__() takes no arguments, but got {args} {kwargs}")
+            raise TypeError(_no_arguments(type(self).__name__, args, kwargs))
         # Straight into __dict__: __setattr__ below checks for these.
         own = self.__dict__
         own["training"] = True
@@ -82,33 +121,38 @@ class Module:
         """
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        own = self.__dict__
-        try:
-            hooked = (
-                own["_forward_hooks"]
-                or own["_forward_pre_hooks"]
-                or own["_backward_hooks"]
-                or own["_backward_pre_hooks"]
-                or _OF_ALL
-            )
-        except KeyError as missing:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {missing}: {_CALL_INIT}") from None
-        if MODE.get().traced:
-            around = CALLS.get()
+    if not TYPE_CHECKING:  # see `_Called`; editors follow what it returns
+
+        def __call__(self, *args, **kwargs):  # noqa: ANN002, ANN003, ANN204
+            own = self.__dict__
             try:
-                CALLS.set(Call(self, around))
-                return hooks.call(self, args, kwargs) if hooked else self.forward(*args, **kwargs)
-            finally:
-                CALLS.set(around)
-        if hooked:
-            return hooks.call(self, args, kwargs)
-        return self.forward(*args, **kwargs)
+                hooked = (
+                    own["_forward_hooks"]
+                    or own["_forward_pre_hooks"]
+                    or own["_backward_hooks"]
+                    or own["_backward_pre_hooks"]
+                    or _OF_ALL
+                )
+            except KeyError as missing:
+                raise AttributeError(
+                    f"{type(self).__name__!r} object has no attribute {missing}: {_CALL_INIT}"
+                ) from None
+            if MODE.get().traced:
+                around = CALLS.get()
+                try:
+                    CALLS.set(Call(self, around))
+                    return hooks.call(self, args, kwargs) if hooked else self.forward(*args, **kwargs)
+                finally:
+                    CALLS.set(around)
+            if hooked:
+                return hooks.call(self, args, kwargs)
+            return self.forward(*args, **kwargs)
 
     # --- attributes ---
 
-    def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
+    def __getattr__(self, name: str) -> Tensor:
+        # A Tensor to type checkers, as buffers are; other registered attributes are annotated where they matter.
+        own: Any = self.__dict__
         if "_parameters" in own:
             found = own["_parameters"]
             if name in found:

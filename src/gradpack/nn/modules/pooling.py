@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ...core.tensor import Tensor
 from ...ops.conv.spatial import as_tuple
@@ -41,7 +40,7 @@ class _MaxPoolNd(Module):
         self.return_indices = return_indices
         self.ceil_mode = ceil_mode
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         windows = (self.kernel_size, self.stride, self.padding, self.dilation)
         return getattr(F, self.function)(input, *windows, ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
@@ -137,7 +136,7 @@ class _MaxUnpoolNd(Module):
         self.stride = as_tuple(kernel_size if stride is None else stride, self.ndim)
         self.padding = as_tuple(padding, self.ndim)
 
-    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Any:
+    def forward(self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
         return getattr(F, self.function)(input, indices, self.kernel_size, self.stride, self.padding, output_size)
 
 
@@ -239,7 +238,7 @@ class AvgPool1d(_AvgPoolNd):
         self.ceil_mode = ceil_mode
         self.count_include_pad = count_include_pad
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         return F.avg_pool1d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode, self.count_include_pad)
 
 
@@ -263,7 +262,7 @@ class _AvgPool(_AvgPoolNd):
         self.count_include_pad = count_include_pad
         self.divisor_override = divisor_override
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         windows = (self.kernel_size, self.stride, self.padding)
         return getattr(F, self.function)(input, *windows, self.ceil_mode, self.count_include_pad, self.divisor_override)
 

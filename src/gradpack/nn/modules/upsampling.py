@@ -52,7 +52,7 @@ class Upsample(Module):
         self.align_corners = align_corners
         self.recompute_scale_factor = recompute_scale_factor
 
-    def forward(self, input: Tensor) -> Any:
+    def forward(self, input: Tensor) -> Tensor:
         options = (self.size, self.scale_factor, self.mode, self.align_corners)
         return F.interpolate(input, *options, recompute_scale_factor=self.recompute_scale_factor)
 

@@ -11,6 +11,7 @@ from ...base.exits import block
 from ...base.modes import MODE, using
 from ...base.tree import tree_leaves
 from ...core.tensor import Tensor
+from ...declare.signature.constructors import explain_constructors
 from ...ops.shape.join import cat
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
@@ -56,11 +57,29 @@ class DistributedDataParallel(Module):
         check_reduction: bool = False,
         gradient_as_bucket_view: bool = False,
         static_graph: bool = False,
-        **others: Any,
+        delay_all_reduce_named_params: Any = None,
+        param_to_hook_all_reduce: Any = None,
+        mixed_precision: Any = None,
+        device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False,
+        bucket_cap_mb_list: list[int] | None = None,
+        batched_grad_copy: bool = False,
+        forward_sync_buffers: bool | None = None,
     ) -> None:
+        others = {
+            "delay_all_reduce_named_params": delay_all_reduce_named_params,
+            "param_to_hook_all_reduce": param_to_hook_all_reduce,
+            "mixed_precision": mixed_precision,
+            "device_mesh": device_mesh,
+            "skip_all_reduce_unused_params": skip_all_reduce_unused_params,
+            "bucket_cap_mb_list": bucket_cap_mb_list,
+            "batched_grad_copy": batched_grad_copy,
+            "forward_sync_buffers": forward_sync_buffers,
+        }
+        refused = [n for n, value in others.items() if value is not None and value is not False]
         super().__init__()
-        if any(value is not None and value is not False for value in others.values()):
-            raise TypeError(f"DistributedDataParallel has no argument {', '.join(others)} in gradpack: leave it out")
+        if refused:
+            raise TypeError(f"DistributedDataParallel has no argument {', '.join(refused)} in gradpack: leave it out")
         if device_ids is not None and len(device_ids) > 1:
             raise ValueError("device_ids can only be None or contain a single element.")
         dist.get_rank(process_group)  # there has to be a group
@@ -256,3 +275,6 @@ def _copy_from(rank: int, group: dist.ProcessGroup, tensors: list[Tensor]) -> No
         if group.rank() != rank:
             for t, part in zip(small, flat.split([t.numel() for t in small]), strict=True):
                 t.copy_(part.view(t.shape))
+
+
+explain_constructors([*globals().values()])

@@ -204,6 +204,12 @@ def _inject(module: Module, name: str) -> None:
     setattr(type(module), name, property(get, put))
 
 
+def _lists(module: Module) -> ModuleDict:
+    """Return the lists of parametrizations of a module, by the names of tensors."""
+    found: Any = module.parametrizations
+    return found
+
+
 def register_parametrization(
     module: Module, tensor_name: str, parametrization: Module, *, unsafe: bool = False
 ) -> Module:
@@ -232,7 +238,7 @@ def register_parametrization(
     if is_parametrized(module, tensor_name):
         if not unsafe:
             _check_next(module, tensor_name, parametrization)
-        found = module.parametrizations[tensor_name]
+        found: Any = _lists(module)[tensor_name]
         found.append(parametrization)
         found.unsafe |= unsafe
         return module
@@ -251,7 +257,7 @@ def register_parametrization(
         module.__class__ = type(f"Parametrized{kind.__name__}", (kind,), members)
         module.parametrizations = ModuleDict()
     _inject(module, tensor_name)
-    module.parametrizations[tensor_name] = made
+    _lists(module)[tensor_name] = made
     return module
 
 
@@ -305,7 +311,7 @@ def remove_parametrizations(module: Module, tensor_name: str, leave_parametrized
     """
     if not is_parametrized(module, tensor_name):
         raise ValueError(f"Module {module} does not have a parametrization on {tensor_name}")
-    found = module.parametrizations[tensor_name]
+    found: Any = _lists(module)[tensor_name]
     if found.is_tensor:
         original = found.original
         if leave_parametrized:
@@ -356,13 +362,13 @@ def transfer_parametrizations_and_params(
     """
     if not is_parametrized(from_module):
         return to_module
-    for name in list(from_module.parametrizations) if tensor_name is None else [tensor_name]:
+    for name in list(_lists(from_module)) if tensor_name is None else [tensor_name]:
         if not hasattr(to_module, name):
             setattr(to_module, name, Parameter(getattr(from_module, name)))
-        source = from_module.parametrizations[name]
+        source: Any = _lists(from_module)[name]
         for parametrization in source:
             register_parametrization(to_module, name, parametrization)
-        target = to_module.parametrizations[name]
+        target: Any = _lists(to_module)[name]
         for place in source._places():
             setattr(target, place, getattr(source, place))
     return to_module

@@ -38,9 +38,9 @@ def _vector(
 ) -> tuple[int, Any]:
     """The dimension counted from the front, and the index as a checked vector."""
     d = wrap_dim(dim, len(shape))
-    check_index(op, index)
-    if len(index.shape) > 1:
+    if len(getattr(index, "shape", ())) > 1:
         raise IndexError(f"{op}(): Index is supposed to be a vector, but got shape {list(index.shape)}")
+    check_index(op, index)
     size = shape[d] if len(shape) else 1
     check_bounds(index, d, size, low * size, error, op)
     return d, reshaped(index, (-1,))

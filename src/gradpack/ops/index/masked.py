@@ -11,7 +11,7 @@ import numpy as np
 from ...backends import spec_of
 from ...backends.numpy import as_int64
 from ...base import late
-from ...base.errors import scalar_type, shapes_do_not_broadcast
+from ...base.errors import cpp_name, shapes_do_not_broadcast
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.batching.vmap_fallback import each_example
@@ -34,7 +34,7 @@ def _check_mask(op: str, mask: Any) -> None:
     if mask.dtype != np.bool:
         if op == "masked_select":
             raise RuntimeError("masked_select: expected BoolTensor for mask")
-        name = scalar_type(spec_of(mask).dtype)
+        name = cpp_name(spec_of(mask).dtype)
         raise RuntimeError(f"{op}_ only supports boolean masks, but got mask with dtype {name}")
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from ...base import late
 from ...base.callers import depth_of_user
 from ...base.dtypes import bool_, uint8
-from ...base.errors import not_a_tensor
+from ...base.errors import not_a_tensor, scalar_type
 from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
@@ -327,7 +327,8 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
 def _as_condition(condition: Tensor) -> Any:
     if condition._spec.dtype is not uint8:
         raise RuntimeError(
-            f"where expected condition to be a boolean tensor, but got a tensor with dtype {condition._spec.dtype.name}"
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + scalar_type(condition._spec.dtype)
         )
     warnings.warn(
         "where received a uint8 condition tensor. This behavior is deprecated: use a boolean condition instead.",

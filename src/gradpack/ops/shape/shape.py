@@ -200,7 +200,8 @@ def expand(input: Array, size: Sizes) -> Any:
             f"dimensions in the tensor ({len(input.shape)}): {list(input.shape)} does not expand to {list(size)}"
         )
     full = []
-    for i, n in enumerate(size):
+    for i in range(len(size) - 1, -1, -1):  # the last one that does not fit is told
+        n = size[i]
         old = input.shape[i - extra] if i >= extra else 1
         if n == -1:
             if i < extra:
@@ -215,7 +216,7 @@ def expand(input: Array, size: Sizes) -> Any:
                 f"dimension {i}.  Target sizes: {list(size)}.  Tensor sizes: {list(input.shape)}"
             )
         full.append(n)
-    return broadcast(input, tuple(full))
+    return broadcast(input, tuple(full[::-1]))
 
 
 def _method_expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool = False) -> Tensor:

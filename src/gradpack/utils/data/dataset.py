@@ -228,7 +228,7 @@ class Subset(Dataset[T_co]):
         ['c', 'a']
     """
 
-    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+    def __init__(self, dataset: Dataset[T_co], indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices
 
     def __getitem__(self, idx: Any) -> Any:
@@ -246,7 +246,9 @@ class Subset(Dataset[T_co]):
         return len(self.indices)
 
 
-def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset[Any]]:
+def random_split(
+    dataset: Dataset[Any], lengths: Sequence[float], generator: Generator | None = None
+) -> list[Subset[Any]]:
     """Divide a dataset by chance.
 
     Args:
@@ -265,21 +267,22 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
     """
     counts = list(lengths)
     total = sum(counts)
+    size = len(dataset)  # type: ignore[arg-type]
     if total <= 1 and isclose(total, 1):
         for i, fraction in enumerate(counts):
             if not 0 <= fraction <= 1:
                 raise ValueError(f"Fraction at index {i} is not between 0 and 1")
-        counts = [floor(len(dataset) * fraction) for fraction in counts]
-        for i in range(int(len(dataset) - sum(counts))):
+        counts = [floor(size * fraction) for fraction in counts]
+        for i in range(int(size - sum(counts))):
             counts[i % len(counts)] += 1
         for i, count in enumerate(counts):
             if count == 0:
                 warnings.warn(
                     f"Length of split at index {i} is 0. This might result in an empty dataset.", stacklevel=2
                 )
-    if sum(counts) != len(dataset):
+    if sum(counts) != size:
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = randperm(len(dataset), generator=generator).tolist()
+    order = randperm(size, generator=generator).tolist()
     ends = list(accumulate(int(n) for n in counts))
     return [Subset(dataset, order[end - int(n) : end]) for n, end in zip(counts, ends, strict=True)]
 

@@ -1,0 +1,9 @@
+"""`torch.backends.mps`: not there.
+
+Written by `python -m tools.stubs` from declarations and signatures.
+"""
+
+from typing import Any
+
+def is_available(*args: Any, **kwargs: Any) -> bool: ...
+def is_built(*args: Any, **kwargs: Any) -> bool: ...
