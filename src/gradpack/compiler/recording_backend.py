@@ -43,6 +43,11 @@ class RecordingBackend(WrappingBackend):
     def copy(self, array: Any) -> Any:
         return array.recorder.call("copy", NUMPY.copy, (array,), {})
 
+    def in_rows(self, array: Any) -> Any:
+        if array.flags.c_contiguous:
+            return array
+        return array.recorder.call("np.ascontiguousarray", np.ascontiguousarray, (array,), {})
+
     def write(self, array: Any, value: Any) -> None:
         if type(array) is not RecordedArray:
             value.recorder.refuse("an array that was not recorded was written to")
