@@ -17,13 +17,15 @@ from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
-from .program import GuardFailed
+from .program import GuardFailed, failed
 from .python_state import Unreachable, Walk
+from .recording import current
 from .session import Session
 from .turn import MISSED, context, plain_tree, same_leaf
 from .undo import Undo
 
 LIMIT = 8  # programs of one function, if `compile` is not told otherwise
+TRIES = 3  # recordings that fail as what a first call sets up is not there yet
 ALL: WeakSet[Compiled] = WeakSet()
 
 
@@ -48,6 +50,7 @@ class Compiled:
         self.kept: list[Kept] = []
         self.calls = 0
         self.stopped: str | None = None  # why no more programs are made
+        self.tries = 0  # recordings in a row that could not become programs, while later ones may
         self.misses: list[str] = []
         self._turns: list[Callable[[tuple[Any, ...]], Any]] = []  # of programs that are bound to their tensors
         if hasattr(function, "__name__"):
@@ -56,7 +59,7 @@ class Compiled:
 
     def reset(self) -> None:
         """Drop all programs."""
-        self.kept, self.calls, self.stopped, self.misses = [], 0, None, []
+        self.kept, self.calls, self.tries, self.stopped, self.misses = [], 0, 0, None, []
         self._turns = []
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -71,6 +74,8 @@ class Compiled:
     # -- calls --
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current() is not None:  # a part of the function that is recorded
+            return self.function(*args, **kwargs)
         if self._turns and not kwargs:
             with LOCK:
                 for turn in self._turns:
@@ -148,12 +153,12 @@ class Compiled:
         try:
             with quiet():
                 return program(*arrays)
-        except GuardFailed:
+        except Exception as error:
             for array, copy in before:
                 array[...] = copy
             if state is not None:
                 default_generator.set_state(state)
-            raise
+            raise failed(error) from None
 
     # -- the first replay is compared with an eager call --
 
@@ -210,6 +215,7 @@ class Compiled:
             for leaf in leaves:
                 if not isinstance(leaf, Tensor):
                     walk.add(leaf, "an argument")
+            walk.finish()
         except Unreachable as reason:
             self._refuse(str(reason))
             return self.function(*args, **kwargs)
@@ -229,10 +235,14 @@ class Compiled:
             self._stop(f"it raised an exception while it was recorded, and not afterwards: {what}")
             return result
         kept = session.kept(result, leaves, tree, context)
-        if kept is None:
-            self._refuse(session.recorder.refused or "it cannot become a program")
-        else:
+        if kept is not None:
             self.kept.append(kept)
+            self.tries = 0
+        elif session.recorder.again and self.tries < TRIES and not self.fullgraph:
+            self.tries += 1
+            self._missed(session.recorder.refused or "")
+        else:
+            self._refuse(session.recorder.refused or "it cannot become a program")
         return result
 
     # -- what people see --

@@ -10,6 +10,11 @@ class GuardFailed(Exception):  # noqa: N818 - a message to the caller, no error
     """Raised by a program where a value that Python looked at while it was recorded is another one."""
 
 
+def failed(error: Exception) -> GuardFailed:
+    """Return what ends the run of a program after an error, which the function raises, too, at its own line."""
+    return error if isinstance(error, GuardFailed) else GuardFailed(f"{type(error).__name__}: {error}")
+
+
 class Variable:
     """An array of a program. Its identity is what counts.
 
