@@ -409,3 +409,92 @@ def test_numbers_drawn_by_values_of_tensors(draw):
         return draw, lambda step, i: step(numbers(i, 4, 5)), network()
 
     agrees(make)
+
+
+def _last(net, x, y):
+    return F.cross_entropy(net(x), y).item()
+
+
+def _with_block(net, x, y):
+    with torch.no_grad():
+        return F.cross_entropy(net(x), y).item()
+
+
+@torch.no_grad()
+def _decorated(net, x, y):
+    return F.cross_entropy(net(x), y).item()
+
+
+def _in_a_dict(net, x, y):
+    z = net(x)
+    loss = F.cross_entropy(z, y)
+    value = loss.item()
+    return [value, (z.argmax(1) == y).sum().item(), (z > 0).any().item()]
+
+
+def _called(net, x, y):
+    return [0.5, _last(net, x, y)]
+
+
+def _written_later(net, x, y):
+    total = net[0].bias.detach()[:1]
+    value = total.item()
+    total.add_(1)
+    return value
+
+
+RETURNED = (_last, _with_block, _decorated, _in_a_dict, _called, _written_later)
+
+
+@pytest.mark.parametrize("function", RETURNED)
+def test_numbers_that_are_only_returned_are_others_at_each_call(function):
+    def make():
+        net = network()
+        return lambda x, y: function(net, x, y), lambda step, i: step(numbers(i, 16, 8), labels(i, 16)), net
+
+    agrees(make)
+
+
+@pytest.mark.parametrize("look", [
+    lambda v: 2 if v > 1.4 else 1,
+    lambda v: (v, v > 1.4)[1],
+    lambda v: [v][0] // 1,
+    lambda v: round(v),
+    lambda v: f"{v:.0f}",
+    lambda v: min([v, 1.4]) == v,
+])  # fmt: skip
+def test_numbers_that_code_looks_at_choose_the_program(look):
+    def make():
+        net = network()
+
+        def step(x, y):
+            value = F.cross_entropy(net(x), y).item()
+            return look(value)
+
+        return step, lambda step, i: step(numbers(i // 5, 16, 8), labels(i // 5, 16)), net
+
+    agrees(make, programs=2)
+
+
+def test_the_number_of_a_tensor_that_is_written_to_between():
+    def make():
+        net = network()
+
+        def step(x):
+            values = [(x * 2).sum().item()]
+            values.append(1.0)
+            return values
+
+        return step, lambda step, i: step(numbers(i // 5, 3)), net
+
+    agrees(make, programs=2)
+
+
+def test_programs_that_never_fit_are_dropped():
+    step = torch.compile(lambda x: x + 1 if x.sum().item() > 0 else x - x.sum().item())
+    with pytest.warns(UserWarning, match="8 programs were made"):
+        found = [step(-numbers(i, 3).abs()) for i in range(40)]
+    assert step.kept == []
+    for i, each in enumerate(found):
+        x = -numbers(i, 3).abs()
+        assert torch.equal(each, x - x.sum().item())

@@ -91,3 +91,13 @@ def variables(value: Any) -> list[Variable]:
     if isinstance(value, slice):
         return variables([value.start, value.stop, value.step])
     return []
+
+
+def may_end(each: Instruction) -> bool:
+    """Return whether a program may end at an instruction: a guard, or a call that takes not all numbers."""
+    if each.kind in ("guard", "checked"):
+        return True
+    if each.origin is None or each.origin[1] != "forward":
+        return False
+    indices = any(v.dtype.kind in "iu" and v.value is None for v in variables((each.args, each.kwargs)))
+    return each.kind == "call" and (indices or ".linalg." in each.origin[0].forward.__module__)

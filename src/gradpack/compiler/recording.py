@@ -84,6 +84,10 @@ class Recorder:
         """Return whether the thread of this call is the one that records."""
         return get_ident() == self.thread
 
+    def is_recording(self) -> bool:
+        """Return whether a call now becomes an instruction."""
+        return self.open and self.refused is None and not (self.inside or self.trial) and self.is_ours()
+
     def refuse(self, reason: str, again: bool = False) -> None:
         """Let there be no program. The function goes on.
 

@@ -27,10 +27,11 @@ from .fusion import has_loops
 from .graphs import noder
 from .graphs import planned as planned_backward
 from .graphs import recorded as recorded_backward
-from .program import Instruction, Program, Variable, variables
+from .program import Instruction, Program, Variable, may_end, variables
 from .python_state import Walk
 from .recording import RecordedArray, Recorder, line_of_caller, recording
 from .recording_backend import RECORDING
+from .returned_numbers import Number
 from .simplify import simplified, without_dead_code
 from .turn import Turn
 from .updates import recorded
@@ -259,7 +260,8 @@ class Session:
         program = program._replace(state=[v for v, u in zip(program.state, used, strict=True) if u])
         program = program._replace(steady=[v for v in steady if v in read])
         writes: list[tuple[Source, int]] = []
-        last = max((n for n, e in enumerate(program.instructions) if _may_end(e)), default=-1)
+        last = max((n for n, e in enumerate(program.instructions) if may_end(e)), default=-1)
+        looks = max((n for n, e in enumerate(program.instructions) if e.kind in ("guard", "checked")), default=-1)
         early = {v.memory for n, e in enumerate(program.instructions) for v in e.writes if n < last}
         undo = [i for i, a in enumerate(self.arrays) if a.variable.memory in early]
         updated = {
@@ -270,7 +272,7 @@ class Session:
             version, now = self.before[i][3], self.versions[i]
             if now != version and self.arrays[i].variable.memory not in updated:
                 writes.append((self.sources[i], now - version))
-        if any(e.kind == "update" for e in program.instructions[: last + 1]):
+        if any(e.kind == "update" for e in program.instructions[: looks + 1]):
             recorder.refuse("Python looks at a value after a step of an optimizer")
             return None
         known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
@@ -291,6 +293,10 @@ class Session:
         sources = {id(t): i for i, (t, *_) in enumerate(self.before)}
         new_grads = {id(g): i for i, g in enumerate(self.new_grads) if g is not None and id(g) not in sources}
         for leaf in flat:
+            if type(leaf) is Number:
+                results.append(Result(len(outputs), -1, False, is_number=True))
+                outputs.append(leaf.variable)
+                continue
             if not isinstance(leaf, Tensor):
                 if not isinstance(leaf, int | float | bool | str | type(None)):
                     self.recorder.refuse(f"it returns a {type(leaf).__name__}")
@@ -381,17 +387,7 @@ def _unfit(tensor: Tensor, name: str, given: bool) -> str:
     if edge is not None and type(edge) is not AccumulateGrad and not given:
         return f"{name} has a graph from outside of the function"
     if edge is not None and edge.extras is not None and type(edge) is AccumulateGrad:
-        return f"{name} has hooks"
+        return f"{name} has hooks, which only the function itself runs: change its gradient behind `backward`"
     if given and unlike(tensor):
         return f"{name}, an argument, has attributes that are no numbers or strings"
     return ""
-
-
-def _may_end(each: Instruction) -> bool:
-    """Return whether a program may end at an instruction: a guard, or a call that takes not all numbers."""
-    if each.kind in ("guard", "checked"):
-        return True
-    if each.origin is None or each.origin[1] != "forward":
-        return False
-    indices = any(v.dtype.kind in "iu" and v.value is None for v in variables((each.args, each.kwargs)))
-    return each.kind == "call" and (indices or ".linalg." in each.origin[0].forward.__module__)

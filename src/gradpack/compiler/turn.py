@@ -298,6 +298,10 @@ class _Text:
             elif each.source >= 0:
                 found = self.sources[each.source]
                 results.append(self.tensor(found._replace(grad=True) if each.requires_grad else found))
+            elif each.is_number:
+                self.names["number"] = NUMPY.number
+                results.append(f"number(asarray(o{each.output}))")
+                self.names["asarray"] = array_of
             else:
                 if each.output not in same:
                     name = same[each.output] = f"r{i}"
