@@ -17,13 +17,17 @@ from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
-from .program import GuardFailed
+from .program import GuardFailed, failed
 from .python_state import Unreachable, Walk
+from .recording import current
+from .returned_numbers import with_values
 from .session import Session
 from .turn import MISSED, context, plain_tree, same_leaf
 from .undo import Undo
 
 LIMIT = 8  # programs of one function, if `compile` is not told otherwise
+_ENOUGH = 2 * LIMIT  # calls after which programs that did not fit are dropped
+TRIES = 3  # recordings that fail as what a first call sets up is not there yet
 ALL: WeakSet[Compiled] = WeakSet()
 
 
@@ -48,7 +52,9 @@ class Compiled:
         self.kept: list[Kept] = []
         self.calls = 0
         self.stopped: str | None = None  # why no more programs are made
+        self.tries = 0  # recordings in a row that could not become programs, while later ones may
         self.misses: list[str] = []
+        self.hits = self.unfit = 0  # calls that were runs of programs, and calls for which there was none
         self._turns: list[Callable[[tuple[Any, ...]], Any]] = []  # of programs that are bound to their tensors
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
@@ -56,7 +62,7 @@ class Compiled:
 
     def reset(self) -> None:
         """Drop all programs."""
-        self.kept, self.calls, self.stopped, self.misses = [], 0, None, []
+        self.kept, self.calls, self.tries, self.stopped, self.misses = [], 0, 0, None, []
         self._turns = []
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -71,11 +77,14 @@ class Compiled:
     # -- calls --
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if current() is not None:  # a part of the function that is recorded
+            return self.function(*args, **kwargs)
         if self._turns and not kwargs:
             with LOCK:
                 for turn in self._turns:
                     found = turn(args)
                     if found is not MISSED:
+                        self.hits += 1
                         return found
         if self.stopped is not None and not self.kept:
             return self.function(*args, **kwargs)
@@ -98,6 +107,8 @@ class Compiled:
                     except GuardFailed as failed:
                         self._missed(str(failed))
             self.calls += 1
+            if self.stopped is not None:
+                self._drop_if_useless()
             if self.stopped is not None or self.calls == 1:
                 return self.function(*args, **kwargs)
             if len(self.kept) >= self.limit:
@@ -105,15 +116,21 @@ class Compiled:
                 return self.function(*args, **kwargs)
             return self._record(args, kwargs, leaves, tree, inputs, now)
 
+    def _drop_if_useless(self) -> None:
+        """Drop the programs of a function that gets no more, if they fit less than every second call."""
+        self.unfit += 1
+        if self.unfit > _ENOUGH and self.unfit > self.hits:
+            self.kept, self._turns = [], []
+
     def _missed(self, reason: str) -> None:
         """Keep in mind why a program did not run."""
         self.misses = [*self.misses[-9:], reason]
 
     def _last_miss(self) -> str:
-        return self.misses[-1] if self.misses else "arguments differ"
+        return self.misses[-1] if self.misses else "arguments that are no tensors differ: make tensors of them"
 
     def _stop(self, reason: str) -> None:
-        self.stopped = reason
+        self.stopped, self.hits, self.unfit = reason, 0, 0
         name = getattr(self.function, "__qualname__", type(self.function).__name__)
         warnings.warn(f"compile: {name} runs without a program from now on: {reason}", UserWarning, stacklevel=4)
 
@@ -148,12 +165,12 @@ class Compiled:
         try:
             with quiet():
                 return program(*arrays)
-        except GuardFailed:
+        except Exception as error:
             for array, copy in before:
                 array[...] = copy
             if state is not None:
                 default_generator.set_state(state)
-            raise
+            raise failed(error) from None
 
     # -- the first replay is compared with an eager call --
 
@@ -174,7 +191,7 @@ class Compiled:
             self.kept.remove(kept)
             self._stop(f"its program failed ({type(error).__name__}: {error}), and the function did not")
             return result
-        made, left = [np.array(outputs[i]) for i in _places(kept)], [a.copy() for a in arrays]
+        made, left = [np.array(a) for a in _results(kept, outputs)], [a.copy() for a in arrays]
         everything.restore()
         result = self.function(*args, **kwargs)
         leaves, shape = tree_flatten(result)
@@ -210,6 +227,7 @@ class Compiled:
             for leaf in leaves:
                 if not isinstance(leaf, Tensor):
                     walk.add(leaf, "an argument")
+            walk.finish()
         except Unreachable as reason:
             self._refuse(str(reason))
             return self.function(*args, **kwargs)
@@ -228,11 +246,15 @@ class Compiled:
             what = f"{type(error).__name__}: {error}"
             self._stop(f"it raised an exception while it was recorded, and not afterwards: {what}")
             return result
-        kept = session.kept(result, leaves, tree, context)
-        if kept is None:
-            self._refuse(session.recorder.refused or "it cannot become a program")
-        else:
+        kept, result = session.kept(result, leaves, tree, context), with_values(result)
+        if kept is not None:
             self.kept.append(kept)
+            self.tries = 0
+        elif session.recorder.again and self.tries < TRIES and not self.fullgraph:
+            self.tries += 1
+            self._missed(session.recorder.refused or "")
+        else:
+            self._refuse(session.recorder.refused or "it cannot become a program")
         return result
 
     # -- what people see --
@@ -275,9 +297,11 @@ def _is_output(each: Any) -> bool:
     return type(each) is Result and each.source < 0
 
 
-def _places(kept: Kept) -> list[int]:
+def _results(kept: Kept, outputs: Any) -> list[Any]:
     """Return the outputs that are results, and then those that are gradients."""
-    return [e.output for e in kept.results if _is_output(e)] + [o for _, o in kept.grads if o is not None]
+    results = [e for e in kept.results if _is_output(e)]
+    made = [np.asarray(outputs[e.output]).item() if e.is_number else outputs[e.output] for e in results]
+    return made + [outputs[o] for _, o in kept.grads if o is not None]
 
 
 def _equal(a: Any, b: Any) -> bool:

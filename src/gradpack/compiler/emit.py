@@ -49,6 +49,8 @@ class _Writer:
         self.functions: dict[Any, str] = {}
         self.prologue: list[str] = []
         self.plan = planned(program)
+        written = [*self.plan.same.values(), *[v for e in program.instructions for v in e.writes]]
+        self.written = {v.memory for v in written}
         self.fixed: set[Variable] = set()  # arrays that are the same ones at each call
         self.buffers: dict[Any, str] = {}
         self.numbers: dict[Any, str] = {}
@@ -170,6 +172,9 @@ class _Writer:
             return [f"if {call} != {self.arguments(each.expected)}: raise GuardFailed({_message(each)!r})"]
         if made is None or made is each.kwargs.get("out"):
             return [call]
+        if isinstance(made, Variable) and made.shape == () and made.memory in self.written:
+            self.names["np"] = np
+            call = f"np.asarray({call})"  # NumPy returns a number, which nothing can write to
         lines = [f"{self.target(made)} = {call}"]
         if each.kind == "checked":
             for v, (shape, _) in zip(variables(each.results), _facts(each), strict=True):

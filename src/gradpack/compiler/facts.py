@@ -105,12 +105,14 @@ class Result(NamedTuple):
 
     Attributes:
         root: which root of the backward pass it is; -1 for none.
+        is_number: whether it is the number of an output of one element.
     """
 
     output: int
     source: int
     requires_grad: bool
     root: int = -1
+    is_number: bool = False
 
 
 def is_steady(source: Source) -> bool:

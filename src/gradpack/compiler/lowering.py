@@ -8,13 +8,14 @@ for a value, or takes memory, stays one call.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..backends import NUMPY
-from ..backends.base import Backend
+from ..backends.base import Backend, nested
 from ..declare.generate.fusion import large_body, large_formula
 from ..declare.generate.inline import Inlined
 from ..kernels.dispatch import ENABLED, row
@@ -117,10 +118,63 @@ def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any
         if made is not NotImplemented and hasattr(made, "variable") and _alike(made._array, wanted):
             recorder.parts = recorder.instructions[mark:], made.variable
         made = NotImplemented
-    if made is NotImplemented or not _same(made, wanted, _roots((given, named))):
+    kept = recorder.instructions[mark:]
+    fits = made is not NotImplemented and _same(made, wanted, _roots((given, named)))
+    trials = range(max(_TRIALS // 4, min(_TRIALS, _FEW // 64 // max(1, _size(wanted))))) if fits else ()
+    if not fits or not all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials):
         del recorder.instructions[mark:]
         return NotImplemented
+    recorder.instructions[mark:] = kept
     return recorder.arrays(made)
+
+
+_TRIALS = 24  # for few numbers; a quarter for many
+
+
+def _size(value: Any) -> int:
+    """Return the number of elements of results."""
+    return sum(map(_size, value)) if isinstance(value, tuple | list) else int(np.size(value))
+
+
+def _agrees(recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, seed: int) -> bool:
+    """Return whether a body and its steps give the same bits for other numbers, too.
+
+    One set of numbers is not enough: sums of few numbers in another order often have the same bits.
+    """
+    from .recording import opened, silently
+
+    others = partial(_with_other_numbers, recorder, np.random.default_rng(seed), {})
+    args, kwargs = nested(others, args), nested(others, kwargs)
+    given, named = opened(args), opened(kwargs)
+    try:
+        wanted = silently(bound, *given, **named)
+    except Exception:  # numbers that the body refuses say nothing
+        return True
+    trial, recorder.trial = recorder.trial, True
+    try:
+        return _same(silently(STEPS.bind(function), *args, **kwargs), wanted, set())
+    except Exception:
+        return False
+    finally:
+        recorder.trial = trial
+
+
+def _with_other_numbers(recorder: Recorder, rng: Any, made: dict[int, Any], value: Any) -> Any:
+    """Return nested arguments with smaller numbers in floating arrays."""
+    from .recording import RecordedArray
+
+    if type(value) in (list, tuple, dict):
+        return nested(partial(_with_other_numbers, recorder, rng, made), value)
+    array = value._array if type(value) is RecordedArray else value
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc" or array.size > _FEW:
+        return value
+    if id(value) not in made:
+        other = (array * rng.uniform(0.5, 1, array.shape)).astype(array.dtype)
+        made[id(value)] = recorder.array(other) if type(value) is RecordedArray else other
+    return made[id(value)]
+
+
+_FEW = 1 << 15  # elements: arrays of more are compared as they are
 
 
 def _is_large(op: Any, which: str, wanted: Any) -> bool:

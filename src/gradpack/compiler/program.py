@@ -10,6 +10,11 @@ class GuardFailed(Exception):  # noqa: N818 - a message to the caller, no error
     """Raised by a program where a value that Python looked at while it was recorded is another one."""
 
 
+def failed(error: Exception) -> GuardFailed:
+    """Return what ends the run of a program after an error, which the function raises, too, at its own line."""
+    return error if isinstance(error, GuardFailed) else GuardFailed(f"{type(error).__name__}: {error}")
+
+
 class Variable:
     """An array of a program. Its identity is what counts.
 
@@ -86,3 +91,13 @@ def variables(value: Any) -> list[Variable]:
     if isinstance(value, slice):
         return variables([value.start, value.stop, value.step])
     return []
+
+
+def may_end(each: Instruction) -> bool:
+    """Return whether a program may end at an instruction: a guard, or a call that takes not all numbers."""
+    if each.kind in ("guard", "checked"):
+        return True
+    if each.origin is None or each.origin[1] != "forward":
+        return False
+    indices = any(v.dtype.kind in "iu" and v.value is None for v in variables((each.args, each.kwargs)))
+    return each.kind == "call" and (indices or ".linalg." in each.origin[0].forward.__module__)

@@ -11,8 +11,7 @@ import os
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable
-from dis import get_instructions
-from functools import cache, partial
+from functools import partial
 from types import (
     BuiltinFunctionType,
     CellType,
@@ -30,6 +29,7 @@ import numpy as np
 from ..core.tensor import Tensor
 from ..nn import Module
 from ..optim.optimizer import Optimizer
+from .names_in_code import ANY_NAME, CONSTRUCTORS, LOOKS, STEPS, globals_of, names_of, strings_of
 from .python_guard import PLAIN, Snapshot, attributes, intruders, member, quick_check
 
 _PACKAGE = __name__.partition(".")[0]
@@ -41,9 +41,11 @@ _OF_STATE_DICTS = tuple(  # attributes that nothing but `state_dict` and `load_s
     for what in ("state_dict", "load_state_dict")
     for when in ("", "pre_", "post_")
 )
+_POLICIES = f"{_PACKAGE}.saved"
 _OTHERS = frozenset({"numpy", "torch", _PACKAGE})
 _OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
-_LOOKS = frozenset({"globals", "eval", "exec"})  # functions that may look at all globals
+_OF_MODULES = frozenset(vars(Module()))
+_METHODS_OF_MODULES = frozenset({"forward", *dir(Module)})
 _LARGEST = 1 << 16  # bytes of an array of NumPy's that is compared at each call
 _REMADE = 5  # how often a check is made anew for numbers that are equal
 
@@ -74,6 +76,10 @@ class Walk:
         self._groups: list[tuple[dict[str, Any], str]] = []
         self._names: set[str] = set()
         self._absent: dict[int, tuple[dict[str, Any], set[str]]] = {}  # names that are no globals, by the globals
+        self._loose: list[tuple[Any, str]] = []  # objects of which the attributes are visited that code names
+        self._methods: list[tuple[Any, Any, str]] = []  # of classes: visited if code names them, or the class
+        self._called: set[Any] = set()  # classes that code names, which it may call
+        self._optimizers: list[tuple[Any, str]] = []  # whose state is visited if code names a step
 
     def add(self, value: Any, name: str) -> None:
         """Walk from a value."""
@@ -93,6 +99,41 @@ class Walk:
             if names:
                 self._values(outside, "the globals", partial(intruders, outside, frozenset(names)), None)
         self._absent.clear()
+
+    def finish(self) -> None:
+        """Visit the attributes of objects that code names, when all code is known: nothing looks at others."""
+        visited: dict[int, set[str]] = {}
+        count = -1
+        while count != self._count + len(self._seen):
+            count = self._count + len(self._seen)
+            for optimizer, name in self._optimizers if self._names & (STEPS | ANY_NAME) else ():
+                self._member(vars(optimizer), "state", f"{name}.state")
+                self._optimizers = [o for o in self._optimizers if o[0] is not optimizer]
+            for value, name in list(self._loose):
+                done, members = visited.setdefault(id(value), set()), vars(value)
+                for key in [k for k in members if k not in done and self._is_named(value, k)]:
+                    done.add(key)
+                    self._member(members, key, f"{name}.{key}")
+            made = self._called if self._names.isdisjoint({"type", "__class__"}) else self._classes
+            self._queue += [(f, n) for key, f, n in self._methods if key in self._names or key in made]
+            while self._queue:
+                self.add(*self._queue.popleft())
+        for value, name in self._loose:
+            members = vars(value)
+            if len(visited[id(value)]) == len(members):
+                gone = {(id(members), k) for k in members}
+                self.snapshots = [s for s in self.snapshots if _place(s) not in gone]
+                self._values(members, name, members.values, None, list(members))
+            else:
+                absent = frozenset(self._names - members.keys())
+                self._values(members, name, partial(intruders, members, absent), None)
+        self._loose.clear()
+
+    def _is_named(self, value: Any, key: str) -> bool:
+        """Return whether code looks at an attribute of an object."""
+        if isinstance(value, Module) and key in _OF_MODULES:
+            return True
+        return key in self._names or not self._names.isdisjoint(ANY_NAME)
 
     def holds(self) -> bool:
         """Return whether all containers hold what they held."""
@@ -136,6 +177,7 @@ class Walk:
         if isinstance(value, PLAIN) or id(value) in self._seen:
             return
         self._seen[id(value)] = value
+        self._note(value, name)
         if isinstance(value, Tensor):
             self.tensors[id(value)] = value, name
             own = vars(value)
@@ -166,11 +208,19 @@ class Walk:
             self._values(value, name, partial(_numbers, value), [name])
         elif isinstance(value, ModuleType | BuiltinFunctionType | type):
             if isinstance(value, type) and _is_users(value.__module__):
+                self._called.update(value.__mro__)
                 self._class(value, name)
         elif isinstance(value, GeneratorType) or hasattr(value, "__next__"):
             raise Unreachable(f"{name} is an iterator, which gives another value each time")
         else:
             self._object(value, name)
+
+    def _note(self, value: Any, name: str) -> None:
+        """Note the names that a value has for code, or refuse what no program can heed."""
+        if isinstance(value, FunctionType | MethodType | BuiltinFunctionType):
+            self._names.add(value.__name__)
+        if _is_policy(value):
+            raise Unreachable(f"{name} is of `saved`, whose policies do not apply to programs: put it around the call")
 
     def _dict(self, value: Any, name: str, keyed: bool = True) -> None:
         if name.endswith(_OF_STATE_DICTS) and not any("state_dict" in n for n in self._names):
@@ -180,7 +230,9 @@ class Walk:
 
     def _attributes(self, value: Any, name: str) -> None:
         found = getattr(value, "__dict__", None)
-        if isinstance(found, dict):
+        if isinstance(found, dict) and _is_all_users(type(value)):
+            self._loose.append((value, name))
+        elif isinstance(found, dict):
             self._dict(found, name, keyed=not isinstance(value, Module) or _is_users(type(value).__module__))
 
     def _object(self, value: Any, name: str) -> None:
@@ -215,9 +267,11 @@ class Walk:
         for group in value.param_groups:
             self._seen[id(group)] = group
         self._groups += [(group, f"{name}.param_groups[{i}]") for i, group in enumerate(value.param_groups)]
+        self._optimizers.append((value, name))
         for key, each in vars(value).items():
-            if not isinstance(each, PLAIN) and key != "defaults" and not f".{key}".endswith(_OF_STATE_DICTS):
-                self._member(vars(value), key, f"{name}.{key}")
+            if isinstance(each, PLAIN) or key in ("defaults", "state") or f".{key}".endswith(_OF_STATE_DICTS):
+                continue
+            self._member(vars(value), key, f"{name}.{key}")
 
     def _class(self, kind: type, name: str) -> None:
         if kind in self._classes:
@@ -227,7 +281,12 @@ class Walk:
         self._values(members, name, members.values, None, list(members))
         for key, found in list(members.items()):
             function = getattr(found, "__func__", getattr(found, "fget", found))
-            if isinstance(function, FunctionType) or not (key.startswith("__") or isinstance(found, PLAIN)):
+            is_method = isinstance(function, FunctionType)
+            if is_method and _is_all_users(kind) and key in CONSTRUCTORS:
+                self._methods.append((kind, function, f"{name}.{key}"))
+            elif is_method and _is_all_users(kind) and not (key[:2] == "__" or key in _METHODS_OF_MODULES):
+                self._methods.append((key, function, f"{name}.{key}"))
+            elif is_method or not (key.startswith("__") or isinstance(found, PLAIN)):
                 self._queue.append((function, f"{name}.{key}"))
 
     def _function(self, function: FunctionType, name: str) -> None:
@@ -247,8 +306,8 @@ class Walk:
         if vars(function):
             self._dict({k: v for k, v in vars(function).items() if k != "__wrapped__"}, name)
             self._queue.append((vars(function).get("__wrapped__"), name))
-        names = [n for n in _names(function.__code__) if not n.startswith("@")]  # what pytest makes of `assert`
-        self._names.update(names)
+        names = [n for n in names_of(function.__code__) if not n.startswith("@")]  # what pytest makes of `assert`
+        self._names.update(names, strings_of(function.__code__))
         self._globals(function.__globals__, function.__code__)
         outside = {**function.__globals__, **dict(zip(function.__code__.co_freevars, held, strict=True))}
         found = [outside.get(each) for each in outside.keys() & {*names, *function.__code__.co_freevars}]
@@ -260,7 +319,7 @@ class Walk:
 
     def _globals(self, outside: dict[str, Any], code: CodeType) -> None:
         """Visit what a function finds among its globals."""
-        loaded = _loaded(code)
+        loaded = globals_of(code)
         absent = self._absent.setdefault(id(outside), (outside, set()))[1]
         for each in loaded:
             if each.startswith("@"):  # what pytest makes of `assert`
@@ -269,16 +328,26 @@ class Walk:
                 absent.add(each)
                 continue
             self._member(outside, each, each)
-        if not loaded.isdisjoint(_LOOKS):
+        if not loaded.isdisjoint(LOOKS):
             self._values(outside, "the globals", outside.values, None, list(outside))
 
     def _module(self, module: ModuleType, names: list[str]) -> None:
+        if module.__name__ == _POLICIES:
+            self._queue.append((module, module.__name__))
         if not _is_users(module.__name__):
             return
         members = vars(module)
         for each in names:
             if each in members:
                 self._member(members, each, f"{module.__name__}.{each}")
+
+
+def _is_policy(value: Any) -> bool:
+    """Return whether a value is a policy of saved tensors, or what makes them."""
+    if isinstance(value, ModuleType):
+        return value.__name__ == _POLICIES
+    kind = value if isinstance(value, type | FunctionType) else type(value)
+    return (kind.__module__ or "").startswith(_POLICIES)
 
 
 def _own_values(own: dict[str, Any]) -> Any:
@@ -291,14 +360,6 @@ def _own_values(own: dict[str, Any]) -> Any:
 def _numbers(array: Any) -> list[Any]:
     """Return what an array of NumPy's holds."""
     return [(array.shape, array.dtype.str, array.tobytes())]
-
-
-@cache
-def _loaded(code: CodeType) -> frozenset[str]:
-    """Return the names that the code of a function, and of those inside of it, looks up among globals."""
-    found = {i.argval for i in get_instructions(code) if i.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
-    inside = [_loaded(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
-    return frozenset(found.union(*inside))
 
 
 def _slots(kind: type) -> tuple[str, ...]:
@@ -327,10 +388,15 @@ def _is_users_function(function: FunctionType) -> bool:
     return _is_users(function.__module__ or "") or function.__code__.co_filename.startswith("<doctest ")
 
 
-def _names(code: CodeType) -> list[str]:
-    """Return the names in the code of a function and of those inside of it."""
-    names = list(code.co_names)
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            names += _names(constant)
-    return names
+def _is_all_users(kind: type) -> bool:
+    """Return whether no code of the library's, which may look at any attribute, is a part of a class."""
+    return _is_users(kind.__module__) and all(
+        base in (object, Module) or base.__module__ in ("abc", "typing") or _is_users(base.__module__)
+        for base in kind.__mro__
+    )
+
+
+def _place(snapshot: Snapshot) -> Any:
+    """Return of which mapping, and under which name, a snapshot of one value is."""
+    values: Any = snapshot.values
+    return (id(values.args[0]), values.args[1]) if getattr(values, "func", None) is member else None

@@ -7,8 +7,8 @@ operation is one instruction, on the function that is bound to NumPy, so that a 
 
 from __future__ import annotations
 
-import re
 import sys
+from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -25,6 +25,7 @@ from ..backends.numpy import hushed, unhush
 from ..ops.random.generator import DRAWN, Generator, default_generator
 from .lowering import NotLowered, lowered, root
 from .program import Instruction, Variable
+from .static_shapes import is_static
 
 _Function = Callable[..., Any]
 MOST = 20_000  # instructions of a program
@@ -48,6 +49,9 @@ class Recorder:
 
     Attributes:
         refused: why there can be no program, with the line; None so far.
+        again: whether the next call may become one.
+        place: where the function begins, for what is found out when it has run.
+        thread: the one that records. What others do meanwhile is no part of the function.
         inside: whether a recorded call runs now.
         trial: whether a body is tried that may turn out to be no calls of NumPy's functions.
 
@@ -59,6 +63,9 @@ class Recorder:
         self.whole = whole
         self.instructions: list[Instruction] = []
         self.refused: str | None = None
+        self.again = False
+        self.thread = get_ident()
+        self.place = ""
         self.inside = self.trial = False
         self.open = True
         self._line = ""
@@ -73,18 +80,31 @@ class Recorder:
     def has_refused(self) -> bool:
         return self.refused is not None
 
-    def refuse(self, reason: str) -> None:
-        """Let there be no program. The function goes on."""
+    def is_ours(self) -> bool:
+        """Return whether the thread of this call is the one that records."""
+        return get_ident() == self.thread
+
+    def is_recording(self) -> bool:
+        """Return whether a call now becomes an instruction."""
+        return self.open and self.refused is None and not (self.inside or self.trial) and self.is_ours()
+
+    def refuse(self, reason: str, again: bool = False) -> None:
+        """Let there be no program. The function goes on.
+
+        Args:
+            again: whether a later call may become one.
+        """
         if self.trial:
             raise NotLowered(reason)
         if self.refused is None and self.open:
-            self.refused = f"{reason} ({line_of_caller()})"
+            line = line_of_caller() if current() is self else self.place
+            self.refused, self.again = f"{reason} ({line})" if line else reason, again
             self.instructions.clear()
 
     def drawn_outside(self) -> None:
         """Refuse if random numbers were drawn since the last call."""
         if self.open and self._state != _state():
-            self.refuse("random numbers were drawn that no operation of a program draws again")
+            self.refuse("random numbers were drawn that no operation of a program draws again", again=True)
             self._state = _state()
 
     def variable(self, array: Any, hint: str = "", value: Any = None) -> Variable:
@@ -113,6 +133,10 @@ class Recorder:
         """Return `function(*args, **kwargs)` on the real arrays, and record it."""
         given: list[RecordedArray] = []
         plain, named = _opened(args, given), _opened(kwargs, given)
+        if not self.is_ours():
+            self.refused = self.refused or f"another thread used its tensors ({line_of_caller()})"
+            self.again = True
+            return function(*plain, **named)
         if not self.open or self.inside or self.refused is not None:
             return self._recorded(silently(function, *plain, **named), given)[0]
         if not self.trial:
@@ -131,7 +155,7 @@ class Recorder:
         if self.has_refused():
             return results
         written = tuple(w.variable for w in writes if type(w) is RecordedArray)
-        static = variables is None or _is_static(origin, name, args, given)
+        static = variables is None or is_static(origin, name, args, given)
         kind = "call" if static else "checked"
         if draws != self._state:
             kind = "draw"
@@ -307,30 +331,6 @@ class RecordedArray(NDArrayOperatorsMixin):
 _WRITING = frozenset("copyto put place putmask fill_diagonal put_along_axis".split())
 _METHODS = frozenset("fill sort put partition itemset resize setfield setflags".split())
 
-# What gives results whose shapes depend on values.
-_DYNAMIC = re.compile(r"nonzero|where|unique|mask|compress|extract|trim|repeat|bincount|histogram|delete|split|1d")
-_STATIC = frozenset("np.where where embedding gather take index_select tensor_split split".split())
-
-
-def _is_static(origin: Any, name: str, args: Any, given: list[RecordedArray]) -> bool:
-    """Whether the shapes of results cannot depend on values."""
-    if name == "item":
-        return not any(isinstance(i, list) or getattr(i, "dtype", 0) == np.bool_ for i in nested_items(args[1]))
-    if name in _STATIC or name.startswith(("as_", "attribute_")) or _is_ufunc(name):
-        return name != "np.where" or len(args) == 3
-    if origin is not None and (origin[1] != "forward" or origin[0].kind == "elementwise"):
-        return True
-    known = origin is None and name.startswith("np.")
-    return not _DYNAMIC.search(name) and (known or all(a.dtype.kind in "fc" for a in given))
-
-
-def nested_items(index: Any) -> Any:
-    return index if isinstance(index, tuple) else (index,)
-
-
-def _is_ufunc(name: str) -> bool:
-    return name.startswith("np.") and isinstance(getattr(np, name.split(".")[1], None), np.ufunc)
-
 
 def silently(function: _Function, /, *args: Any, **kwargs: Any) -> Any:
     """Call a function of arrays without floating-point warnings."""
@@ -381,8 +381,8 @@ _current: list[Recorder] = []
 
 
 def current() -> Recorder | None:
-    """Return the recorder of this moment."""
-    return _current[-1] if _current else None
+    """Return the recorder of this moment, if it is one of this thread."""
+    return _current[-1] if _current and _current[-1].is_ours() else None
 
 
 @contextmanager

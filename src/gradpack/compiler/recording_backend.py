@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
@@ -14,6 +15,9 @@ from ..backends.numpy import NATIVE, WrappingBackend
 from ..base.dtypes import dtype
 from ..declare.op import REGISTRY
 from .recording import RecordedArray, current, recorder_of
+from .returned_numbers import Number, is_returned
+
+_SESSION = f"{__package__}.session"
 
 _Function = Callable[..., Any]
 
@@ -43,6 +47,11 @@ class RecordingBackend(WrappingBackend):
     def copy(self, array: Any) -> Any:
         return array.recorder.call("copy", NUMPY.copy, (array,), {})
 
+    def in_rows(self, array: Any) -> Any:
+        if array.flags.c_contiguous:
+            return array
+        return array.recorder.call("np.ascontiguousarray", np.ascontiguousarray, (array,), {})
+
     def write(self, array: Any, value: Any) -> None:
         if type(array) is not RecordedArray:
             value.recorder.refuse("an array that was not recorded was written to")
@@ -58,7 +67,11 @@ class RecordingBackend(WrappingBackend):
         return array._array
 
     def number(self, array: Any) -> Any:
-        return array.recorder.guard(array, "number", NUMPY.number)
+        recorder = array.recorder
+        if recorder.is_recording() and not recorder.whole and is_returned(sys._getframe(1), _SESSION):
+            copy = recorder.call("copy", NUMPY.copy, (array,), {})  # what is written to the array comes later
+            return Number(copy.variable, NUMPY.number(array._array))
+        return recorder.guard(array, "number", NUMPY.number)
 
     def address(self, array: Any) -> int:
         return int(array.address)

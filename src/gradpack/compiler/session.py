@@ -12,24 +12,26 @@ import numpy as np
 
 from ..backends import NUMPY
 from ..backends.memory_layout import _array_type
+from ..base.modes import MODE
 from ..base.tree import TreeSpec, tree_flatten
-from ..core.tensor import Tensor
+from ..core.tensor import Tensor, alias
 from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, reachable
 from ..ops.create import making
 from ..ops.random.generator import Generator
 from ..optim import optimizer as optimizers
-from . import DISABLED
+from .effects import effects, place_of
 from .emit import build
 from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, is_steady, kin_of, tensor_of, unlike
 from .fusion import has_loops
 from .graphs import noder
 from .graphs import planned as planned_backward
 from .graphs import recorded as recorded_backward
-from .program import Instruction, Program, Variable, variables
+from .program import Instruction, Program, Variable, may_end, variables
 from .python_state import Walk
 from .recording import RecordedArray, Recorder, line_of_caller, recording
 from .recording_backend import RECORDING
+from .returned_numbers import Number
 from .simplify import simplified, without_dead_code
 from .turn import Turn
 from .updates import recorded
@@ -76,18 +78,19 @@ class Session:
         """Call the function, and record it."""
         self.facts = [facts_of(t) for t, *_ in self.before]
         self.kin = kin_of(self.sources, self.inputs)
+        self.recorder.place = place_of(function)
         original, profile, collects = engine.run, sys.getprofile(), gc.isenabled()
         any(has_loops(array) for _, array, *_ in self.before)  # Numba is imported here, and not inside of the function
         gc.disable()  # what it calls, as finalizers, is no part of the function
         for (tensor, *_), array in zip(self.before, self.arrays, strict=True):
             tensor._data, tensor._spec = array, RECORDING.spec(array)
-        optimizers.RECORDERS.append(self.update)
+        optimizers.RECORDERS.append(self)
         making.RECORDERS.append(self)
         engine.run = self._backward(original)
         try:
             with recording(self.recorder):
                 if profile is None:
-                    sys.setprofile(partial(_effects, self.recorder))
+                    sys.setprofile(partial(effects, self.recorder))
                 try:
                     result = function(*args, **kwargs)
                     self.outer = set()
@@ -103,12 +106,15 @@ class Session:
             engine.run = original
             if collects:
                 gc.enable()
-            optimizers.RECORDERS.remove(self.update)
+            optimizers.RECORDERS.remove(self)
             making.RECORDERS.remove(self)
             self._close()
 
     def _backward(self, run: Callable[..., Any]) -> Callable[..., Any]:
         def watched(task: Any, grads: Any) -> None:
+            if not self.is_ours():
+                run(task, grads)
+                return
             nodes = reachable(task.roots)
             if not self.outer.isdisjoint(nodes):
                 self.recorder.refuse("a backward pass inside of it goes on into the graph of an argument")
@@ -117,6 +123,28 @@ class Session:
             run(task, grads)
 
         return watched
+
+    def is_ours(self) -> bool:
+        """Return whether what happens now is a part of the recording: another thread may run, too."""
+        return self.recorder.is_ours() and not self.recorder.inside
+
+    def drawn(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        """Call a function that draws numbers: as one instruction, if it needs the values of tensors for it."""
+        values = [*args, *kwargs.values()]
+        tensors = [v for v in values if isinstance(v, Tensor)]
+        grad = MODE.get().grad and any(t.requires_grad for t in tensors)
+        others = grad or any(isinstance(v, Generator) for v in values) or kwargs.get("out") is not None
+        if function.__name__ not in _OF_VALUES or not tensors or others or self.recorder.whole:
+            return function(*args, **kwargs)
+
+        def draw(*arrays: Any) -> Any:
+            found = iter(arrays)
+            given = [tensor_of(next(found)) if isinstance(v, Tensor) else v for v in values]
+            named = dict(zip(kwargs, given[len(args) :], strict=True))
+            return function(*given[: len(args)], **named)._data
+
+        made = self.recorder.call(function.__name__, draw, tuple(t._data for t in tensors), {})
+        return alias(made, RECORDING.spec(made), made.shape)
 
     def made(self, tensor: Tensor) -> None:
         """Let a new tensor be a copy of a constant."""
@@ -144,7 +172,8 @@ class Session:
         tensors = [*params, *_state_tensors(optimizer)]
         ours = {id(t) for t, *_ in self.before}
         if args or kwargs or not all(id(t) in ours for t in tensors):
-            recorder.refuse(f"{type(optimizer).__name__}.step got arguments, or has state that is not known yet")
+            what = f"{type(optimizer).__name__}.step got arguments, or has state that is not known yet"
+            recorder.refuse(what, again=not (args or kwargs))
         if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
             recorder.refuse(f"{type(optimizer).__name__} has hooks")
             step = type(optimizer).step  # with the hooks
@@ -156,13 +185,13 @@ class Session:
         for tensor, array, _ in held:
             tensor._data, tensor._spec = array._array, NUMPY.spec(array._array)
         count = len(_state_tensors(optimizer))
-        optimizers.RECORDERS.remove(self.update)
+        optimizers.RECORDERS.remove(self)
         try:
             result = step(optimizer, *args, **kwargs)
         finally:
-            optimizers.RECORDERS.append(self.update)
+            optimizers.RECORDERS.append(self)
             if any(t._data is not array._array for t, array, _ in held) or len(_state_tensors(optimizer)) != count:
-                recorder.refuse(f"{type(optimizer).__name__}.step made new arrays")
+                recorder.refuse(f"{type(optimizer).__name__}.step made new arrays, as a first step does", again=True)
             for tensor, array, spec in held:
                 tensor._data, tensor._spec = array, spec
         written = tuple(t._data.variable for t in tensors if type(t._data) is RecordedArray)
@@ -205,7 +234,8 @@ class Session:
         recorder.open = True
         changed = self.walk.changed()
         if changed:
-            recorder.refuse(f"it changes values of Python: {changed}")
+            what = f"it changes values of Python, {changed}: return them, or change them outside"
+            recorder.refuse(what, again=True)
         recorder.drawn_outside()
         outputs: list[Variable] = []
         results, shape = self._results(result, outputs)
@@ -230,7 +260,8 @@ class Session:
         program = program._replace(state=[v for v, u in zip(program.state, used, strict=True) if u])
         program = program._replace(steady=[v for v in steady if v in read])
         writes: list[tuple[Source, int]] = []
-        last = max((n for n, e in enumerate(program.instructions) if e.kind in ("guard", "checked")), default=-1)
+        last = max((n for n, e in enumerate(program.instructions) if may_end(e)), default=-1)
+        looks = max((n for n, e in enumerate(program.instructions) if e.kind in ("guard", "checked")), default=-1)
         early = {v.memory for n, e in enumerate(program.instructions) for v in e.writes if n < last}
         undo = [i for i, a in enumerate(self.arrays) if a.variable.memory in early]
         updated = {
@@ -241,7 +272,7 @@ class Session:
             version, now = self.before[i][3], self.versions[i]
             if now != version and self.arrays[i].variable.memory not in updated:
                 writes.append((self.sources[i], now - version))
-        if any(e.kind == "update" for e in program.instructions[: last + 1]):
+        if any(e.kind == "update" for e in program.instructions[: looks + 1]):
             recorder.refuse("Python looks at a value after a step of an optimizer")
             return None
         known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
@@ -262,6 +293,10 @@ class Session:
         sources = {id(t): i for i, (t, *_) in enumerate(self.before)}
         new_grads = {id(g): i for i, g in enumerate(self.new_grads) if g is not None and id(g) not in sources}
         for leaf in flat:
+            if type(leaf) is Number:
+                results.append(Result(len(outputs), -1, False, is_number=True))
+                outputs.append(leaf.variable)
+                continue
             if not isinstance(leaf, Tensor):
                 if not isinstance(leaf, int | float | bool | str | type(None)):
                     self.recorder.refuse(f"it returns a {type(leaf).__name__}")
@@ -317,6 +352,9 @@ class Session:
         return grads
 
 
+_OF_VALUES = frozenset({"multinomial", "bernoulli", "normal", "poisson", "binomial"})  # draw by values of tensors
+
+
 def _variable(recorder: Recorder, array: Any) -> Any:
     return array.variable if type(array) is RecordedArray else recorder.constant(array)
 
@@ -349,37 +387,7 @@ def _unfit(tensor: Tensor, name: str, given: bool) -> str:
     if edge is not None and type(edge) is not AccumulateGrad and not given:
         return f"{name} has a graph from outside of the function"
     if edge is not None and edge.extras is not None and type(edge) is AccumulateGrad:
-        return f"{name} has hooks"
+        return f"{name} has hooks, which only the function itself runs: change its gradient behind `backward`"
     if given and unlike(tensor):
         return f"{name}, an argument, has attributes that are no numbers or strings"
     return ""
-
-
-_EFFECTS = frozenset({"print", "input", "open", "time", "sleep", "perf_counter", "monotonic", "urandom", "getrandbits"})
-
-
-def _effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
-    """Refuse functions of Python that do or see something else each time."""
-    if event == "call" and DISABLED and frame.f_code in DISABLED:
-        recorder.refuse(f"it calls {frame.f_code.co_name}, which is disabled")
-    if event != "c_call" or recorder.inside or not recorder.open:
-        return
-    owner = type(getattr(function, "__self__", None)).__module__
-    if getattr(function, "__name__", "") not in _EFFECTS and owner not in ("_random", "random"):
-        return
-    is_users = False
-    while frame is not None:
-        name = frame.f_globals.get("__name__", "")
-        library = name.partition(".")[0]
-        if library in _COMPILERS or name.startswith("importlib._bootstrap"):
-            return  # a loop is compiled, or a module is imported: not again in the next call
-        if library == "gradpack":
-            break
-        is_users |= library not in _LIBRARIES
-        frame = frame.f_back
-    if is_users:
-        recorder.refuse(f"it calls {function.__name__}()")
-
-
-_COMPILERS = frozenset({"numba", "llvmlite"})
-_LIBRARIES = sys.stdlib_module_names - {"__main__"} | {"numpy"}

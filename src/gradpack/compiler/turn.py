@@ -20,7 +20,7 @@ from ..optim.optimizer import _after_every_step, _before_every_step
 from .emit import Built
 from .facts import TENSOR, Kept, Result, Source, array_of, facts_of, grad_of, is_steady, kin_of, memory_of, own_of
 from .freed import freed_edge
-from .program import GuardFailed
+from .program import GuardFailed, failed
 
 MISSED = object()  # what a call returns where it does not fit
 _NEW = object.__new__
@@ -136,8 +136,8 @@ class _Text:
         self.sources = kept.sources
         self.names: dict[str, Any] = {
             "Leaf": AccumulateGrad, "facts_of": facts_of, "grad_of": grad_of, "kin_of": kin_of, "own_of": own_of,
-            "memory_of": memory_of, "hushed": hushed, "unhush": unhush, "GuardFailed": GuardFailed, "MISSED": MISSED,
-            "Tensor": Tensor, "new": _NEW, "array_type": _array_type,
+            "memory_of": memory_of, "ended": failed, "hushed": hushed, "unhush": unhush,
+            "GuardFailed": GuardFailed, "MISSED": MISSED, "Tensor": Tensor, "new": _NEW, "array_type": _array_type,
             "freed_edge": freed_edge, "set_grad": _set_grad, "unflatten": tree_unflatten, "same_leaf": same_leaf,
         }  # fmt: skip
 
@@ -248,8 +248,9 @@ class _Text:
             inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in self.kept.leaves)))
             return [f"outputs = around(program, [{', '.join(arrays)}], ({inputs}))"]
         return [
-            "for token in hushed:", "    try:", f"        outputs = program({', '.join(arrays)})", "    finally:",
-            "        unhush(token)", "    break",
+            "for token in hushed:", "    try:", f"        outputs = program({', '.join(arrays)})",
+            "    except Exception as error:", "        raise ended(error)",
+            "    finally:", "        unhush(token)", "    break",
         ]  # fmt: skip
 
     def finish(self) -> list[str]:
@@ -297,6 +298,10 @@ class _Text:
             elif each.source >= 0:
                 found = self.sources[each.source]
                 results.append(self.tensor(found._replace(grad=True) if each.requires_grad else found))
+            elif each.is_number:
+                self.names["number"] = NUMPY.number
+                results.append(f"number(asarray(o{each.output}))")
+                self.names["asarray"] = array_of
             else:
                 if each.output not in same:
                     name = same[each.output] = f"r{i}"

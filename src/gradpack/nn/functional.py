@@ -112,11 +112,11 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         return made
     if not input.numel() and num_classes <= 0:
         raise RuntimeError("Can not infer total number of classes from empty input.")
-    if input.numel() and int(input.min()) < 0:
+    if input.numel() and input.min() < 0:
         raise RuntimeError("Class values must be non-negative.")
     if num_classes == -1:
         num_classes = int(input.max()) + 1
-    elif input.numel() and int(input.max()) >= num_classes:
+    elif input.numel() and input.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
     return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(int64).contiguous()
 

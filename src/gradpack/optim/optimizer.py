@@ -54,7 +54,7 @@ def _record(name: str) -> Any:
     return record_function(name)
 
 
-RECORDERS: list[Callable[..., Any]] = []  # of programs, innermost last: one takes `(optimizer, step, args, kwargs)`
+RECORDERS: list[Any] = []  # of programs, innermost last: `update` takes `(optimizer, step, args, kwargs)`
 
 
 def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,8 +62,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(step)
     def hooked_step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if RECORDERS:
-            return RECORDERS[-1](self, step, args, kwargs)
+        if RECORDERS and RECORDERS[-1].is_ours():
+            return RECORDERS[-1].update(self, step, args, kwargs)
         self._opt_called = True  # for schedulers, which warn if they are stepped before the optimizer
         before, after = map(self.__dict__.get, _HOOKS[:2])
         if before is None or after is None:

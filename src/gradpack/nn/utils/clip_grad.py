@@ -8,10 +8,12 @@ from collections.abc import Iterable
 from types import GeneratorType
 from typing import Any
 
+import numpy as np
+
 from ...autograd.grad_mode import no_grad
 from ...backends.numpy import quiet
 from ...base.dtypes import FLOATING, float32
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, wrap
 from ...ops.create.create import tensor as new_tensor
 from ...ops.shape.join import stack
 from .._public import give_all
@@ -48,9 +50,10 @@ def get_total_norm(
     if not found:
         return new_tensor(0.0)
     spec = found[0]._spec
-    if norm_type == 2 and spec.plain and all(t._spec is spec for t in found):
+    arrays = [t._data for t in found]
+    if norm_type == 2 and (spec.plain or _is_recorded(arrays)) and all(t._spec is spec for t in found):
         with quiet():
-            total = new_tensor(math.sqrt(sum(map(_square, found))), dtype=spec.dtype)
+            total = wrap(spec.backend.bind(_length)(arrays))
     else:
         with no_grad():
             total = _norm(stack([_norm(t, norm_type).to(spec.device) for t in found]), norm_type)
@@ -62,10 +65,22 @@ def get_total_norm(
     return total
 
 
-def _square(t: Tensor) -> float:
-    """The sum of squares: one pass by BLAS, and no square of the whole tensor in between."""
-    flat = t._data.ravel("K")
-    return float(flat.dot(flat))
+def _scale_arrays(arrays: list[Any], length: Any, max_norm: float) -> None:
+    number = max_norm / (length.item() + 1e-6)
+    if not number >= 1:
+        for a in arrays:
+            np.multiply(a, np.asarray(number, a.dtype), out=a)
+
+
+def _is_recorded(arrays: list[Any]) -> bool:
+    """Return whether a program of NumPy's is being made of arrays: a call of `_length` is an instruction of it."""
+    return all(hasattr(a, "recorder") and not a.recorder.whole for a in arrays)
+
+
+def _length(arrays: list[Any]) -> Any:
+    """The length of all arrays together: one pass by BLAS, and no squares of whole arrays in between."""
+    flat = [a.ravel("K") for a in arrays]
+    return np.asarray(math.sqrt(sum([float(a.dot(a)) for a in flat])), arrays[0].dtype)
 
 
 def _norm(t: Tensor, p: float) -> Tensor:
@@ -120,13 +135,15 @@ def clip_grads_with_norm_(
 def _scale(gradients: list[Tensor], max_norm: float, total_norm: Tensor) -> None:
     if not gradients:
         return
+    arrays = [g._data for g in gradients]
     if total_norm._spec.plain and may_write() and all(g._spec.plain and g._data.flags.writeable for g in gradients):
-        number = max_norm / (total_norm.item() + 1e-6)
-        if not number >= 1:
-            with quiet():
-                for g in gradients:
-                    xp = g._spec.backend.xp
-                    xp.multiply(g._data, xp.asarray(number, dtype=g._spec.native), out=g._data)
+        with quiet():
+            _scale_arrays(arrays, total_norm._data, max_norm)
+        for g in gradients:
+            g._counter[0] += 1
+        return
+    if _is_recorded([*arrays, total_norm._data]):
+        arrays[0].recorder.call("scale", _scale_arrays, (arrays, total_norm._data, max_norm), {}, tuple(arrays))
         for g in gradients:
             g._counter[0] += 1
         return

@@ -94,7 +94,7 @@ RECORDERS: list[Any] = []  # of programs: the last one is given each new tensor,
 
 def finish(array: Any, requires_grad: bool, device: Any = None) -> Tensor:
     out = wrap(array)
-    if RECORDERS:
+    if RECORDERS and RECORDERS[-1].is_ours():
         RECORDERS[-1].made(out)
     if len(KINDS) > 1:
         out = _placed(out, device)
@@ -162,7 +162,7 @@ def on_device(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
     For other devices the array is made on the host, and `finish` copies it.
     """
-    if RECORDERS:
+    if RECORDERS and RECORDERS[-1].is_ours():
         return RECORDERS[-1].making(function)
     if len(KINDS) == 1 and device is None:
         return function

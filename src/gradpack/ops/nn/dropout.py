@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial, update_wrapper
 from math import prod
 from typing import Any
 
@@ -16,7 +17,7 @@ from ...declare.annotations import Array, Setting
 from ...declare.decorators import linear
 from ...declare.inplace.inplace import inplace
 from ..conv.spatial import check_tensor
-from ..create.making import beside
+from ..create.making import RECORDERS, beside, on_device
 from ..pointwise.relu_bits import keep_bits
 from ..random.generator import source
 from .dropped import masked
@@ -47,6 +48,12 @@ def keep_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
     count = prod(shape)
     words = rng.integers(0, 2**64, (count + 3) // 4, dtype=np.uint64).view(np.uint16)[:count]
     return np.reshape(words >= round(p * 65536), shape)
+
+
+def _drawn_mask(shape: tuple[int, ...], p: float) -> Any:
+    """A keep mask of the default generator; a program that is being made draws it again at each call."""
+    mask = partial(keep_mask, None)
+    return on_device(update_wrapper(mask, keep_mask), None)(shape, p) if RECORDERS else mask(shape, p)
 
 
 def _mask(shape: tuple[int, ...], p: float, where: Any) -> Any:
@@ -130,7 +137,7 @@ def native_dropout(input: Tensor, p: float, train: bool | None) -> tuple[Tensor,
     if MODE.get().levels:
         mask = _mask(input._shape, p, input.device)
         return late.where(mask, input / (1 - p) if p < 1 else input, 0.0), mask
-    kept = beside(keep_mask(None, input._shape, p), input)
+    kept = beside(_drawn_mask(input._shape, p), input)
     return _dropout(input, p, None, kept._data), kept
 
 
@@ -141,7 +148,7 @@ def _by_channel(input: Tensor, p: float) -> Any:
     shape = input._shape[:2] + (1,) * (input.ndim - 2)
     if MODE.get().levels:
         return _mask(shape, p, input.device)
-    return beside(np.broadcast_to(keep_mask(None, shape, p), input._shape), input)._data
+    return beside(np.broadcast_to(_drawn_mask(shape, p), input._shape), input)._data
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:
@@ -200,7 +207,7 @@ def alpha_dropout(input: Tensor, p: float, train: bool) -> Tensor:
     if not _active("alpha_dropout", input, p, train):
         return input
     batched = MODE.get().levels
-    return _alpha(input, p, _mask(input._shape, p, input.device) if batched else keep_mask(None, input._shape, p))
+    return _alpha(input, p, _mask(input._shape, p, input.device) if batched else _drawn_mask(input._shape, p))
 
 
 def alpha_dropout_(input: Tensor, p: float, train: bool) -> Tensor:

@@ -248,7 +248,11 @@ _DIVISORS = {NONE: None, SUM: 1.0}
 
 def _all_count(index: Any, classes: int) -> bool:
     """Return whether all indices are valid classes. Read as unsigned, negative numbers are large."""
-    if type(index) is not _array_type or index.dtype != np.int64 or not index.size:
+    if index.dtype != np.int64 or not index.size:
+        return False
+    if hasattr(index, "recorder"):  # of a program, which asks the same at each call
+        return bool(np.logical_and(np.less(np.max(index), classes), np.greater_equal(np.min(index), 0)))
+    if type(index) is not _array_type:
         return False
     if index.size < FEW:
         found = index.ravel().tolist()
@@ -258,7 +262,7 @@ def _all_count(index: Any, classes: int) -> bool:
 
 def counted(
     spec: Any, classes: int, target: Tensor, weight: Tensor | None, ignore_index: int, kind: int
-) -> tuple[Tensor, Tensor, float | None]:
+) -> tuple[Tensor, Tensor, Any]:
     """Return the target with ignored classes set to 0, the weight of each element, and the divisor of their sum."""
     refuse_gradient("nll_loss_forward", weight=weight)
     if weight is not None:
@@ -272,8 +276,12 @@ def counted(
     each = counts.astype(native)
     if weight is not None:
         each = np.where(counts, weight._data[safe], np.zeros_like(each))
-    divisor = None if kind == NONE else 1.0 if kind == SUM else float(np.sum(each, dtype=np.float64))
-    return wrap(safe), wrap(each), divisor
+    if kind != MEAN:
+        return wrap(safe), wrap(each), None if kind == NONE else 1.0
+    total = np.sum(each, dtype=np.float64)
+    if hasattr(index, "recorder"):  # of a program, for which the number may be another one at each call
+        return wrap(safe), wrap(each), wrap(total.astype(native))
+    return wrap(safe), wrap(each), float(total)
 
 
 def _check_weight(weight: Tensor, classes: int, dtype: Any) -> None:

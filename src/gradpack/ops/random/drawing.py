@@ -11,6 +11,7 @@ from ...base import late
 from ...base.modes import MODE, using
 from ...core.tensor import Tensor
 from ...declare.batching.batch_tensor import all_examples, batched
+from ..create.making import RECORDERS
 
 if TYPE_CHECKING:
     from ...declare.batching.level import VmapLevel
@@ -35,6 +36,8 @@ def drawing(function: _F, how: str = "") -> _F:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
         if not MODE.get().levels:
+            if RECORDERS and RECORDERS[-1].is_ours():
+                return RECORDERS[-1].drawn(function, args, kwargs)
             return function(*args, **kwargs)
         return _of_levels(function, how, args, kwargs)
 

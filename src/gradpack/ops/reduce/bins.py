@@ -57,7 +57,7 @@ def bincount(input: Tensor, weights: Tensor | None = None, minlength: int = 0) -
     refuse_unsigned("bincount", d)
     if d.category in (BOOL, FLOATING, COMPLEX):
         raise not_implemented_for("bincount_cpu", d)
-    if input.ndim != 1 or (input.numel() and int(np.min(input._data)) < 0):
+    if input.ndim != 1 or (input.numel() and bool(np.min(input._data) < 0)):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
     if weights is not None and weights._shape != input._shape:
         raise RuntimeError(

@@ -1,0 +1,32 @@
+"""Which calls give results whose shapes cannot depend on values."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+# What gives results whose shapes depend on values.
+_DYNAMIC = re.compile(r"nonzero|where|unique|mask|compress|extract|trim|repeat|bincount|histogram|delete|split|1d")
+_STATIC = frozenset("np.where where embedding gather take index_select tensor_split split".split())
+
+
+def is_static(origin: Any, name: str, args: Any, given: list[Any]) -> bool:
+    """Whether the shapes of results cannot depend on values."""
+    if name == "item":
+        return not any(isinstance(i, list) or getattr(i, "dtype", 0) == np.bool_ for i in _items(args[1]))
+    if name in _STATIC or name.startswith(("as_", "attribute_")) or _is_ufunc(name):
+        return name != "np.where" or len(args) == 3
+    if origin is not None and (origin[1] != "forward" or origin[0].kind == "elementwise"):
+        return True
+    known = origin is None and name.startswith("np.")
+    return not _DYNAMIC.search(name) and (known or all(a.dtype.kind in "fc" for a in given))
+
+
+def _items(index: Any) -> Any:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _is_ufunc(name: str) -> bool:
+    return name.startswith("np.") and isinstance(getattr(np, name.split(".")[1], None), np.ufunc)
