@@ -121,7 +121,8 @@ def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any
     kept = recorder.instructions[mark:]
     fits = made is not NotImplemented and _same(made, wanted, _roots((given, named)))
     trials = range(max(_TRIALS // 4, min(_TRIALS, _FEW // 64 // max(1, _size(wanted))))) if fits else ()
-    if not fits or not all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials):
+    agree = fits and all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials)
+    if not agree:
         del recorder.instructions[mark:]
         return NotImplemented
     recorder.instructions[mark:] = kept
@@ -143,12 +144,14 @@ def _agrees(recorder: Recorder, function: _Function, bound: _Function, args: Any
     """
     from .recording import opened, silently
 
+    mark = recorder.mark()
     others = partial(_with_other_numbers, recorder, np.random.default_rng(seed), {})
     args, kwargs = nested(others, args), nested(others, kwargs)
     given, named = opened(args), opened(kwargs)
     try:
         wanted = silently(bound, *given, **named)
     except Exception:  # numbers that the body refuses say nothing
+        recorder.forget(mark)
         return True
     trial, recorder.trial = recorder.trial, True
     try:
@@ -157,6 +160,7 @@ def _agrees(recorder: Recorder, function: _Function, bound: _Function, args: Any
         return False
     finally:
         recorder.trial = trial
+        recorder.forget(mark)
 
 
 def _with_other_numbers(recorder: Recorder, rng: Any, made: dict[int, Any], value: Any) -> Any:

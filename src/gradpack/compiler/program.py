@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
+
+_PACKAGE = __name__.partition(".")[0]
 
 
 class GuardFailed(Exception):  # noqa: N818 - a message to the caller, no error
@@ -101,3 +104,11 @@ def may_end(each: Instruction) -> bool:
         return False
     indices = any(v.dtype.kind in "iu" and v.value is None for v in variables((each.args, each.kwargs)))
     return each.kind == "call" and (indices or ".linalg." in each.origin[0].forward.__module__)
+
+
+def line_of_caller() -> str:
+    """Return the place of the innermost frame outside of this package."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (_PACKAGE, "numpy"):
+        frame = frame.f_back
+    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"

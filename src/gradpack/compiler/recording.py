@@ -7,7 +7,6 @@ operation is one instruction, on the function that is bound to NumPy, so that a 
 
 from __future__ import annotations
 
-import sys
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,20 +23,11 @@ from ..backends.memory_layout import _array_type
 from ..backends.numpy import hushed, unhush
 from ..ops.random.generator import DRAWN, Generator, default_generator
 from .lowering import NotLowered, lowered, root
-from .program import Instruction, Variable
+from .program import Instruction, Variable, line_of_caller
 from .static_shapes import is_static
 
 _Function = Callable[..., Any]
 MOST = 20_000  # instructions of a program
-_PACKAGE = __name__.partition(".")[0]
-
-
-def line_of_caller() -> str:
-    """Return the place of the innermost frame outside of this package."""
-    frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (_PACKAGE, "numpy"):
-        frame = frame.f_back
-    return "" if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_name}"
 
 
 def _state() -> Any:
@@ -113,6 +103,15 @@ class Recorder:
         self._kept.append(memory)
         self._count += 1
         return Variable(self._count, id(memory), array, hint, value)
+
+    def mark(self) -> tuple[int, int]:
+        """Return the place of now, for `forget`."""
+        return self._count, len(self._kept)
+
+    def forget(self, mark: tuple[int, int]) -> None:
+        """Let the variables that were made since `mark` be none, and their arrays go: nothing refers to them."""
+        self._count = mark[0]
+        del self._kept[mark[1] :]
 
     def array(self, array: Any, hint: str = "") -> RecordedArray:
         return RecordedArray(array, self.variable(array, hint), self)

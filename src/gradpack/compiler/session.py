@@ -27,9 +27,9 @@ from .fusion import has_loops
 from .graphs import noder
 from .graphs import planned as planned_backward
 from .graphs import recorded as recorded_backward
-from .program import Instruction, Program, Variable, may_end, variables
+from .program import Instruction, Program, Variable, line_of_caller, may_end, variables
 from .python_state import Walk
-from .recording import RecordedArray, Recorder, line_of_caller, recording
+from .recording import RecordedArray, Recorder, recording
 from .recording_backend import RECORDING
 from .returned_numbers import Number
 from .simplify import simplified, without_dead_code

@@ -14,8 +14,8 @@ from ..optim.adamw import AdamW
 from ..optim.sgd import SGD
 from .facts import grad_of
 from .lowering import STEPS
-from .program import GuardFailed, Instruction
-from .recording import RecordedArray, Recorder, line_of_caller
+from .program import GuardFailed, Instruction, line_of_caller
+from .recording import RecordedArray, Recorder
 
 _FLAGS = ("maximize", "nesterov", "amsgrad", "decoupled_weight_decay")
 _SIGNS = ("momentum", "weight_decay", "dampening")  # if they are 0, a step has fewer calls
