@@ -79,7 +79,8 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 return step(self, *args, **kwargs)
             except TypeError as error:
-                raise _explained(self, step, kwargs, error) from None
+                called = f"{type(self).__name__}.step"
+                raise explained(called, (step.__qualname__,), step, kwargs, error) or error from None
         self._in_step = True
         try:
             given: tuple[Any, ...] = (self, *args)
@@ -100,11 +101,6 @@ def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
             self._in_step = False
 
     return hooked_step
-
-
-def _explained(optimizer: Optimizer, step: Callable[..., Any], kwargs: dict[str, Any], error: TypeError) -> TypeError:
-    called = f"{type(optimizer).__name__}.step"
-    return explained(called, (step.__qualname__,), step, kwargs, error) or error
 
 
 class Optimizer:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, ParamSpec, Protocol, TypeVar
 from weakref import ref
 
 
@@ -49,3 +49,31 @@ def _name_within(outer: Any, module: Any) -> str | None:
 
 
 CALLS: ContextVar[Call | None] = ContextVar("gradpack module calls", default=None)
+
+
+def no_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """Return the error of a module that is made with arguments and takes none."""
+    if kwargs:
+        return f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}': it takes no arguments"
+    return f"{name}.__init__() takes 1 positional argument but {1 + len(args)} were given: it takes no arguments"
+
+
+TYPE_CHECKING = False  # type checkers take it for true; editors, which follow `forward`, for what it is
+
+_P = ParamSpec("_P")
+_R_co = TypeVar("_R_co", covariant=True)
+
+if TYPE_CHECKING:
+
+    class _Forward(Protocol[_P, _R_co]):
+        """A module, for the question what a call takes."""
+
+        def forward(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
+
+    class Called:
+        """A call, as type checkers see it: it has the parameters of `forward`, and its result."""
+
+        def __call__(self: _Forward[_P, _R_co], *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
+
+else:
+    Called = object

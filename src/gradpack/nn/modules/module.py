@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Any, ClassVar, ParamSpec, Protocol, Self, TypeVar
+from typing import Any, ClassVar, Self
 
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from .._module import compiled, conversion, global_hooks, hooks, traversal
 from .._module import state_dict as state
-from .._module.calls import CALLS, Call
+from .._module.calls import CALLS, Call, Called, no_arguments
 from .._module.global_hooks import *
 from .._module.global_hooks import PRESENT as _OF_ALL
 from .._module.global_hooks import passed
@@ -20,38 +20,13 @@ from ..parameter import Buffer, Parameter, clear_grad
 
 TYPE_CHECKING = False  # type checkers take it for true; editors, which follow `forward`, for what it is
 
-_P = ParamSpec("_P")
-_R_co = TypeVar("_R_co", covariant=True)
-
 _IncompatibleKeys = state._IncompatibleKeys
 _buffer_hooks = global_hooks._global_buffer_registration_hooks
 _module_hooks = global_hooks._global_module_registration_hooks
 _parameter_hooks = global_hooks._global_parameter_registration_hooks
 
 
-def _no_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-    if kwargs:
-        return f"{name}.__init__() got an unexpected keyword argument '{next(iter(kwargs))}': it takes no arguments"
-    return f"{name}.__init__() takes 1 positional argument but {1 + len(args)} were given: it takes no arguments"
-
-
-if TYPE_CHECKING:
-
-    class _Forward(Protocol[_P, _R_co]):
-        """A module, for the question what a call takes."""
-
-        def forward(self, *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
-
-    class _Called:
-        """A call, as type checkers see it: it has the parameters of `forward`, and its result."""
-
-        def __call__(self: _Forward[_P, _R_co], *args: _P.args, **kwargs: _P.kwargs) -> _R_co: ...
-
-else:
-    _Called = object
-
-
-class Module(_Called):
+class Module(Called):
     """A piece of a network: a function `forward` with the parameters that it owns.
 
     Assigning a `Parameter`, a `Buffer` or another `Module` to an attribute registers it, so that
@@ -98,7 +73,7 @@ class Module(_Called):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (args or kwargs) and not self.call_super_init:
-            raise TypeError(_no_arguments(type(self).__name__, args, kwargs))
+            raise TypeError(no_arguments(type(self).__name__, args, kwargs))
         # Straight into __dict__: __setattr__ below checks for these.
         own = self.__dict__
         own["training"] = True
@@ -121,7 +96,7 @@ class Module(_Called):
         """
         raise NotImplementedError(f'Module [{type(self).__name__}] is missing the required "forward" function')
 
-    if not TYPE_CHECKING:  # see `_Called`; editors follow what it returns
+    if not TYPE_CHECKING:  # see `Called`; editors follow what it returns
 
         def __call__(self, *args, **kwargs):  # noqa: ANN002, ANN003, ANN204
             own = self.__dict__

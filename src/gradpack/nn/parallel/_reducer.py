@@ -24,7 +24,7 @@ _UNFINISHED = (
 )
 
 _FIRST = 1 << 20  # bytes of the first bucket, which is sent while the rest is computed
-_LARGE = 1 << 20  # bytes from which a gradient is sent by itself
+LARGE = 1 << 20  # bytes from which a tensor is sent by itself
 
 
 class Bucket:
@@ -100,7 +100,7 @@ class Reducer:
     def arrange(self) -> None:
         """Divide the parameters into buckets."""
         self.in_place = self.hook is None and not self.find_unused
-        self.buckets = buckets_of(self.names, min(_FIRST, self._cap), self._cap, _LARGE if self.in_place else inf)
+        self.buckets = buckets_of(self.names, min(_FIRST, self._cap), self._cap, LARGE if self.in_place else inf)
         self._places = {id(p): (b, i) for b in self.buckets for i, p in enumerate(b.parameters)}
         self._begin()
 

@@ -16,11 +16,14 @@ from ...ops.shape.join import cat
 from ..modules.module import Module
 from ..parameter import UninitializedParameter
 from ._join import Join, total
-from ._reducer import Reducer
+from ._reducer import LARGE, Reducer
 
 __all__ = ["DistributedDataParallel"]
 
-_LARGE = 1 << 20  # bytes from which a tensor is sent by itself
+_REFUSED = (  # arguments of torch's for which there is nothing here
+    "delay_all_reduce_named_params param_to_hook_all_reduce mixed_precision device_mesh skip_all_reduce_unused_params "
+    "bucket_cap_mb_list batched_grad_copy forward_sync_buffers"
+).split()
 
 
 class DistributedDataParallel(Module):
@@ -44,39 +47,16 @@ class DistributedDataParallel(Module):
     """
 
     def __init__(
-        self,
-        module: Module,
-        device_ids: Any = None,
-        output_device: Any = None,
-        dim: int = 0,
-        broadcast_buffers: bool | None = None,
-        init_sync: bool = True,
-        process_group: Any = None,
-        bucket_cap_mb: float | None = None,
-        find_unused_parameters: bool = False,
-        check_reduction: bool = False,
-        gradient_as_bucket_view: bool = False,
-        static_graph: bool = False,
-        delay_all_reduce_named_params: Any = None,
-        param_to_hook_all_reduce: Any = None,
-        mixed_precision: Any = None,
-        device_mesh: Any = None,
-        skip_all_reduce_unused_params: bool = False,
-        bucket_cap_mb_list: list[int] | None = None,
-        batched_grad_copy: bool = False,
-        forward_sync_buffers: bool | None = None,
-    ) -> None:
-        others = {
-            "delay_all_reduce_named_params": delay_all_reduce_named_params,
-            "param_to_hook_all_reduce": param_to_hook_all_reduce,
-            "mixed_precision": mixed_precision,
-            "device_mesh": device_mesh,
-            "skip_all_reduce_unused_params": skip_all_reduce_unused_params,
-            "bucket_cap_mb_list": bucket_cap_mb_list,
-            "batched_grad_copy": batched_grad_copy,
-            "forward_sync_buffers": forward_sync_buffers,
-        }
-        refused = [n for n, value in others.items() if value is not None and value is not False]
+        self, module: Module, device_ids: Any = None, output_device: Any = None, dim: int = 0,
+        broadcast_buffers: bool | None = None, init_sync: bool = True, process_group: Any = None,
+        bucket_cap_mb: float | None = None, find_unused_parameters: bool = False, check_reduction: bool = False,
+        gradient_as_bucket_view: bool = False, static_graph: bool = False, delay_all_reduce_named_params: Any = None,
+        param_to_hook_all_reduce: Any = None, mixed_precision: Any = None, device_mesh: Any = None,
+        skip_all_reduce_unused_params: bool = False, bucket_cap_mb_list: list[int] | None = None,
+        batched_grad_copy: bool = False, forward_sync_buffers: bool | None = None,
+    ) -> None:  # fmt: skip
+        given = locals()
+        refused = [n for n in _REFUSED if given[n] is not None and given[n] is not False]
         super().__init__()
         if refused:
             raise TypeError(f"DistributedDataParallel has no argument {', '.join(refused)} in gradpack: leave it out")
@@ -265,7 +245,7 @@ def _copy_from(rank: int, group: dist.ProcessGroup, tensors: list[Tensor]) -> No
     """Copy tensors of a rank of the group to the others; small ones of one dtype together."""
     together: dict[Any, list[Tensor]] = {}
     for t in tensors:
-        if t.numel() * t.element_size() >= _LARGE:
+        if t.numel() * t.element_size() >= LARGE:
             dist.broadcast(t, group=group, group_src=rank)
         else:
             together.setdefault((t.dtype, t.device), []).append(t)
