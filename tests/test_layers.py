@@ -74,6 +74,8 @@ NUMPY = {
     "compiler/emit": "programs are calls of NumPy's functions",
     "compiler/facts": "compares the arrays of tensors with NumPy's type",
     "compiler/fusion": "joins calls of NumPy's functions",
+    "compiler/large_forms": "calls NumPy's functions on parts of arrays",
+    "compiler/static_shapes": "knows which of NumPy's functions have results of known shapes",
     "compiler/graphs": "gives programs arrays of gradients",
     "compiler/python_state": "compares the numbers of arrays that are in reach",
     "compiler/lowering": "compares what bodies and their calls of NumPy's functions return",

@@ -1,4 +1,4 @@
-"""What a function does besides computing: calls of Python's that do or see something else each time."""
+"""Refuses functions that do more than compute: calls of Python's that do or see something else each time."""
 
 from __future__ import annotations
 

@@ -380,7 +380,8 @@ def _contents(cell: CellType) -> list[Any]:
 
 def _is_users(module: str) -> bool:
     top = module.partition(".")[0]
-    return top not in _OTHERS and (top not in sys.stdlib_module_names or top == "__main__")
+    is_library = top in _OTHERS or (top in sys.stdlib_module_names and top != "__main__")
+    return not is_library or module.startswith(f"{_PACKAGE}.examples")
 
 
 def _is_users_function(function: FunctionType) -> bool:

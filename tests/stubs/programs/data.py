@@ -119,7 +119,7 @@ print(
 with torch.autocast("cpu", dtype=torch.bfloat16):
     print((torch.randn(2, 2) @ torch.randn(2, 2)).dtype)
 scaler = torch.amp.GradScaler("cpu", enabled=False)
-torch.set_printoptions(precision=2, sci_mode=False)
+torch.set_printoptions(profile="default", sci_mode=None)
 torch.set_default_dtype(torch.float32)
 with torch.random.fork_rng():
     torch.manual_seed(1)
@@ -138,8 +138,7 @@ print(f(torch.ones(2)))
 with profile(activities=[ProfilerActivity.CPU], record_shapes=True) as prof, record_function("x"):
     torch.ones(3) + 1
 print(prof.key_averages().table(sort_by="cpu_time_total", row_limit=3)[:10])
-torch.backends.cudnn.deterministic = True
-torch.backends.cudnn.benchmark = False
-torch.backends.cuda.matmul.allow_tf32 = True
+with torch.backends.cudnn.flags(enabled=True, deterministic=True, benchmark=False):
+    print(torch.backends.cudnn.benchmark, torch.backends.cuda.matmul.allow_tf32)
 torch.use_deterministic_algorithms(False)
 print(torch.__version__, torch.version.cuda, torch.cuda.device_count())

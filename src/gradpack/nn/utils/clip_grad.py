@@ -8,10 +8,8 @@ from collections.abc import Iterable
 from types import GeneratorType
 from typing import Any
 
-import numpy as np
-
 from ...autograd.grad_mode import no_grad
-from ...backends.numpy import quiet
+from ...backends.numpy import NUMPY, quiet
 from ...base.dtypes import FLOATING, float32
 from ...core.tensor import Tensor, wrap
 from ...ops.create.create import tensor as new_tensor
@@ -20,6 +18,7 @@ from .._public import give_all
 from .direct import may_write
 
 _tensor_or_tensors = Tensor | Iterable[Tensor]
+np = NUMPY.xp
 
 
 def get_total_norm(
