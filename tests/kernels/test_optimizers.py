@@ -62,3 +62,27 @@ def test_adam_of_a_transposed_parameter_takes_the_usual_way():
     x.grad = torch.ones(70, 100)
     torch.optim.Adam([x], lr=0.5).step()
     np.testing.assert_allclose(x.detach().numpy(), -0.5, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["SGD", "Adam"])
+@pytest.mark.parametrize("options", [{}, {"momentum": 0.9}], ids=str)
+def test_a_gradient_of_another_shape_is_an_error_and_writes_nothing(kind, options):
+    """The parameter got larger data since: the loop must not read behind the end of the gradient."""
+    x = torch.zeros(200, 200).requires_grad_()
+    optimizer = getattr(torch.optim, kind)([x], lr=0.1, **(options if kind == "SGD" else {}))
+    x.grad = torch.ones(200, 200)
+    optimizer.step()
+    x.data = torch.zeros(900, 900)
+    with pytest.raises(RuntimeError, match=r"200.*900|900.*200"):
+        optimizer.step()
+    assert not x.detach().numpy().any()
+
+
+def test_a_parameter_that_is_there_twice_is_updated_twice():
+    x = torch.zeros(300, 300).requires_grad_()
+    x.grad = torch.ones(300, 300)
+    with pytest.warns(UserWarning, match="duplicate"):
+        optimizer = torch.optim.SGD([x, x], lr=0.5)
+    for _ in range(20):
+        optimizer.step()
+    np.testing.assert_array_equal(x.detach().numpy(), -20.0)

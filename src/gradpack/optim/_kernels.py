@@ -17,6 +17,7 @@ from typing import Any
 
 from ..backends import NUMPY, Spec
 from ..base.dtypes import FLOATING, float32
+from ..base.errors import shapes_do_not_broadcast
 from ..base.pool import split
 from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad
@@ -74,6 +75,10 @@ def _pieces(arrays: Any) -> list[Any]:
 
 def _of_all(update: Callable[..., None], given: Any, batch: list[Any], count: int, total: int) -> None:
     """Call `update(given, *arrays)` for the pieces of all parameters, over all cores if there are many elements."""
+    if total < 2 * PYTHON:
+        for i in range(0, len(batch), count):
+            _of_pieces(update, given, *batch[i : i + count])
+        return
     pieces = [piece for i in range(0, len(batch), count) for piece in _pieces(batch[i : i + count])]
 
     def work(low: int, high: int) -> None:
@@ -100,7 +105,7 @@ def descend(params: list[Tensor], lr: float) -> list[Tensor]:
     """p -= lr * grad."""
     rest: list[Tensor] = []
     spec: Any = None
-    given: list[Any] = []
+    rate: Any = None
     batch: list[Any] = []  # arrays of parameters of one dtype
     for p in params:
         edge = p._edge
@@ -111,29 +116,49 @@ def descend(params: list[Tensor], lr: float) -> list[Tensor]:
             if not is_ours(p._spec):
                 rest.append(p)
                 continue
-            _update_all(sgd_updates, batch, 3, given)
-            spec, given = p._spec, [_PLAIN, *constants(p._spec, lr, 0, 0, 1), False]
+            _descend_all(batch, spec, lr)
+            spec = p._spec
+            (rate,) = constants(spec, lr)
         data = p._data
         if grad._spec is not spec or not data.flags.writeable:
             rest.append(p)
             continue
+        if grad._shape != p._shape:
+            _descend_all(batch, spec, lr)
+            raise shapes_do_not_broadcast("SGD.step", p._shape, grad._shape)
         p._counter[0] += 1
-        if spec.plain:
+        if data.size < _FEW and spec.plain:
+            subtract(data, multiply(grad._data, rate), data)
+        elif spec.plain:
             batch += data, grad._data, None
         else:
-            in_pieces(spec, _sgd, given, data, grad._data, None)
-    _update_all(sgd_updates, batch, 3, given)
+            in_pieces(spec, _descend, rate, data, grad._data)
+    _descend_all(batch, spec, lr)
     return rest
 
 
+def _descend(rate: Any, data: Any, grad: Any) -> None:
+    subtract(data, multiply(grad, rate), data)
+
+
+_FEW = 1 << 12  # elements: to update them takes less time than to put them into a batch
 _PLAIN = {"maximize": False, "weight_decay": 0, "dampening": 0, "nesterov": False}
+
+
+def _descend_all(batch: list[Any], spec: Spec, lr: float) -> None:
+    if batch:
+        _update_all(sgd_updates, batch, 3, [_PLAIN, *constants(spec, lr, 0, 0, 1), False])
 
 
 def _update_all(update: Callable[..., None], batch: list[Any], count: int, given: list[Any]) -> None:
     """Call the update of a list of arrays, so many for each parameter, and empty it."""
-    if batch:
-        update([*batch], given, sum([a.size for a in batch[::count]]))
-        batch.clear()
+    data = batch[::count]
+    if len({id(a) for a in data}) < len(data):  # a parameter that is there twice is updated twice
+        for i, each in enumerate(data):
+            update(batch[count * i : count * (i + 1)], given, each.size)
+    elif data:
+        update([*batch], given, sum([a.size for a in data]))
+    batch.clear()
 
 
 def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tensor]:
@@ -162,6 +187,9 @@ def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tenso
         if grad._spec is not spec or not p._data.flags.writeable:
             rest.append(p)
             continue
+        if grad._shape != p._shape:
+            update_all()
+            raise shapes_do_not_broadcast("SGD.step", p._shape, grad._shape)
         buffer, first = None, False
         if options["momentum"]:
             own = state[p]
@@ -172,6 +200,9 @@ def sgd(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tenso
             if buffer._spec is not spec:
                 rest.append(p)
                 continue
+            if buffer._shape != p._shape:
+                update_all()
+                raise shapes_do_not_broadcast("SGD.step", p._shape, buffer._shape)
             buffer._counter[0] += 1
         p._counter[0] += 1
         arrays = p._data, grad._data, None if buffer is None else buffer._data
@@ -236,12 +267,15 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
         if (
             not is_ours(spec)
             or not p._data.flags.writeable
-            or grad._spec is not spec
             or count._spec is not STEP
-            or not all(b._spec is spec for b in buffers)
+            or not all(b._spec is spec for b in (grad, *buffers))
         ):
             rest.append(p)
             continue
+        wrong = next((b for b in (grad, *buffers) if b._shape != p._shape), None)
+        if wrong is not None:
+            _update_all(adam_updates, batch, 5, given)
+            raise shapes_do_not_broadcast("Adam.step", p._shape, wrong._shape)
         count._data[()] += 1
         count._counter[0] += 1
         step = count._data.item()

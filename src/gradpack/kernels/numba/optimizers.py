@@ -28,14 +28,8 @@ def sgd_updates(batch: list[Any], given: list[Any], total: int) -> None:
     """As `optim._kernels.sgd_updates`."""
     options, *numbers, first = given
     momentum = loops.NONE if batch[2] is None else loops.FIRST if first else loops.KEPT
-    _run(
-        "sgd",
-        batch,
-        3,
-        numbers,
-        (options["weight_decay"] != 0, options["maximize"], momentum, options["nesterov"]),
-        total,
-    )
+    flags = options["weight_decay"] != 0, options["maximize"], momentum, options["nesterov"]
+    _run("sgd", batch, 3, numbers, flags, total)
 
 
 def _run(name: str, batch: list[Any], count: int, numbers: list[Any], flags: tuple[Any, ...], total: int) -> None:
