@@ -68,6 +68,9 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "masked attention": lambda: F.scaled_dot_product_attention(
         *(normal(4, 300, 64, seed=s) for s in range(3)), torch.rand(300, 300)
     ),
+    "lstm": lambda: torch.lstm_cell(
+        normal(200, 40), (normal(200, 50), normal(200, 50, seed=1)), normal(200, 40) * 0.1, normal(200, 50) * 0.1
+    )[0],
     "dropout": lambda: torch.softmax(F.dropout(normal(*ROWS), 0.5), 1),
     "huber": lambda: F.huber_loss(normal(*ROWS), normal(*ROWS, seed=1)),
     "smooth_l1": lambda: F.smooth_l1_loss(normal(*ROWS), normal(*ROWS, seed=1)),

@@ -105,6 +105,8 @@ def origins() -> dict[Any, tuple[Any, str]]:
     found: dict[Any, tuple[Any, str]] = {}
     for op in REGISTRY.values():
         found.update({f: (op, p) for p, f in op.formulas.items()})
+        if op.joint_vjp is not None:
+            found[op.joint_vjp] = op, "inputs"
     found.update({op.forward: (op, "forward") for op in REGISTRY.values()})
     return found
 

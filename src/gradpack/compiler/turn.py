@@ -142,8 +142,8 @@ class _Text:
         }  # fmt: skip
 
     def name(self, kind: str, value: Any) -> str:
-        """Return a name for a value."""
-        found = f"{kind}{len(self.names)}"
+        """Return a name for a value, which no variable of the text has."""
+        found = f"{kind}_{len(self.names)}"
         self.names[found] = value
         return found
 

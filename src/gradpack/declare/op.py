@@ -89,7 +89,8 @@ class Options:
         save_as: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
         lists: those inputs that are sequences of tensors.
         many: the body returns a tuple of results, however many.
-        decomposition: the composition of other operations that a fused one stands for: what is differentiated twice.
+        decomposition: the composition of other operations that a fused one stands for: what is differentiated twice, if
+            formulas save what it takes; else they are differentiated.
         name: torch's name, where it is not that of the body.
         node: torch's name of the node, where it is not made from `name`.
         numbers: two Python numbers make a tensor.
@@ -183,6 +184,7 @@ class Op(Options):
         keyword_only: how many of the parameters are keyword-only.
         defaults: of the parameters.
         returns: whether the body returns a tuple of results.
+        recomposes: whether double backward differentiates the decomposition.
         public: the function that users call.
         layout, plans: of its parameters, and what to do for each combination of dtypes: see `dispatch/dtype_plan.py`.
         node_name, node_class, interpreted_class: of the node of generated code, and of that of the interpreter.
@@ -225,6 +227,7 @@ class Op(Options):
         else:
             self.reads = dict.fromkeys(self.inputs, tuple(n for n in _params_of(self.joint_vjp)[1:] if n != "needs"))
         self.saved = frozenset(n for names in self.reads.values() for n in names)
+        self.recomposes = self.decomposition is not None and self.saved.issuperset(_params_of(self.decomposition))
         self._check_formulas()
         self.arrays = tuple(
             p

@@ -60,6 +60,11 @@ def single(first: Any, *others: Any) -> bool:
     return alike(first, *others, chars="f")
 
 
+def single_rows(first: Any, *others: Any) -> bool:
+    """`single`, of matrices with as many rows."""
+    return first.ndim == 2 and single(first, *others) and all(a is None or len(a) == len(first) for a in others)
+
+
 def single_same_shape(first: Any, *others: Any) -> bool:
     """`single`, for arrays of equal shape."""
     return alike(first, *others, chars="f") and all(type(a) is ndarray and a.shape == first.shape for a in others)
@@ -100,10 +105,10 @@ def product_of_many(a: Any, b: Any) -> bool:
 
 def product_by_vector(a: Any, b: Any) -> bool:
     """Whether a large matrix is multiplied by a vector, large enough to import Numba, if that was not done."""
-    if a.ndim > 2 or b.ndim > 2 or not (a.ndim == 1 or b.ndim == 1 or a.shape[0] == 1 or b.shape[1] == 1):
-        return False
     size = max(a.size, b.size)
     if size < 1 << 19 or min(a.size, b.size) == size or not (size >= 1 << 22 or "numba" in modules):
+        return False
+    if a.ndim > 2 or b.ndim > 2 or not (a.ndim == 1 or b.ndim == 1 or a.shape[0] == 1 or b.shape[1] == 1):
         return False
     return a.dtype is b.dtype and a.dtype.char in "fd" and a.dtype.isnative and a.flags.aligned and b.flags.aligned
 

@@ -13,6 +13,7 @@ FEW = 256  # `dispatch.LEAST`: a loop over blocks of scores pays early
 
 
 PLACES = 1024
+GATES = ENOUGH // 4  # elements of gates, over which NumPy makes a dozen passes
 HEADS = 1 << 16  # elements of queries of a part
 IMAGES = 1 << 17  # elements of images of a part
 PRODUCT = 2049  # elements of both factors: below this BLAS uses one thread
@@ -63,6 +64,8 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.nn.group_norm.normalized_groups_backward": (
         Kernel("numba", "normalization.normalized_groups_backward", when.channels),
     ),
+    "ops.nn.lstm_gates.gates_forward": (Kernel("numba", "recurrent.gates_forward", when.single_rows, GATES),),
+    "ops.nn.lstm_gates.gates_backward": (Kernel("numba", "recurrent.gates_backward", when.single_rows, GATES // 4),),
     "ops.nn.attention.attend": (
         Kernel("numba", "attention.attend", when.single_without_mask),
         Kernel("numba", "attention.attend", when.single_attention, results="jj", arrays=7, part=HEADS),

@@ -69,7 +69,7 @@ _TABLE: dict[Rule, str] = {
     matrices.outer: "outer",
     matrices.linear: "linear",
     matrices.by_meaning: """
-        addmm addmv addr baddbmm addbmm bilinear dist
+        addmm addmv addr baddbmm addbmm bilinear dist _thnn_fused_lstm_cell
     """,
     rules.leading: """
 

@@ -148,4 +148,4 @@ def by_meaning(c: Call) -> Any:
         made = meaning(*values)
     finally:
         MODE.set(outer)
-    return all_examples(made, level)
+    return tuple(all_examples(m, level) for m in made) if isinstance(made, tuple) else all_examples(made, level)

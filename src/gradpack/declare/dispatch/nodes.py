@@ -39,7 +39,7 @@ class OpNode(Node):
     def backward_graph(self, g: Any, keep: bool) -> list[Any]:
         """Backward under `create_graph`: return one gradient per edge, each a differentiable Tensor."""
         op = self.op
-        if op.decomposition is not None:
+        if op.recomposes:
             mode = MODE.get()
             if mode.grad:
                 gradients = self._by_meaning(g)
@@ -127,7 +127,10 @@ class OpNode(Node):
             given = tuple(given)
         gradients: list[Any] = []
         asked = asked_for(self)
-        for p, source in sources.items():
+        if op.joint_vjp is not None:
+            needs = [source is not None and is_wanted(source, asked) for source in sources.values()]
+            gradients = list(op.joint_vjp(given, **values, needs=needs))
+        for p, source in sources.items() if op.joint_vjp is None else ():
             if source is None or not is_wanted(source, asked):
                 gradients.extend([None] * (len(source) if p in op.lists else 1))
                 continue
@@ -164,8 +167,10 @@ class OpNode(Node):
                 values[p] = cut(values[p])  # with its tangent
         found: dict[str, Any] = {}
         if present:
-            out = meaning(**values)
-            gradients = late.grad(out, [values[p] for p in present], g, create_graph=True, allow_unused=True)
+            out, given = meaning(**values), g
+            if isinstance(out, tuple):
+                out, given = zip(*[pair for pair in zip(out, g, strict=True) if pair[1] is not None], strict=True)
+            gradients = late.grad(out, [values[p] for p in present], given, create_graph=True, allow_unused=True)
             found = dict(zip(present, gradients, strict=True))
         if len(present) < len(wanted):
             for p in wanted:

@@ -100,7 +100,7 @@ def push(
         names = op.decomposition.__code__.co_varnames[: op.decomposition.__code__.co_argcount]
         if all(p in names for p in tangents):
             _complete(op, known, outs, extras, names)
-            return [_through_meaning(op, {n: _dual(known[n], tangents.get(n)) for n in names})]
+            return _through_meaning(op, {n: _dual(known[n], tangents.get(n)) for n in names})
     return transpose_twice(op, tangents, known, outs)
 
 
@@ -167,15 +167,15 @@ def _as_product(tangent: Tensor, given: dict[str, Any]) -> Tensor:
     return tangent
 
 
-def _through_meaning(op: Op, values: dict[str, Any]) -> Tensor | None:
-    """Return the tangent of a fused operation, by running its decomposition in forward mode."""
+def _through_meaning(op: Op, values: dict[str, Any]) -> list[Tensor | None]:
+    """Return the tangents of the results of a fused operation, by running its decomposition in forward mode."""
     outer = MODE.get()
     try:
         MODE.set(outer.replace(dual=1))
         out = op.decomposition(**values)  # type: ignore[misc]
     finally:
         MODE.set(outer)
-    return tangent_of(out)
+    return [tangent_of(one) for one in (out if isinstance(out, tuple) else (out,))]
 
 
 def transpose_twice(op: Op, tangents: dict[str, Any], given: dict[str, Any], outs: list[Tensor]) -> list[Tensor | None]:

@@ -108,11 +108,13 @@ def _call(op: Op, inlined: Inlined) -> str:
 
 def _several(op: Op, form: Form) -> str:
     """Return the text of an operation with several results."""
-    (p,) = op.inputs
-    compute = HUSHED.format(made="_parts", call=f"_forward({arguments(op, _arrays(op))})", leave=form.leave(op))
+    made = "_parts" if op.view else ", ".join(f"{n}_" for n in (*op.results, *op.residuals))
+    compute = HUSHED.format(made=made, call=f"_forward({arguments(op, _arrays(op))})", leave=form.leave(op))
     outputs = "len(_parts)" if op.view else str(op.differentiable or len(op.results))
     before = save(op, [n for n in reads(op) if op.saves(n) != "result"])
-    node = f"    _node = None\n    if {p}_edge is not None and _mode.grad:\n{NODE.format(edges=f'({p}_edge,)')}"
+    some = " or ".join(f"{p}_edge is not None" for p in op.inputs)
+    edges = "(" + ", ".join(f"{p}_edge" for p in op.inputs) + ",)"
+    node = f"    _node = None\n    if ({some}) and _mode.grad:\n{NODE.format(edges=edges)}"
     node += f"        _node.outputs = {outputs}\n{indented(before, 2)}\n"
     results, all_of_them = several_results(op)
     return _start(op, form) + compute + node + results + form.finish(all_of_them, "_sequence(_result)")

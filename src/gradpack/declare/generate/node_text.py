@@ -66,17 +66,12 @@ def is_list(op: Op) -> bool:
 
 
 def is_many(op: Op) -> bool:
-    """Return whether the operation has one tensor and several results: views of it, or a named tuple."""
-    return (
-        op.returns
-        and not op.lists
-        and not op.residuals
-        and len(op.inputs) == 1
-        and op.promote == op.inputs
-        and op.joint_vjp is None
-        and op.view in (False, True)
-        and bool(op.view) is not bool(op.results)
-    )
+    """Return whether there are several results: views of the only tensor, or a named tuple made of one or several."""
+    if not op.returns or op.lists or op.promote != op.inputs or op.view not in (False, True):
+        return False
+    if op.view:
+        return len(op.inputs) == 1 and not op.results
+    return bool(op.results) and bool(op.inputs) and not op.broadcasts
 
 
 def node_text(op: Op, inlined: Inlined) -> str:
@@ -131,15 +126,14 @@ def _gradients(op: Op, inlined: Inlined) -> tuple[str, str]:
     """Return the statements that load what several formulas read, and those that compute each gradient."""
     if op.joint_vjp is not None:
         load = f"{''.join(f'{p}_edge, ' for p in op.inputs)} = _self.edges\n" + "".join(_load(op, n) for n in reads(op))
+        load += _parts(op)
         needs = "".join(f"{p}_edge is not None, " for p in op.inputs)
         args = ", ".join(f"{n}={n}" for n in reads(op))
         return load, f"{''.join(f'{p}_g, ' for p in op.inputs)} = _joint(_g, {args}, needs=({needs}))\n"
     if len(op.inputs) == 1:
         (p,) = op.inputs
-        several = op.returns and (op.view or op.differentiable is None or op.differentiable > 1)
-        parts = "if type(_g) is _Part: _g = tuple(_g)\n" if several else ""
-        return "", "".join(_load(op, n) for n in reads(op)) + parts + f"{p}_g = {_formula(op, inlined, p)}\n"
-    lines = [f"{''.join(f'{p}_edge, ' for p in op.inputs)} = _self.edges\n"]
+        return "", "".join(_load(op, n) for n in reads(op)) + _parts(op) + f"{p}_g = {_formula(op, inlined, p)}\n"
+    lines = [f"{''.join(f'{p}_edge, ' for p in op.inputs)} = _self.edges\n", _parts(op)]
     shared = [n for n in reads(op) if len(readers_of(op, n)) > 1]
     for n in shared:
         test = " or ".join(f"{p}_edge is not None" for p in readers_of(op, n))
@@ -151,6 +145,12 @@ def _gradients(op: Op, inlined: Inlined) -> tuple[str, str]:
         body = indented(f"{own}{p}_g = {_formula(op, inlined, p)}\n")
         gradients.append(f"if {p}_edge is not None:\n{body}else: {p}_g = None\n")
     return "".join(lines), "".join(gradients)
+
+
+def _parts(op: Op) -> str:
+    """Return the statement that makes a tuple of the gradients of several results."""
+    several = op.returns and (op.view or op.differentiable is None or op.differentiable > 1)
+    return "if type(_g) is _Part: _g = tuple(_g)\n" if several else ""
 
 
 def _formula(op: Op, inlined: Inlined, p: str) -> str:

@@ -105,7 +105,7 @@ def several_results(op: Op) -> tuple[str, str]:
     if op.view:
         return VIEWS.format(p=op.inputs[0], rest="".join(f"{q}, " for q in op.params[1:])), "tuple(_outs)"
     differentiable = op.differentiable or len(op.results)
-    lines = [f"    {', '.join(f'{n}_' for n in op.results)} = _parts\n"]
+    lines = []
     for nr, n in enumerate(op.results):
         spec = "_spec" if nr < differentiable and op.result == "same" else f"_spec_of({n}_)"
         lines.append(RESULT.format(n=n, spec=spec, array=_array(op, f"{n}_")))

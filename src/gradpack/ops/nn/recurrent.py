@@ -13,6 +13,7 @@ from typing import Any
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.signature.shown import showing
+from .lstm_gates import lstm_gates
 
 FUNCTIONS = "rnn_tanh rnn_relu lstm gru rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell"
 
@@ -31,9 +32,7 @@ def _relu_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
 
 
 def _lstm_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
-    i, f, g, o = late.chunk(x + late.linear(state[0], w, b), 4, 1)
-    c = late.sigmoid(f) * state[1] + late.sigmoid(i) * late.tanh(g)
-    h = late.sigmoid(o) * late.tanh(c)
+    h, c = lstm_gates(x, late.linear(state[0], w), state[1], None, b)
     return (h if project is None else late.linear(h, project)), c
 
 
@@ -210,6 +209,8 @@ def _cell(kind: str, input: Tensor, state: State, w_ih: Any, w_hh: Any, b_ih: An
             if s._shape[0] != input._shape[0]:
                 raise RuntimeError(f"Input batch size {input._shape[0]} doesn't match hidden0 batch size {s._shape[0]}")
             raise RuntimeError(f"hidden0 has inconsistent hidden_size: got {s._shape[1]}, expected {w_hh._shape[1]}")
+    if kind == "lstm":
+        return lstm_gates(late.linear(input, w_ih), late.linear(state[0], w_hh), state[1], b_ih, b_hh)
     return _STEPS[kind](late.linear(input, w_ih, b_ih), state, w_hh, b_hh, None)
 
 

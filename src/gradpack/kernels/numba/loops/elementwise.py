@@ -56,7 +56,8 @@ _f = np.float32
 
 
 @inlined
-def _sigmoid(x: Any) -> Any:
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)) of float32."""
     return _f(1.0) / (_f(1.0) + exp(-x))
 
 
@@ -66,7 +67,7 @@ def glu(x: Any, out: Any) -> None:
     for i in range(x.shape[0]):
         a, b, made = x[i, 0], x[i, 1], out[i]
         for j in range(a.size):
-            made[j] = a[j] * _sigmoid(b[j])
+            made[j] = a[j] * sigmoid(b[j])
 
 
 @loop
@@ -75,7 +76,7 @@ def glu_gradient(g: Any, x: Any, out: Any) -> None:
     for i in range(x.shape[0]):
         a, b, into_a, into_b, given = x[i, 0], x[i, 1], out[i, 0], out[i, 1], g[i]
         for j in range(a.size):
-            s = _sigmoid(b[j])
+            s = sigmoid(b[j])
             first = given[j] * s
             into_a[j] = first
             into_b[j] = first * (_f(1.0) - s) * a[j]

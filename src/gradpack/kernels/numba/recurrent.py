@@ -1,0 +1,26 @@
+"""The gates of recurrent networks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..dispatch import HEAVY
+from .loops import recurrent as loops
+from .ranges import over
+
+
+def gates_forward(sums: Any, cx: Any) -> Any:
+    """As `ops.nn.lstm_gates.gates_forward`."""
+    h, c, workspace = np.empty_like(cx), np.empty_like(cx), np.empty_like(sums)
+    over(HEAVY, loops.lstm, sums, cx, h, c, workspace)
+    return h, c, workspace
+
+
+def gates_backward(g_h: Any, g_c: Any, cx: Any, c: Any, workspace: Any) -> Any:
+    """As `ops.nn.lstm_gates.gates_backward`."""
+    sums_g, cx_g = np.empty_like(workspace), np.empty_like(cx)
+    given = np.zeros_like(cx) if g_c is None else g_c
+    over(HEAVY, loops.lstm_gradient, g_h, given, cx, c, workspace, sums_g, cx_g)
+    return sums_g, cx_g
