@@ -56,6 +56,8 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "product": lambda: normal(200, 300) @ normal(300, 200),
     "product with a vector": lambda: normal(10_000, 60) @ normal(60),
     "linear": lambda: F.linear(normal(*ROWS), normal(200, 256), normal(200)),
+    "sums": lambda: normal(1200, 120).sum(1)[:120] + normal(1200, 120).sum(0),
+    "sums of gradients of what was broadcast": lambda: normal(1200, 120) * normal(1200, 1) * normal(120),
     "sum of gradients": lambda: sum(f(y) for y in [normal(600, 512) * 2] for f in (torch.sin, torch.cos)),
     "layer_norm alone": lambda: F.layer_norm(normal(*ROWS), VECTOR),
     "batch_norm": lambda: F.batch_norm(normal(*IMAGES), None, None, normal(8), normal(8), training=True),

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from math import prod
 from typing import Any
 
 import numpy as np
 
+from ..declare.generate.broadcast_forms import lies
 from ..declare.generate.fusion import LOOPS, WHOLE
 from ..declare.generate.fusion_text import Steps, Unknown, Value
 from ..kernels.dispatch import ENABLED, LARGE, PART, loaded
@@ -183,27 +183,9 @@ def _operand(a: Any, made: Variable) -> Value | None:
         return Value("s", f"v{a.number}")
     if not a.shape and a.dtype.kind == "f":
         return Value("s", f"v{a.number}")
-    if a.dtype.char not in "fd?" or not is_dense(a) or _lies(a, made) is None:
+    if a.dtype.char not in "fd?" or not is_dense(a) or lies(a.shape, made.shape) is None:
         return None
     return Value("?" if a.dtype.char == "?" else "f", f"v{a.number}")
-
-
-def _lies(a: Variable, made: Variable) -> tuple[str, int] | None:
-    """Return how an array is broadcast to the shape of a result, and the length of the rows of that.
-
-    "i" for one of its shape; "r" for a row that is the same in all; "c" for a column, an element for each row.
-    """
-    whole = made.shape
-    if a.shape == whole:
-        return "i", 0
-    shape = (1,) * (len(whole) - len(a.shape)) + a.shape
-    counted = [k for k, n in enumerate(shape) if n != 1]
-    if len(shape) != len(whole) or not counted:
-        return None
-    first, last = counted[0], counted[-1] + 1
-    if shape[first:] == whole[first:]:
-        return "r", prod(shape)
-    return ("c", prod(whole[last:])) if shape[:last] == whole[:last] else None
 
 
 def _lengths(step: Instruction) -> set[int]:
@@ -211,9 +193,9 @@ def _lengths(step: Instruction) -> set[int]:
     found = set()
     for a in step.args:
         value = _operand(a, step.results)
-        lies = None if value is None or value.kind == "s" else _lies(a, step.results)
-        if lies is not None and lies[1]:
-            found.add(lies[1])
+        form = None if value is None or value.kind == "s" else lies(a.shape, step.results.shape)
+        if form is not None and form[1]:
+            found.add(form[1])
     return found
 
 
@@ -284,10 +266,10 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
     given = [v for v in arrays if v not in targets]  # a compiler has to see that what is written is what was read
     names = targets | {v: f"a{i}" for i, v in enumerate(given)}
     parameters = [*(names[v] for v in given), *targets.values(), *text.numbers.values()]
-    lies = {v: _lies(v, like) or ("i", 0) for v in (*arrays, *targets)}
-    length = max(n for _, n in lies.values())
+    forms = {v: lies(v.shape, like.shape) or ("i", 0) for v in (*arrays, *targets)}
+    length = max(n for _, n in forms.values())
     at = {"i": "_r, _i" if length else "_i", "r": "_i", "c": "_r"}
-    read = {form: [f"v{v.number} = {names[v]}[{at[form]}]" for v in arrays if lies[v][0] == form] for form in "irc"}
+    read = {form: [f"v{v.number} = {names[v]}[{at[form]}]" for v in arrays if forms[v][0] == form] for form in "irc"}
     lines = read["i"] + read["r"] + text.lines + [f"{t}[{at['i']}] = {env[v].text}" for v, t in targets.items()]
     head = ["for _i in range(_all.size):"]
     if length:
@@ -300,7 +282,7 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
     written = f"def {{name}}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in body)
     run = compiled(_renumbered(written))
     part = PART // min(max(1, len(text.lines) // 2), 4)
-    runner: Any = _runner(run, [lies[v][0] for v in (*given, *targets)], like.dtype.type, part, length)
+    runner: Any = _runner(run, [forms[v][0] for v in (*given, *targets)], like.dtype.type, part, length)
     runner.text, runner.steps = _renumbered(written).format(name="loop"), len(steps)
     return runner, given, [numbers[t] for t in text.numbers]
 
@@ -315,7 +297,7 @@ def _runner(run: Any, forms: list[str], native: Any, part: int, length: int) -> 
     """Return a function of arrays, numbers and the arrays of results.
 
     Args:
-        forms: how each of the arrays lies: see `_lies`.
+        forms: how each of the arrays lies: see `lies`.
         part: how many elements a part has.
         length: that of the rows, or 0.
     """

@@ -10,8 +10,9 @@ import numpy as np
 
 from ..backends.numpy import NUMPY
 from ..base.pool import split
-from ..declare.generate.fusion import fused, large_body, large_formula, of_body
+from ..declare.generate.fusion import fused, of_body
 from ..declare.generate.inline import Inlined
+from ..declare.generate.large_sizes import large_body, large_formula
 from ..kernels.dispatch import PART, SEEN, note_large
 from .fusion import is_dense, size_of
 from .program import Instruction, Program, Variable, variables

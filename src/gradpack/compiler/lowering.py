@@ -16,8 +16,8 @@ import numpy as np
 
 from ..backends import NUMPY
 from ..backends.base import Backend, nested
-from ..declare.generate.fusion import large_body, large_formula
 from ..declare.generate.inline import Inlined
+from ..declare.generate.large_sizes import large_body, large_formula
 from ..kernels.dispatch import ENABLED, row
 from ..ops.random.generator import default_generator
 

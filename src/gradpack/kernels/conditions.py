@@ -60,6 +60,16 @@ def single(first: Any, *others: Any) -> bool:
     return alike(first, *others, chars="f")
 
 
+def short_rows(x: Any) -> bool:
+    """Whether the sums of rows need not be sums of parts."""
+    return 8 <= x.shape[1] <= 1024 and alike(x)
+
+
+def many_rows_of_numbers(x: Any) -> bool:
+    """Whether there are more rows than columns that a part adds up at once."""
+    return x.shape[0] >= 64 and 8 <= x.shape[1] <= 4096 and alike(x)
+
+
 def single_rows(first: Any, *others: Any) -> bool:
     """`single`, of matrices with as many rows."""
     return first.ndim == 2 and single(first, *others) and all(a is None or len(a) == len(first) for a in others)

@@ -1,4 +1,7 @@
-"""Sums of gradients: large ones over all cores, and without a new array where nobody else holds the first."""
+"""Sums of gradients, and of the rows and columns of one: large ones over all cores.
+
+The sum of two is written to the first where nobody else holds that.
+"""
 
 from __future__ import annotations
 
@@ -33,6 +36,27 @@ def accumulated(a: Any, b: Any, names: int = 0) -> Any:
 def added(a: Any, b: Any, out: Any) -> None:
     """Write the sum of two vectors into a third one, which may be the first."""
     split(lambda low, high: np.add(a[low:high], b[low:high], out=out[low:high]), a.size, PYTHON)
+
+
+_ROWS = 256  # rows that NumPy may add up one after another: the rounding errors of many grow with their number
+
+
+@accelerated
+def sums_of_rows(x: Any) -> Any:
+    """Return the sum of each row of a matrix."""
+    return np.add.reduce(x, 1)
+
+
+@accelerated
+def sum_over_rows(x: Any) -> Any:
+    """Return the sum of the rows of a matrix: of parts, and of parts of these."""
+    while len(x) > _ROWS:
+        whole = len(x) - len(x) % _ROWS
+        parts = np.add.reduce(x[:whole].reshape(-1, _ROWS, x.shape[1]), 1)
+        if whole < len(x):
+            parts[-1] += np.add.reduce(x[whole:], 0)
+        x = parts
+    return np.add.reduce(x, 0)
 
 
 def _alike(a: Any, b: Any) -> bool:

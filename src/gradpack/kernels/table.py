@@ -13,6 +13,7 @@ FEW = 256  # `dispatch.LEAST`: a loop over blocks of scores pays early
 
 
 PLACES = 1024
+SUMS = 1 << 17  # elements: to add them up takes a few steps on a core
 GATES = ENOUGH // 4  # elements of gates, over which NumPy makes a dozen passes
 HEADS = 1 << 16  # elements of queries of a part
 IMAGES = 1 << 17  # elements of images of a part
@@ -44,7 +45,13 @@ class Kernel(NamedTuple):
     part: int = 1 << 19
 
 
+OF_ROWS = Kernel("numba", "rows.sums_of_rows", when.short_rows, SUMS)
+OVER_ROWS = Kernel("numba", "rows.sum_over_rows", when.many_rows_of_numbers, SUMS)
 TABLE: dict[str, tuple[Kernel, ...]] = {
+    "kernels.sums.sums_of_rows": (OF_ROWS,),
+    "kernels.sums.sum_over_rows": (OVER_ROWS,),
+    "ops.reduce.kernels.of_rows": (OF_ROWS,),
+    "ops.reduce.kernels.over_rows": (OVER_ROWS,),
     "kernels.sums.added": (Kernel("numba", "elementwise.added", when.updates),),
     "ops.nn.affine.affine": (Kernel("numba", "products.affine", when.affine_of_many, PRODUCT),),
     "ops.nn.normalize.normalized_rows": (

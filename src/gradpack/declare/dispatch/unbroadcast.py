@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
+
+import numpy as np
 
 from ...backends import backend_of
 from ...base.dtypes import dtype
@@ -10,6 +13,7 @@ from ...base.layouts import strided
 from ...base.modes import using
 from ...core.tensor import Tensor, alias
 from ...graph.node import PartialGrads, variant_of
+from ...kernels.sums import sum_over_rows, sums_of_rows
 from ..batching.batch_tensor import is_batched
 from ..op import REGISTRY
 
@@ -85,34 +89,24 @@ def sum_to_array(g: Any, shape: tuple[int, ...], xp: Any) -> Any:
     """Sum over the dimensions along which `shape` had been broadcast."""
     extra = len(g.shape) - len(shape)
     axes = tuple(range(extra)) + tuple(i + extra for i, n in enumerate(shape) if n == 1 and g.shape[i + extra] != 1)
-    if axes:
-        if not hasattr(g, "flags"):
-            g = xp.sum(g, axis=axes, keepdims=True)
-        else:
-            if axes[0] == 0 and g.shape[0] > _ROWS and g.flags.c_contiguous:
-                g = _sums_of_rows(g, xp)
-            g = xp.add.reduce(g, axes, None, None, True)
+    if axes and not hasattr(g, "flags"):
+        g = xp.sum(g, axis=axes, keepdims=True)
+    elif axes:
+        count = len(axes)
+        if xp is np and g.size >= _LARGE and g.flags.c_contiguous and axes[-1] - axes[0] == count - 1:
+            if axes[0] == 0 and count < g.ndim:
+                g, axes = sum_over_rows(g.reshape(prod(g.shape[:count]), -1)), ()
+            elif axes[-1] == g.ndim - 1 and count < g.ndim:
+                g, axes = sums_of_rows(g.reshape(-1, prod(g.shape[axes[0] :]))), ()
+        g = xp.add.reduce(g, axes, None, None, True) if axes else g
     return g.reshape(shape) if hasattr(g, "flags") else xp.reshape(g, shape)
 
 
-_ROWS = 256  # rows that NumPy may add up one after another: the rounding errors of many grow with their number
-
-
-def _sums_of_rows(g: Any, xp: Any) -> Any:
-    """Few rows whose sum is that of all: in parts, and the parts in parts."""
-    while len(g) > _ROWS:
-        whole = len(g) - len(g) % _ROWS
-        parts = xp.add.reduce(g[:whole].reshape(-1, _ROWS, *g.shape[1:]), 1)
-        if whole < len(g):
-            parts[-1] += xp.add.reduce(g[whole:], 0)
-        g = parts
-    return g
+_LARGE = 1 << 16  # elements, which NumPy adds up in more time than it takes to ask for another way
 
 
 def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]:
     """Gradients of arrays of one dtype in the shapes of their inputs; None is the shape of a number."""
-    import numpy as np
-
     return [
         g if g is None or s is None or g.shape == s else sum_to_array(g, s, np)
         for g, s in zip(gradients, shapes, strict=True)
@@ -121,8 +115,6 @@ def fit_arrays(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]
 
 def fit_batched(gradients: tuple[Any, ...], shapes: tuple[Any, ...]) -> list[Any]:
     """`fit_arrays` for gradients that have a batch dimension in front."""
-    import numpy as np
-
     found = []
     for g, shape in zip(gradients, shapes, strict=True):
         if g is not None and shape is not None and g.shape[1:] != shape:

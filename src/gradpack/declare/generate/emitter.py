@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from ..op import Op
 from .form import Form, arguments, indented, values_of
-from .fusion import large_body, smaller
 from .in_place_text import write_text
 from .inline import Called, Inlined
+from .large_sizes import large_body, smaller
 from .node_text import is_list, is_many, node_text, reads
 from .operands import guard, tensors_of, unwrap
 from .record_text import NODE, is_pair, record, save

@@ -16,27 +16,34 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...kernels import conditions
-from ...kernels.dispatch import ENABLED, HEAVY, LARGE, PART, PYTHON, loaded
+from ...kernels.dispatch import ENABLED, HEAVY, LARGE, PART, PYTHON, SEEN, loaded, note_large
 from ...kernels.table import Kernel
 from ..op import Op
+from .broadcast_forms import read, spread
 from .elementwise_parts import BLOCK, FREE, in_parts, is_whole, unspread, writing
 from .fusion_text import Reader, Steps, Unknown, Value, statements
+from .large_sizes import SEVERAL, is_slow, large_body, large_formula, steps_of
 
 Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
-LOOPS, WHOLE = Kernel("numba", "ranges.of_text"), Kernel("numba", "ranges.Whole")
-_SEVERAL = 2  # steps, from which on one loop is worth while
+LOOPS, WHOLE = Kernel("numba", "ranges.OfText"), Kernel("numba", "ranges.Whole")
+_LEAST = 1 << 15  # elements of a part
+_PLANS = 64
 _FEW_STEPS = 1 << 20  # elements, from which on it is worth while to import Numba for one step or two
-_SLOW = frozenset(
-    "arccos arccosh arcsin arcsinh arctan arctan2 arctanh cbrt cos cosh exp exp2 expm1 hypot log log10 log1p log2 "
-    "power sin sinh tan tanh".split()
-)
 
 _TEXT = """\
 def {name}({params}):
     for _i in range(_all.size):
 {lines}\
         _all[_i] = {result}
+"""
+_ROWS = """\
+def {name}({params}):
+    for _r in range(_all.shape[0]):
+{columns}\
+        for _i in range(_all.shape[1]):
+{lines}\
+            _all[_r, _i] = {result}
 """
 _IN_PLACE = """\
 def {name}({params}):
@@ -59,7 +66,18 @@ class Loop(NamedTuple):
     names: dict[str, Any]  # names that both use, besides the arguments
     run: Function | None  # None: the function is called as it is
     dtype: Any  # the dtype of the result, if it is not that of the arrays
-    part: int  # elements that one core takes at a time
+    part: int  # elements that one core takes at a time, at most
+
+
+class Plan(NamedTuple):
+    """How a loop is called with arguments that lie in memory as earlier ones did."""
+
+    loop: Loop
+    arrays: list[int]  # which of the arguments
+    run: Callable[[list[Any], list[float]], None]
+    shape: tuple[int, ...]
+    dtype: Any
+    is_new: bool  # whether the result is a new array
 
 
 class Unfit(Exception):  # noqa: N818 - a message to the caller, no error
@@ -78,12 +96,34 @@ class Fused:
     ) -> None:
         self.code, self.outside, self.params, self.least = code, outside, params, least
         self.loops: dict[tuple[str, str, bool], list[Loop]] = {}  # by kinds, dtype, and whether the result is new
+        self.plans: dict[Any, Plan] = {}  # by what arguments are: see `facts_of`
 
-    def __call__(self, kinds: str, args: tuple[Any, ...], into: Any) -> Any:
+    def again(self, facts: Any, args: tuple[Any, ...], into: Any) -> Any:
+        """As a call for arguments with these facts that had a result before; None if there was none."""
+        plan = self.plans.get(facts)
+        if plan is None or not ENABLED["numba"]:
+            return None
+        loop, numbers = plan.loop, []
+        if loop.answers or loop.numbers:
+            names = loop.names | {f"p_{p}": a for p, a in zip(self.params, args, strict=True)}
+            names["_common"] = args[plan.arrays[0]]
+            if not _holds(loop, names):
+                return None
+            try:
+                numbers = [_number(eval(n, names), names["_common"].dtype.type) for n in loop.numbers]  # noqa: S307
+            except Unfit:
+                return None
+        out = np.empty(plan.shape, plan.dtype) if plan.is_new else into
+        plan.run([*[args[i] for i in plan.arrays], out], numbers)
+        return out
+
+    def __call__(self, kinds: str, args: tuple[Any, ...], into: Any, length: int = 0, facts: Any = None) -> Any:
         """The result, or None where there is no loop for these arguments.
 
         Args:
             into: an array that takes the result, which may be one of the arguments; or None.
+            length: of rows, where arguments are broadcast.
+            facts: of the arguments, for `again`; None where these were changed.
         """
         if not ENABLED["numba"] or "f" not in kinds:
             return None
@@ -101,24 +141,34 @@ class Fused:
             numbers = [_number(eval(n, loop.names | values), native) for n in loop.numbers]  # noqa: S307 - own text
         except Unfit:
             return None
-        given = [a.reshape(-1) for a, k in zip(args, kinds, strict=True) if k != "s"]
+        if not SEEN and first.size >= 2 * LARGE:
+            note_large(first.size)
         out = np.empty(first.shape, loop.dtype or native) if into is None else into
-        run(out.size, loop.part, *given, out.reshape(-1), *numbers)
+        part, count, made = min(loop.part, max(_LEAST, out.size // 4)), out.size, out.reshape(-1)
+        if length:
+            part, count, made = max(1, part // length), count // length, out.reshape(-1, length)
+        given = [_laid(a, k, length) for a, k in zip(args, kinds, strict=True) if k != "s"]
+        run(count, part, *given, made, *numbers)
+        if facts is not None:
+            if len(self.plans) >= _PLANS:
+                self.plans.clear()
+            again = run.repeated(count, part, *given, made, *numbers)
+            places = [i for i, k in enumerate(kinds) if k != "s"]
+            self.plans[facts] = Plan(loop, places, again, out.shape, out.dtype, into is None)
         return out
 
     def loop(self, key: tuple[str, str, bool], values: dict[str, Any]) -> Loop:
         """Return the loop valid for these values, compiled if the conditions on them have new outcomes."""
         known = self.loops.setdefault(key, [])
         for loop in known:
-            names = loop.names | values
-            if all(bool(eval(condition, names)) is answer for condition, answer in loop.answers):  # noqa: S307
+            if _holds(loop, loop.names | values):
                 return loop
         known.append(self.made(*key, values))
         return known[-1]
 
     def made(self, kinds: str, char: str, is_new: bool, values: dict[str, Any]) -> Loop:
         steps = Steps(values, char == "f")
-        given = {p: Value(k, f"p_{p}") for p, k in zip(self.params, kinds, strict=True)}
+        given = {p: Value("f" if k in "rc" else k, f"p_{p}") for p, k in zip(self.params, kinds, strict=True)}
         try:
             result = Reader(steps, dict(given), self.outside).run(self.code)
             if result.kind == "s":
@@ -129,10 +179,15 @@ class Fused:
             return Loop(steps.answers, [], steps.names, None, None, 0)
         arrays = [p for p, v in given.items() if v.kind != "s"]
         form, deep, of = (_TEXT, 8, "a_{}") if is_new else (_IN_PLACE, 12, "b_{}")
-        lines = [*(f"p_{a} = {of.format(a)}[_i]" for a in arrays), *steps.lines]
+        columns, lines = [], [f"p_{a} = {of.format(a)}[_i]" for a in arrays]
+        if "r" in kinds or "c" in kinds:
+            form, deep = _ROWS, 12
+            columns, lines = read(kinds.replace("s", ""), arrays)
+        lines += steps.lines
         text = form.format(
             name="{name}",
             params=", ".join([*(f"a_{a}" for a in arrays), "_all", *steps.numbers.values()]),
+            columns="".join(f"        {line}\n" for line in columns),
             slices="".join(f"        b_{a} = a_{a}[_first:_first + _count]\n" for a in arrays),
             lines="".join(f"{'':{deep}}{line}\n" for line in lines),
             result=result.text,
@@ -146,6 +201,24 @@ class Fused:
             np.bool_ if result.kind == "?" else None,
             PART // min(max(1, len(steps.lines) // 2), 4),
         )
+
+
+def facts_of(args: tuple[Any, ...], is_new: bool) -> Any:
+    """Return what decides how a loop is called, besides numbers: how arrays lie in memory, and the types of others."""
+    found = [(a.shape, a.strides, a.dtype, a.flags.aligned) if type(a) is _array_type else type(a) for a in args]
+    return is_new, *found
+
+
+def _holds(loop: Loop, names: dict[str, Any]) -> bool:
+    return all(bool(eval(condition, names)) is answer for condition, answer in loop.answers)  # noqa: S307 - own text
+
+
+def _laid(a: Any, kind: str, length: int) -> Any:
+    """Return an array as a loop takes it: see `spread`."""
+    if kind in "rc" or not length:
+        whole: Any = loaded(WHOLE) if kind == "r" else None
+        return a.reshape(-1) if whole is None else whole(a.reshape(-1))
+    return a.reshape(-1, length)
 
 
 def _number(value: Any, native: Any) -> Any:
@@ -246,8 +319,8 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         nobody else holds that. It may ignore both.
     """
     params, names = _parameters(function), bound.__globals__
-    several = expression is not None and _steps(expression, params) >= _SEVERAL
-    size = HEAVY if several else 2 * HEAVY if expression is not None and _is_slow(expression) else PYTHON
+    several = expression is not None and steps_of(expression, params) >= SEVERAL
+    size = HEAVY if several else 2 * HEAVY if expression is not None and is_slow(expression) else PYTHON
 
     @cache
     def write() -> Function | None:
@@ -258,17 +331,27 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
     try:
         code: list[ast.stmt] = statements(function) if expression is None else [ast.Return(expression)]
         outside = function.__globals__ | _late_names(function, expression)
-        is_short = expression is not None and _steps(expression, params) <= _SEVERAL and not _is_slow(expression)
+        is_short = expression is not None and steps_of(expression, params) <= SEVERAL and not is_slow(expression)
         loops: Fused | None = Fused(code, outside, params, _FEW_STEPS if is_short else conditions.ENOUGH)
     except Unknown:
         loops = None
 
     def run(*args: Any, into: Any = None, own: bool = False) -> Any:
         out = args[0] if own and getrefcount(args[0]) == FREE and is_whole(args[0]) else into
-        args = unspread(args)
-        made = None if loops is None else loops(alike(args), args, out)
-        if made is not None:
-            return made
+        if loops is not None:
+            facts = facts_of(args, out is None)
+            made = loops.again(facts, args, out)
+            if made is not None:
+                return made
+            given, args = args, unspread(args)
+            if args is not given and any(a is not b for a, b in zip(args, given, strict=True)):
+                facts = None  # numbers stand for arrays
+            kinds, given, length = alike(args), args, 0
+            if not kinds:
+                kinds, given, length = spread(args)
+            made = loops(kinds, given, None if length else out, length, facts)
+            if made is not None:
+                return made
         if loops is None and write() is None:
             return bound(*args)
         return in_parts(bound, args, write, size, out, BLOCK if several else 0)
@@ -281,54 +364,3 @@ def _late_names(function: Function, expression: ast.expr | None) -> dict[str, An
     names = {n.id for n in ast.walk(expression) if isinstance(n, ast.Name)} if expression is not None else set()
     late = function.__globals__.get("late")
     return {n: getattr(late, n.removeprefix("_late_")) for n in names if n.startswith("_late_")}
-
-
-def large_body(op: Op, expression: ast.expr | None) -> int:
-    """Return the size from which on a body, of this expression if it is one, has a form for large arrays; or 0."""
-    if op.kind != "elementwise" or op.returns or op.residuals or op.blocks is False:
-        return 0
-    if callable(op.blocks):
-        return LARGE
-    return 0 if "generator" in op.params else _large(expression, op.arrays)
-
-
-def large_formula(op: Op, name: str, expression: ast.expr | None) -> int:
-    """Return the size from which on the formula for an input has a form for large arrays, or 0."""
-    is_made = op.kind == "elementwise" and not op.returns and op.joint_vjp is None
-    if not is_made or any(op.saves(n) == "meta" for n in op.saved):
-        return 0
-    if op.blocks is False and isinstance(expression, ast.Call):  # another operation, which does it by itself
-        return 0
-    return _large(expression, op.formulas[name].__code__.co_varnames)
-
-
-def smaller(array: str, size: int) -> str:
-    """Return the test, as text, that an array is smaller than those of a form for large ones."""
-    return f"{array}.size < {size}" if size <= LARGE else f"not _seen or {array}.size < {size}"
-
-
-def _large(expression: ast.expr | None, names: Any) -> int:
-    steps = _SEVERAL if expression is None else _steps(expression, names)
-    if steps >= _SEVERAL or expression is None:
-        return LARGE
-    return 2 * (HEAVY if _is_slow(expression) else PART) * steps
-
-
-def _is_slow(expression: ast.expr) -> bool:
-    """Return whether an expression takes the processor more time than memory."""
-    return any(isinstance(n, ast.Attribute) and n.attr in _SLOW for n in ast.walk(expression))
-
-
-def _steps(expression: ast.expr, names: Any) -> int:
-    """Return how many steps on arrays an expression takes; several if it hides them in a call."""
-    if isinstance(expression, ast.IfExp):  # the usual case comes first
-        return _steps(expression.body, names)
-    if isinstance(expression, ast.Call) and isinstance(expression.func, ast.Name):
-        return _SEVERAL
-    steps = [
-        n
-        for n in ast.walk(expression)
-        if isinstance(n, ast.BinOp | ast.UnaryOp | ast.Compare | ast.Call)
-        and any(isinstance(k, ast.Name) and k.id in names for k in ast.walk(n))
-    ]
-    return len(steps)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..dispatch.torch_names import freeing
 from ..op import Op
 from .form import indented
-from .fusion import large_formula, smaller
 from .inline import Inlined
+from .large_sizes import large_formula, smaller
 
 NODE = """\
 class _Backward(_OpNode):

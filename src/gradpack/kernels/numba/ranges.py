@@ -68,9 +68,16 @@ def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> 
     """Call a loop on parts of so many elements of the first dimension; see `over`."""
     if not length:
         return
-    kinds, fields = [], [step]
+    kinds, fields, _ = _described(step, args)
+    split_compiled(Compiled(_function(loop, kinds), array("q", fields)), length, step)
+
+
+def _described(step: int, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int], list[int]]:
+    """Return the kinds of arguments, what a block has to hold, and where each argument begins in it."""
+    kinds, fields, places = [], [step], []
     for a in args:
         kind = type(a)
+        places.append(len(fields))
         if kind is _array_type:
             kinds.append(("d", a.ndim, a.dtype.char))
             fields += id(a), *a.shape[1:]
@@ -79,21 +86,38 @@ def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> 
             fields += id(a.array), *a.array.shape[kind is not Whole :]
         elif kind is float or kind is float32 or kind is float64:
             kinds.append(("f", 0, "f" if kind is float32 else "d"))
-            fields.append(int.from_bytes(_BITS(a), byteorder, signed=True))
+            fields.append(_bits(a))
         else:
             kinds.append(("b" if kind is bool else "i", 0, ""))
             fields.append(int(a))
-    split_compiled(Compiled(_function(loop, tuple(kinds)), array("q", fields)), length, step)
+    return tuple(kinds), fields, places
 
 
-def of_text(text: str) -> Callable[..., None]:
-    """Return `split_over` for the loop that a text defines: `loops.from_text`."""
-    loop = loop_of(text)
+def _bits(number: float) -> int:
+    return int.from_bytes(_BITS(number), byteorder, signed=True)
 
-    def run(length: int, step: int, *args: Any) -> None:
-        split_over(length, step, loop, *args)
 
-    return run
+class OfText:
+    """`split_over` for the loop that a text defines: see `loops.from_text`."""
+
+    def __init__(self, text: str) -> None:
+        self.loop = loop_of(text)
+
+    def __call__(self, length: int, step: int, *args: Any) -> None:
+        split_over(length, step, self.loop, *args)
+
+    def repeated(self, length: int, step: int, *args: Any) -> Callable[[list[Any], list[float]], None]:
+        """Return a function of arrays that lie in memory as those among the arguments do, and of numbers, the last."""
+        kinds, fields, places = _described(step, args)
+        function, block = _function(self.loop, kinds), array("q", fields)
+
+        def run(arrays: list[Any], numbers: list[float]) -> None:
+            own = block[:]
+            for at, value in zip(places, [*map(id, arrays), *map(_bits, numbers)], strict=True):
+                own[at] = value
+            split_compiled(Compiled(function, own), length, step)
+
+        return run
 
 
 @cache

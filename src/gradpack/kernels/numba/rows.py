@@ -9,7 +9,10 @@ import numpy as np
 
 from ..dispatch import HEAVY, PART
 from .loops import rows as loops
-from .ranges import over
+from .loops import sums
+from .ranges import Each, over, part_of
+
+SUMMED = 1 << 16  # elements of a part of a sum, which is read once
 
 
 def _lines(x: Any) -> Any:
@@ -42,6 +45,20 @@ def recurrence_along(a: Any, b: Any, place: int, backwards: bool) -> Any:
     out = np.empty_like(b)
     loops.recurrence(_lines(a), _lines(b), backwards, _lines(out))
     return out
+
+
+def sums_of_rows(x: Any) -> Any:
+    """As `kernels.sums.sums_of_rows`."""
+    out = np.empty(len(x), x.dtype)
+    over(SUMMED, sums.rows_added, x, out)
+    return out
+
+
+def sum_over_rows(x: Any) -> Any:
+    """As `kernels.sums.sum_over_rows`."""
+    totals = np.empty((-(-len(x) // part_of(SUMMED, x)), x.shape[1]))
+    over(SUMMED, sums.added_over_rows, x, Each(totals))
+    return np.add.reduce(totals, axis=0).astype(x.dtype)
 
 
 def products_of_rows(rows: Any) -> Any:

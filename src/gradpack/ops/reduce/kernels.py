@@ -57,9 +57,12 @@ def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
         return _add(x, over, None, None, keepdims)
     lead, trail = x.shape[: dims[0]], x.shape[dims[-1] + 1 :]
     before, middle, after = math.prod(lead), math.prod(x.shape[dims[0] : dims[-1] + 1]), math.prod(trail)
-    if after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
+    if before == 1 and after > 1:
+        out = over_rows(x.reshape(middle, after))
+    elif after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
         return _add(x, over, None, None, keepdims)
-    out = _rows(x.reshape(before, middle)) if after == 1 else _columns(x.reshape(before, middle, after))
+    else:
+        out = of_rows(x.reshape(before, middle)) if after == 1 else _columns(x.reshape(before, middle, after))
     ends = (1,) * len(dims) if keepdims else ()
     return out.reshape((*lead, *ends, *trail))
 
@@ -106,7 +109,14 @@ def mean_of_rows(rows: Any) -> Any:
     return add_up(rows, 1, True) / count
 
 
-def _rows(x: Any) -> Any:
+@accelerated
+def over_rows(x: Any) -> Any:
+    """The sum of the rows of a matrix."""
+    return _add(x, 0) if x.shape[1] >= CHUNK else _columns(x[None])
+
+
+@accelerated
+def of_rows(x: Any) -> Any:
     """Sums of the rows of a matrix."""
     count, length = x.shape
     if length <= CHUNK:

@@ -80,3 +80,36 @@ def sum_and_product(g: Any, x: Any, start: int, count: int, centre: Any) -> tupl
         whole += part
         product += other
     return whole, product
+
+
+@summing
+def rows_added(x: Any, out: Any) -> None:
+    """The sum of each row."""
+    for i in range(x.shape[0]):
+        total = x.dtype.type(0)
+        for j in range(x.shape[1]):
+            total += x[i, j]
+        out[i] = total
+
+
+_ROWS = 256  # rows that are added up in their own dtype
+
+
+@loop
+def added_over_rows(x: Any, total: Any) -> None:
+    """The sum of all rows: in float64 from one block of rows to the next."""
+    count, length = x.shape
+    part = np.zeros(length, x.dtype)
+    total[:] = 0
+    for first in range(0, count, _ROWS):
+        last = min(first + _ROWS, count)
+        part[:] = 0
+        paired = first + (last - first) // 4 * 4
+        for i in range(first, paired, 4):
+            for j in range(length):
+                part[j] += (x[i, j] + x[i + 1, j]) + (x[i + 2, j] + x[i + 3, j])
+        for i in range(paired, last):
+            for j in range(length):
+                part[j] += x[i, j]
+        for j in range(length):
+            total[j] += part[j]
