@@ -44,11 +44,15 @@ def _elements(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 
 def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list[Tensor]:
-    """Return (f(x + step) - f(x - step)) / 2, where `evaluate()` computes f at the values in `target`.
+    """Return (f(x + step) - f(x - step)) / 2: see `_differences`."""
+    return [d / 2 for d in _differences(evaluate, target, target.clone(), step)]
+
+
+def _differences(evaluate: Callable[[], Outputs], target: Tensor, before: Tensor, step: Any) -> list[Tensor]:
+    """Return f(x + step) - f(x - step), where `evaluate()` computes f at the values in `target`, which are `before`.
 
     `target` is modified in place and restored, also if f raises.
     """
-    before = target.clone()
     try:
         target.copy_(before + step)
         above = [t.detach().clone() for t in evaluate()]
@@ -63,7 +67,7 @@ def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list
                     f"Expected `func` to return outputs with the same {what} when inputs are perturbed, but output "
                     f"{nr} has {what} {getattr(a, what)} on one side and {getattr(b, what)} on the other."
                 )
-    return [(a - b) / 2 for a, b in zip(above, below, strict=True)]
+    return [a - b for a, b in zip(above, below, strict=True)]
 
 
 def _by_output(x: Tensor, rows: list[list[list[Tensor]]], evaluate: Callable[[], Sequence[Tensor]]) -> Any:
@@ -93,8 +97,9 @@ def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps
     found = []
     for x in differentiable_inputs(inputs):
         held = x.data  # shares the storage, but not the version counter
-        rows = [[[d / eps for d in quotient(evaluate, held, step)] for step in steps] for steps in _steps(x, eps)]
-        found.append(_by_output(x, rows, evaluate))
+        before = held.clone()
+        rows = [[_differences(evaluate, held, before, step) for step in steps] for steps in _steps(x, eps)]
+        found.append([[axis / 2 / eps for axis in axes] for axes in _by_output(x, rows, evaluate)])
     return found
 
 
