@@ -77,13 +77,23 @@ def _stub(doc: str, depth: int, body: str, taken: Iterable[str] = ()) -> str:
 
 def _facade(facade: Facade) -> str:
     """Return the stub of a module that only answers."""
-    parts = [f"def {n}(*args: Any, **kwargs: Any) -> {_kind_of(v)}: ..." for n, v in facade.answers.items()]
-    parts += [f"def {n}(*args: Any, **kwargs: Any) -> NoReturn: ..." for n in facade.errors]
+    parts = [f"def {_shown(n)} -> {_kind_of(v)}: ..." for n, v in facade.answers.items()]
+    parts += [f"def {_shown(n)} -> NoReturn: ..." for n in facade.errors]
     parts += [f"{n}: {_kind_of(v)}" for n, v in {**facade.values, **facade.settings}.items()]
     if facade.settings:
         flags = ", ".join(f"{n}: {_kind_of(v)} = ..." for n, v in facade.settings.items())
         parts.append(f"def flags(*, {flags}) -> AbstractContextManager[None]: ...")
     return _stub(facade.doc, 2, "\n".join(parts))
+
+
+def _shown(text: str) -> str:
+    """Return the name and the parameters of an answer, with a type for each."""
+    name, _, parameters = text.rstrip(")").partition("(")
+    parts = [
+        f"{n}: {_kind_of(ast.literal_eval(d)) if d else 'Any'}{' = ' if d else ''}{d}"
+        for n, _, d in (p.strip().partition("=") for p in parameters.split(",") if p)
+    ]
+    return f"{name}({', '.join(parts)})"
 
 
 def _kind_of(value: Any) -> str:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import bool_, float64
 from ..base.info import finfo
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..ops.create.fill import zeros
 from ..ops.create.fill_like import full_like, ones_like
@@ -44,7 +46,7 @@ class Laplace(LocationScale):
     def stddev(self) -> Tensor:
         return math.sqrt(2) * self.scale
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         u = 2 * standard_uniform(self._extended_shape(sample_shape), self.loc) + (finfo(self.loc.dtype).eps - 1)
         return self.loc - self.scale * u.sign() * (-u.abs().clamp(min=finfo(u.dtype).tiny)).log1p()
 
@@ -83,7 +85,7 @@ class Cauchy(LocationScale):
     def variance(self) -> Tensor:
         return full_like(self.loc, math.inf)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.loc + self.loc.new_empty(shape).cauchy_() * self.scale
 
@@ -211,7 +213,7 @@ class Uniform(Distribution):
     def variance(self) -> Tensor:
         return (self.high - self.low).pow(2) / 12
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         u = standard_uniform(self._extended_shape(sample_shape), self.low)
         return self.low + u * (self.high - self.low)
 
@@ -265,7 +267,7 @@ class VonMises(Distribution):
         rho = (tau - (2 * tau).sqrt()) / (2 * k)
         return k, where(k < 1e-5, 1 / k + k, (1 + rho * rho) / (2 * rho))
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Angles, by rejection of wrapped Cauchy numbers. Source: Best and Fisher, 1979."""
         shape = self._extended_shape(sample_shape)
         device = self.loc.device

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.pointwise.rounding import where
@@ -110,7 +112,7 @@ class GeneralizedPareto(Distribution):
         c = self.concentration
         return where(c < 0.5, self.scale.pow(2) / ((1 - c).pow(2) * (1 - 2 * c)), math.nan)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.icdf(standard_uniform(self._extended_shape(sample_shape), self.loc))
 
     def log_survival_function(self, value: Any) -> Tensor:

@@ -39,7 +39,7 @@ def inplace_of(op: Op) -> Callable[..., Tensor]:
     name = op.name + "_"
 
     method: Any = function(op, name, lambda values: inplace(op, name, list(values)), partial(recorded, op, name))
-    method.__module__ = op.forward.__module__
+    method.__module__ = "gradpack"
     method.__doc__ = f"In-place form of `{op.name}`: writes the result into this tensor and returns it."
     method.op = op
     method.__signature__ = of_form(op, operator=False)

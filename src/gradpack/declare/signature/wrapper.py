@@ -75,6 +75,8 @@ def wrap_module(names: dict[str, Any], exported: Iterable[str], prefix: str = ""
     """
     for name in exported:
         if type(names[name]) is FunctionType:
+            if hasattr(names[name], "op") and names[name].__module__ != "gradpack":
+                names[name].__module__ = names["__name__"]
             names[name] = public_form(names[name], name, names["__name__"], prefix + name, options)
 
 
