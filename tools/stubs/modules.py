@@ -56,6 +56,12 @@ def files() -> dict[str, str]:
         module = importlib.import_module(f"gradpack.{name}")
         place = Path(str(module.__file__)).relative_to(SOURCE).with_suffix(".pyi")
         found[place.as_posix()] = _functions(module, len(place.parts))
+    shared = sorted(gradpack.distributions._SHARED.items())
+    names = "\n".join(f"from . import {name} as {name}" for name, _ in shared)
+    found["distributions/_shared.pyi"] = f'"""The modules that share a file.\n\n{_NOTE}\n"""\n\n{names}\n'
+    for name, (file, classes) in shared:
+        body = "\n".join(f"from .{file} import {kind} as {kind}" for kind in classes.split())
+        found[f"distributions/{name}.pyi"] = f'"""`torch.distributions.{name}`.\n\n{_NOTE}\n"""\n\n{body}\n'
     for name, facade in FACADES.items():
         found[f"{name.replace('.', '/')}.pyi"] = _facade(facade)
     return found

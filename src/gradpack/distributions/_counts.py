@@ -228,13 +228,13 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
-    mean = same_as("rate")
+    mean: Tensor = same_as("rate")
 
     @property
     def mode(self) -> Tensor:
         return self.rate.floor()
 
-    variance = same_as("rate")
+    variance: Tensor = same_as("rate")
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():

@@ -36,7 +36,7 @@ class Laplace(LocationScale):
         tensor(-1.6931)
     """
 
-    mean = same_as("loc")
+    mean: Tensor = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -114,7 +114,7 @@ class HalfCauchy(Half):
         tensor(0.5000)
     """
 
-    variance = same_as("base_dist.variance")
+    variance: Tensor = same_as("base_dist.variance")
 
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
@@ -154,7 +154,7 @@ class Gumbel(TransformedDistribution):
     def mean(self) -> Tensor:
         return self.loc + self.scale * euler_constant
 
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     @property
     def stddev(self) -> Tensor:
@@ -290,7 +290,7 @@ class VonMises(Distribution):
         """The circular mean."""
         return self.loc
 
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     @property
     def variance(self) -> Tensor:

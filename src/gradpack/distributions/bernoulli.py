@@ -47,7 +47,7 @@ class Bernoulli(Odds, ExponentialFamily):
     has_enumerate_support = True
     _mean_carrier_measure = 0
 
-    mean = same_as("probs")
+    mean: Tensor = same_as("probs")
 
     def __init__(
         self,
@@ -231,6 +231,6 @@ class RelaxedBernoulli(TransformedDistribution):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    temperature = same_as("base_dist.temperature")
-    logits = same_as("base_dist.logits")
-    probs = same_as("base_dist.probs")
+    temperature: Tensor = same_as("base_dist.temperature")
+    logits: Tensor = same_as("base_dist.logits")
+    probs: Tensor = same_as("base_dist.probs")

@@ -116,8 +116,8 @@ class _OfClasses(Distribution):
     _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _categorical: Categorical
 
-    logits = same_as("_categorical.logits")
-    probs = same_as("_categorical.probs")
+    logits: Tensor = same_as("_categorical.logits")
+    probs: Tensor = same_as("_categorical.probs")
     _param = same_as("_categorical._param")
     _new = same_as("_categorical._new")
 
@@ -143,7 +143,7 @@ class OneHotCategorical(_OfClasses):
         self._categorical = Categorical(probs, logits, validate_args=False)
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
-    mean = same_as("probs")
+    mean: Tensor = same_as("probs")
 
     @property
     def mode(self) -> Tensor:
@@ -312,6 +312,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    temperature = same_as("base_dist.temperature")
-    logits = same_as("base_dist.logits")
-    probs = same_as("base_dist.probs")
+    temperature: Tensor = same_as("base_dist.temperature")
+    logits: Tensor = same_as("base_dist.logits")
+    probs: Tensor = same_as("base_dist.probs")

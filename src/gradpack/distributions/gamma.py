@@ -190,8 +190,8 @@ class InverseGamma(TransformedDistribution):
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(-ones_like(base.rate[(0,) * base.rate.ndim])), validate_args)
 
-    concentration = same_as("base_dist.concentration")
-    rate = same_as("base_dist.rate")
+    concentration: Tensor = same_as("base_dist.concentration")
+    rate: Tensor = same_as("base_dist.rate")
 
     @property
     def mean(self) -> Tensor:
@@ -253,7 +253,7 @@ class StudentT(Distribution):
     def mean(self) -> Tensor:
         return where(self.df > 1, self.loc, math.nan)
 
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     @property
     def variance(self) -> Tensor:

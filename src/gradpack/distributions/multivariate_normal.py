@@ -102,7 +102,8 @@ class NormalVectors(Distribution):
     support = constraints.real_vector
     has_rsample = True
     loc: Tensor
-    mean = mode = same_as("loc")
+    mean: Tensor = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     def _half_log_det(self) -> Tensor:
         """Return half of the logarithm of the determinant of the covariance."""

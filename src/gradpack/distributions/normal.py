@@ -35,8 +35,8 @@ class Normal(LocationScale, ExponentialFamily):
 
     _mean_carrier_measure = 0
 
-    mean = same_as("loc")
-    stddev = same_as("scale")
+    mean: Tensor = same_as("loc")
+    stddev: Tensor = same_as("scale")
 
     @property
     def variance(self) -> Tensor:
@@ -95,8 +95,8 @@ class LogNormal(TransformedDistribution):
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
 
-    loc = same_as("base_dist.loc")
-    scale = same_as("base_dist.scale")
+    loc: Tensor = same_as("base_dist.loc")
+    scale: Tensor = same_as("base_dist.scale")
 
     @property
     def mean(self) -> Tensor:
@@ -162,5 +162,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    loc = same_as("base_dist.base_dist.loc")
-    scale = same_as("base_dist.base_dist.scale")
+    loc: Tensor = same_as("base_dist.base_dist.loc")
+    scale: Tensor = same_as("base_dist.base_dist.scale")

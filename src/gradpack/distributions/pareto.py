@@ -46,7 +46,7 @@ class Pareto(TransformedDistribution):
     def mean(self) -> Tensor:
         return where(self.alpha > 1, self.alpha * self.scale / (self.alpha - 1), math.inf)
 
-    mode = same_as("scale")
+    mode: Tensor = same_as("scale")
 
     @property
     def variance(self) -> Tensor:
@@ -105,7 +105,7 @@ class GeneralizedPareto(Distribution):
         c = self.concentration
         return where(c < 1, self.loc + self.scale / (1 - c), math.nan)
 
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     @property
     def variance(self) -> Tensor:

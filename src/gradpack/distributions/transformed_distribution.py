@@ -67,9 +67,9 @@ class Independent(Distribution):
         n = self.reinterpreted_batch_ndims
         return constraints.independent(inside, n) if n else inside
 
-    mean = same_as("base_dist.mean")
-    mode = same_as("base_dist.mode")
-    variance = same_as("base_dist.variance")
+    mean: Tensor = same_as("base_dist.mean")
+    mode: Tensor = same_as("base_dist.mode")
+    variance: Tensor = same_as("base_dist.variance")
 
     def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.base_dist.sample(sample_shape)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ...core.tensor import Tensor
 from ...ops.create.fill import empty, zeros
@@ -15,6 +15,7 @@ from ..modules.module import Module
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 
+_Sequences = TypeVar("_Sequences", Tensor, PackedSequence)
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 
@@ -167,7 +168,7 @@ class RNNBase(Module):
             f"{how} hx and cx should also be {ndim}-D but got ({state[0].ndim}-D, {state[1].ndim}-D) tensors"
         )
 
-    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: _Sequences, hx: Any = None) -> tuple[_Sequences, Any]:
         """The outputs of the last layer, and the last state."""
         call = getattr(recurrent, self.mode.lower())
         state = None if hx is None else tuple(hx) if isinstance(hx, tuple | list) else (hx,)
