@@ -23,6 +23,7 @@ from .signatures import described, function_text, written_by_hand
 
 SOURCE = Path(gradpack.__file__).parent
 _PACKAGE = vars(gradpack)
+_STAND_INS = "export functional fx jit multiprocessing nested storage".split()  # modules that answer by a table
 _NOTE = "Written by `python -m tools.stubs` from declarations and signatures."
 
 # Where names of stubs come from: module, from the top of the package, and names.
@@ -30,7 +31,7 @@ _IMPORTS = (
     ("contextlib", "AbstractContextManager"),
     ("collections.abc", "Callable Iterable Iterator Sequence"),
     ("types", "ModuleType"),
-    ("typing", "Any Literal NamedTuple NoReturn SupportsInt Type TypeVar overload"),
+    ("typing", "Any Literal NamedTuple NoReturn Self SupportsInt Type TypeVar overload"),
     ("numpy", "ndarray"),
     ("<package>", "return_types"),
     ("<package>.array_api._types", "Axes FloatLimits IntLimits Shape UniqueAll UniqueCounts UniqueInverse Where"),
@@ -62,6 +63,9 @@ def files() -> dict[str, str]:
     for name, (file, classes) in shared:
         body = "\n".join(f"from .{file} import {kind} as {kind}" for kind in classes.split())
         found[f"distributions/{name}.pyi"] = f'"""`torch.distributions.{name}`.\n\n{_NOTE}\n"""\n\n{body}\n'
+    for name in _STAND_INS:
+        doc = f'"""`torch.{name}`: stand-ins for names that are not in gradpack.\n\n{_NOTE}\n"""'
+        found[f"{name}.pyi"] = f"{doc}\n\nfrom typing import Any\n\ndef __getattr__(name: str) -> Any: ...\n"
     for name, facade in FACADES.items():
         found[f"{name.replace('.', '/')}.pyi"] = _facade(facade)
     return found
@@ -182,7 +186,7 @@ def _top_name(name: str, value: Any) -> str:
 def _modules() -> list[str]:
     """Return the lines that import the modules which are found when they are asked for."""
     found = []
-    for name in sorted({*_PACKAGE["_LAZY"], "autograd", "ops"}):
+    for name in sorted({*_PACKAGE["_LAZY"], *_STAND_INS, "autograd", "futures", "hub", "ops"}):
         if (SOURCE / name).is_dir() or any((SOURCE / name).with_suffix(s).exists() for s in (".py", ".pyi")):
             found.append(f"from . import {name} as {name}")
         elif name[0] != "_":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import wraps
 from typing import Any
 
@@ -11,7 +10,7 @@ from ..base.modes import MODE
 from ..base.tree import tree_flatten, tree_unflatten
 from ..core.tensor import Tensor
 from ..declare.batching.level import mapped
-from .arguments import P, pick, refuse_complex
+from .arguments import Function, pick, refuse_complex
 from .transforms import jvp_of, vjp_of
 from .vmap import RANDOMNESS, unknown_randomness
 
@@ -22,13 +21,13 @@ def _chunks(total: int, size: int | None) -> list[tuple[int, int]]:
 
 
 def jacrev(
-    func: Callable[P, Any],
+    func: Function,
     argnums: Any = 0,
     *,
     has_aux: bool = False,
     chunk_size: int | None = None,
     _preallocate_and_copy: bool = False,
-) -> Callable[P, Any]:
+) -> Function:
     """The Jacobian of a function by reverse mode: `vmap` over vjps, one for each row.
 
     Args:
@@ -78,12 +77,10 @@ def jacrev(
         result = tree_unflatten([tree_unflatten(row, in_form) for row in rows_by_output], form)
         return (result, made[2]) if has_aux else result
 
-    return wrapped  # type: ignore[return-value]
+    return wrapped
 
 
-def jacfwd(
-    func: Callable[P, Any], argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error"
-) -> Callable[P, Any]:
+def jacfwd(func: Function, argnums: Any = 0, has_aux: bool = False, *, randomness: str = "error") -> Function:
     """The Jacobian of a function by forward mode: `vmap` over jvps, one for each column.
 
     Args:
@@ -129,7 +126,7 @@ def jacfwd(
         result = tree_unflatten(rows, about["form"])
         return (result, about["aux"]) if has_aux else result
 
-    return wrapped  # type: ignore[return-value]
+    return wrapped
 
 
 def _plain(tree: Any) -> Any:
@@ -140,7 +137,7 @@ def _plain(tree: Any) -> Any:
     return tree_map(lambda x: x._data.value[0] if level.has(x) else x, tree)
 
 
-def hessian(func: Callable[P, Any], argnums: Any = 0) -> Callable[P, Any]:
+def hessian(func: Function, argnums: Any = 0) -> Function:
     """The Hessian of a function: forward mode over reverse mode.
 
     Example::

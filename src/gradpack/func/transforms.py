@@ -12,7 +12,7 @@ from ..base.dtypes import FLOATING
 from ..base.modes import MODE, using
 from ..base.tree import tree_flatten, tree_unflatten
 from ..core.tensor import Tensor
-from .arguments import Function, P, check_nested_outputs, pick, replaced, some_tensors, without_aux
+from .arguments import Function, check_nested_outputs, pick, replaced, some_tensors, without_aux
 from .sources import Sources
 
 _VALUE = "grad_and_value(f)(*args)"
@@ -20,7 +20,7 @@ _VJP = "vjp(f, *primals)"
 _JVP = "jvp(f, primals, tangents)"
 
 
-def grad(func: Callable[P, Any], argnums: Any = 0, has_aux: bool = False) -> Callable[P, Any]:
+def grad(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """Return a function that computes the gradients of `func`, which returns one number.
 
     Args:
@@ -43,7 +43,7 @@ def grad(func: Callable[P, Any], argnums: Any = 0, has_aux: bool = False) -> Cal
     return _differentiated(func, argnums, has_aux, False)
 
 
-def grad_and_value(func: Callable[P, Any], argnums: Any = 0, has_aux: bool = False) -> Callable[P, Any]:
+def grad_and_value(func: Function, argnums: Any = 0, has_aux: bool = False) -> Function:
     """Return a function that computes the gradient of `func` and its value: see `grad`.
 
     Returns:

@@ -168,7 +168,7 @@ class RNNBase(Module):
             f"{how} hx and cx should also be {ndim}-D but got ({state[0].ndim}-D, {state[1].ndim}-D) tensors"
         )
 
-    def forward(self, input: _Sequences, hx: Any = None) -> tuple[_Sequences, Any]:
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         """The outputs of the last layer, and the last state."""
         call = getattr(recurrent, self.mode.lower())
         state = None if hx is None else tuple(hx) if isinstance(hx, tuple | list) else (hx,)

@@ -81,9 +81,9 @@ class RNN(RNNBase):
         super().__init__(f"RNN_{nonlinearity.upper()}", *args[:3], *args[4:], **kwargs)
         self.nonlinearity = nonlinearity
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # the result of `forward`, which checkers would not follow
 
-        def forward(self, input: _Sequences, hx: Tensor | None = None) -> tuple[_Sequences, Tensor]: ...
+        def __call__(self, input: _Sequences, hx: Tensor | None = None) -> tuple[_Sequences, Tensor]: ...
 
 
 class LSTM(RNNBase):
@@ -162,9 +162,7 @@ class LSTM(RNNBase):
 
     if TYPE_CHECKING:
 
-        def forward(
-            self, input: _Sequences, hx: tuple[Tensor, Tensor] | None = None
-        ) -> tuple[_Sequences, tuple[Tensor, Tensor]]: ...
+        def __call__(self, input: _Sequences, hx: _Cell | None = None) -> tuple[_Sequences, _Cell]: ...
 
 
 class GRU(RNNBase):
@@ -222,9 +220,9 @@ class GRU(RNNBase):
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # the result of `forward`, which checkers would not follow
 
-        def forward(self, input: _Sequences, hx: Tensor | None = None) -> tuple[_Sequences, Tensor]: ...
+        def __call__(self, input: _Sequences, hx: Tensor | None = None) -> tuple[_Sequences, Tensor]: ...
 
 
 adopt(globals(), _layers.__name__)
