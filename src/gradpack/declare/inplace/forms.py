@@ -18,6 +18,7 @@ from ..dispatch.interpreter import apply
 from ..generate.profiling import timed
 from ..op import REGISTRY, Op, compiled_at_first_call
 from ..signature.aliases import in_former_order
+from ..signature.missing import MISSING
 from ..signature.shown import of_form
 from .inplace import inplace, recorded
 
@@ -115,6 +116,7 @@ def function(
     names: dict[str, Any] = {
         "__name__": "gradpack.ops",
         "_MODE": MODE.get,
+        "_missing": MISSING,
         "_Tensor": Tensor,
         "_Parameter": Parameter,
         "_HUSHED": hushed,
