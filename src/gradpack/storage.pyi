@@ -5,4 +5,11 @@ Written by `python -m tools.stubs` from declarations and signatures.
 
 from typing import Any
 
-def __getattr__(name: str) -> Any: ...
+HAS_NUMPY: Any
+Storage: Any
+T: Any
+TYPE_CHECKING: Any
+TypedStorage: Any
+UntypedStorage: Any
+annotations: Any
+torch: Any

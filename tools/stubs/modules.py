@@ -15,6 +15,7 @@ import gradpack
 from gradpack.base import dtypes
 from gradpack.base.memory_formats import FORMATS
 from gradpack.base.return_types import TYPES
+from gradpack.compat import torch_names
 from gradpack.compat.facades import FACADES, Facade
 from gradpack.core.properties import TensorBase
 from gradpack.ops import methods
@@ -58,14 +59,16 @@ def files() -> dict[str, str]:
         place = Path(str(module.__file__)).relative_to(SOURCE).with_suffix(".pyi")
         found[place.as_posix()] = _functions(module, len(place.parts))
     shared = sorted(gradpack.distributions._SHARED.items())
-    names = "\n".join(f"from . import {name} as {name}" for name, _ in shared)
-    found["distributions/_shared.pyi"] = f'"""The modules that share a file.\n\n{_NOTE}\n"""\n\n{names}\n'
+    lines = "\n".join(f"from . import {name} as {name}" for name, _ in shared)
+    found["distributions/_shared.pyi"] = f'"""The modules that share a file.\n\n{_NOTE}\n"""\n\n{lines}\n'
     for name, (file, classes) in shared:
         body = "\n".join(f"from .{file} import {kind} as {kind}" for kind in classes.split())
         found[f"distributions/{name}.pyi"] = f'"""`torch.distributions.{name}`.\n\n{_NOTE}\n"""\n\n{body}\n'
     for name in _STAND_INS:
-        doc = f'"""`torch.{name}`: stand-ins for names that are not in gradpack.\n\n{_NOTE}\n"""'
-        found[f"{name}.pyi"] = f"{doc}\n\nfrom typing import Any\n\ndef __getattr__(name: str) -> Any: ...\n"
+        entries = torch_names.names(f"torch.{name}").items()
+        names = sorted(n for n, entry in entries if n[0] != "_" and entry.kind not in ("/", "~"))
+        doc = f"`torch.{name}`: stand-ins for names that are not in gradpack."
+        found[f"{name}.pyi"] = _stub(doc, 1, "\n".join(f"{n}: Any" for n in names), taken=names)
     for name, facade in FACADES.items():
         found[f"{name.replace('.', '/')}.pyi"] = _facade(facade)
     return found
