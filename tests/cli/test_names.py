@@ -61,4 +61,4 @@ def test_an_unknown_argument_is_answered_by_the_subcommand(capsys):
     with pytest.raises(SystemExit):
         main(["ops", "add", "mul"])
     err = capsys.readouterr().err
-    assert err.startswith("usage: gradpack ops ") and "there is no argument mul" in err
+    assert err.startswith("usage: gradpack ops ") and "unrecognized arguments: mul" in err

@@ -65,7 +65,7 @@ def _run(argv: list[str]) -> int:
     try:
         args, unknown = parser.parse_known_args(argv)
         if unknown:
-            parsers.get(args.command, parser).error(f"there is no argument {' '.join(unknown)}")
+            parsers.get(args.command, parser).error(f"unrecognized arguments: {' '.join(unknown)}")
         code: int = modules[args.command].run(args)
     except KeyboardInterrupt:
         print("gradpack: interrupted", file=sys.stderr)
