@@ -52,6 +52,11 @@ from .ops import methods as _methods
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"gradpack\.")
 
 _methods.attach()
+for _name in (
+    "Size device dtype finfo get_default_device get_default_dtype get_num_threads iinfo is_grad_enabled "
+    "is_inference_mode_enabled set_default_device set_default_dtype set_num_threads"
+).split():
+    globals()[_name].__module__ = __name__
 globals().update(_dtypes.DTYPES | _dtypes.ALIASES | _FORMATS)
 
 __version__ = "0.1.0"
@@ -105,6 +110,8 @@ def __getattr__(name: str) -> _Any:
         return found
     if name in _FROM:
         value = globals()[name] = getattr(_import_module(f"{__name__}.{_FROM[name]}"), name)
+        if _FROM[name].startswith(("base.", "core.", "nn.")):
+            value.__module__ = __name__
         return value
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

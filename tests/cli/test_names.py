@@ -35,9 +35,30 @@ def test_ops_tells_about_classes(name, path, capsys):
     ("name", "answer"),
     [
         ("torch.nn.Linaer", "there is no operation or class 'torch.nn.Linaer': did you mean nn.Linear?"),
-        ("gelo", "there is no operation 'gelo': did you mean gelu, ge?"),
+        ("Linaer", "there is no operation or class 'Linaer': did you mean nn.Linear?"),
+        ("gelo", "there is no operation or class 'gelo': did you mean gelu, ge?"),
+        ("qqqqq", "there is no operation or class 'qqqqq': gradpack ops lists them"),
     ],
 )
 def test_ops_names_what_is_near(name, answer, capsys):
     assert main(["ops", name]) == 2
     assert capsys.readouterr().err == f"gradpack: {answer}\n"
+
+
+def test_ops_shows_parameters_and_formulas_as_users_write_them(capsys):
+    assert main(["ops", "relu"]) == 0
+    out = capsys.readouterr().out
+    assert "signature: (input, *, out=None)\n" in out and "formulas of input: where(out <= 0, 0.0, g)\n" in out
+
+
+@pytest.mark.parametrize("name", ["cross_entropy", "F.batch_norm", "F.silu", "linalg.svd"])
+def test_ops_knows_that_compositions_are_differentiable(name, capsys):
+    assert main(["ops", name]) == 0
+    assert "differentiable: True" in capsys.readouterr().out
+
+
+def test_an_unknown_argument_is_answered_by_the_subcommand(capsys):
+    with pytest.raises(SystemExit):
+        main(["ops", "add", "mul"])
+    err = capsys.readouterr().err
+    assert err.startswith("usage: gradpack ops ") and "unrecognized arguments: mul" in err

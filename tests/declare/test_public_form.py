@@ -95,3 +95,49 @@ def test_losses_say_which_sizes_do_not_match(name) -> None:
 def test_tensors_of_no_common_shape_are_told_by_their_shapes() -> None:
     with pytest.raises(RuntimeError, match=r"broadcast_tensors\(\) got shapes \[2, 3\] and \[4\]"):
         torch.broadcast_tensors(torch.ones(2, 1), torch.ones(3), torch.ones(4))
+
+
+X = torch.ones(2, 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "missing", "taken"),
+    [
+        (lambda: torch.add(X), "1 required positional argument: 'other'", "(input, other, *, alpha=1, out=None)"),
+        (lambda: torch.add(other=X), "1 required positional argument: 'input'", "(input, other, *, alpha=1, out=None)"),
+        (
+            lambda: torch.add(X, out=X),
+            "1 required positional argument: 'other'",
+            "(input, other, *, alpha=1, out=None)",
+        ),
+        (lambda: X.add_(), "1 required positional argument: 'other'", "(input, other, *, alpha=1)"),
+        (lambda: torch.sin(), "1 required positional argument: 'input'", "(input, *, out=None)"),
+        (
+            lambda: torch.topk(X),
+            "1 required positional argument: 'k'",
+            "(input, k, dim=-1, largest=True, sorted=True, ",
+        ),
+        (lambda: torch.linspace(0, 1), "1 required positional argument: 'steps'", "(start, end, steps, *, out=None, "),
+        (lambda: torch.gather(X, 0), "1 required positional argument: 'index'", "(input, dim, index, *, sparse_grad"),
+        (lambda: X.index_add_(0), "2 required positional arguments: 'index', 'source'", "(self, dim, index, source, *"),
+        (lambda: X.bitwise_and_(), "1 required positional argument: 'other'", "(input, other, *, out=None)"),
+        (lambda: X.copy_(), "1 required positional argument: 'other'", "(self, other, non_blocking=False)"),
+        (lambda: X.reshape(), "1 required positional argument: 'shape'", "(self, *sizes, shape=None)"),
+        (lambda: torch.is_nonzero(), "1 required positional argument: 'input'", "(input)"),
+        (lambda: torch.linalg.solve(X), "1 required positional argument: 'B'", "(A, B, *, left=True, out=None)"),
+        (lambda: F.mse_loss(X), "1 required positional argument: 'target'", "(input, target, size_average=None, "),
+    ],
+)
+def test_a_call_that_lacks_an_argument_is_told_what_the_function_takes(call, missing, taken):
+    for _ in range(2):  # the second call runs other text
+        with pytest.raises(TypeError) as raised:
+            call()
+        assert f"() missing {missing}. It takes\n * {taken}" in str(raised.value)
+
+
+@pytest.mark.parametrize("function", [torch.reshape, torch.permute, torch.broadcast_to])
+def test_an_int_in_the_place_of_several_is_refused(function):
+    with pytest.raises(
+        TypeError, match=rf"{function.__name__}\(\): argument '.*' \(position 2\) must be tuple of ints"
+    ):
+        function(X, 4)

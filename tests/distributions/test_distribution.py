@@ -357,9 +357,8 @@ def test_dependent_supports():
 
 
 def test_names_of_modules():
-    from gradpack.distributions.half_normal import HalfNormal
-
     from gradpack.distributions import studentT
+    from gradpack.distributions.half_normal import HalfNormal
     from gradpack.distributions.multivariate_normal import LowRankMultivariateNormal
 
     assert HalfNormal is dist.HalfNormal and LowRankMultivariateNormal is dist.LowRankMultivariateNormal

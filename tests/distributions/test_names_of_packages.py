@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import gradpack as torch
+from gradpack import distributions as dist
 from gradpack.distributions.lowrank_multivariate_normal import (
     _batch_capacitance_tril,
     _batch_lowrank_logdet,
     _batch_lowrank_mahalanobis,
 )
-
-import gradpack as torch
-from gradpack import distributions as dist
 from gradpack.distributions.multivariate_normal import _batch_mahalanobis, _batch_mv, _precision_to_scale_tril
 from gradpack.distributions.utils import _standard_normal, _sum_rightmost
 

@@ -41,6 +41,7 @@ NAMES = {
     "return_types": return_types,
     "Callable": Callable,
     "_Kind": Any,
+    "Self": torch.Tensor,
     **{n: getattr(_types, n) for n in "FloatLimits IntLimits UniqueAll UniqueCounts UniqueInverse".split()},
 }
 

@@ -47,6 +47,11 @@ COMPLETED = {
     "torch.randn(3).grad.": public(torch.randn(3)),
     "torch.nn.Linear(3, 4)(torch.randn(3)).": public(torch.randn(3)),
     f"{MODULE}x = Net()(torch.randn(3))\nx.": public(torch.randn(3)),
+    "torch.nn.LSTM(2, 3)(torch.randn(3, 2))[0].": public(torch.randn(3)),
+    "torch.vmap(torch.sin)(torch.randn(3)).": public(torch.randn(3)),
+    "torch.distributions.Normal(0.0, 1.0).mean.": public(torch.randn(3)),
+    "for row in torch.randn(3):\n    row.": public(torch.randn(3)),
+    "torch.randn(3, requires_grad=True).exp().grad_fn.": ["metadata", "name", "next_functions", "register_hook"],
     "torch.nn.": public(torch.nn),
     "torch.nn.Linear(3, 4).": public(torch.nn.Linear(3, 4)),
     "torch.nn.functional.": public(torch.nn.functional),
@@ -57,7 +62,10 @@ COMPLETED = {
     "torch.optim.": public(torch.optim),
     "torch.autograd.": public(torch.autograd),
     "torch.autograd.graph.": public(torch.autograd.graph),
-    "torch.distributions.": public(torch.distributions),
+    "torch.distributions.": [*public(torch.distributions), *torch.distributions._SHARED],
+    "torch.nn.init.": public(torch.nn.init),
+    "torch.optim.lr_scheduler.": public(torch.optim.lr_scheduler),
+    "torch.utils.data.": public(torch.utils.data),
     "torch.saved.": public(torch.saved),
 }
 

@@ -15,6 +15,7 @@ import gradpack
 from gradpack.base import dtypes
 from gradpack.base.memory_formats import FORMATS
 from gradpack.base.return_types import TYPES
+from gradpack.compat import torch_names
 from gradpack.compat.facades import FACADES, Facade
 from gradpack.core.properties import TensorBase
 from gradpack.ops import methods
@@ -23,6 +24,7 @@ from .signatures import described, function_text, written_by_hand
 
 SOURCE = Path(gradpack.__file__).parent
 _PACKAGE = vars(gradpack)
+_STAND_INS = "export functional fx jit multiprocessing nested storage".split()  # modules that answer by a table
 _NOTE = "Written by `python -m tools.stubs` from declarations and signatures."
 
 # Where names of stubs come from: module, from the top of the package, and names.
@@ -30,7 +32,7 @@ _IMPORTS = (
     ("contextlib", "AbstractContextManager"),
     ("collections.abc", "Callable Iterable Iterator Sequence"),
     ("types", "ModuleType"),
-    ("typing", "Any Literal NamedTuple NoReturn SupportsInt Type TypeVar overload"),
+    ("typing", "Any Literal NamedTuple NoReturn Self SupportsInt Type TypeVar overload"),
     ("numpy", "ndarray"),
     ("<package>", "return_types"),
     ("<package>.array_api._types", "Axes FloatLimits IntLimits Shape UniqueAll UniqueCounts UniqueInverse Where"),
@@ -56,6 +58,17 @@ def files() -> dict[str, str]:
         module = importlib.import_module(f"gradpack.{name}")
         place = Path(str(module.__file__)).relative_to(SOURCE).with_suffix(".pyi")
         found[place.as_posix()] = _functions(module, len(place.parts))
+    shared = sorted(gradpack.distributions._SHARED.items())
+    lines = "\n".join(f"from . import {name} as {name}" for name, _ in shared)
+    found["distributions/_shared.pyi"] = f'"""The modules that share a file.\n\n{_NOTE}\n"""\n\n{lines}\n'
+    for name, (file, classes) in shared:
+        body = "\n".join(f"from .{file} import {kind} as {kind}" for kind in classes.split())
+        found[f"distributions/{name}.pyi"] = f'"""`torch.distributions.{name}`.\n\n{_NOTE}\n"""\n\n{body}\n'
+    for name in _STAND_INS:
+        entries = torch_names.names(f"torch.{name}").items()
+        names = sorted(n for n, entry in entries if n[0] != "_" and entry.kind not in ("/", "~"))
+        doc = f"`torch.{name}`: stand-ins for names that are not in gradpack."
+        found[f"{name}.pyi"] = _stub(doc, 1, "\n".join(f"{n}: Any" for n in names), taken=names)
     for name, facade in FACADES.items():
         found[f"{name.replace('.', '/')}.pyi"] = _facade(facade)
     return found
@@ -77,13 +90,23 @@ def _stub(doc: str, depth: int, body: str, taken: Iterable[str] = ()) -> str:
 
 def _facade(facade: Facade) -> str:
     """Return the stub of a module that only answers."""
-    parts = [f"def {n}(*args: Any, **kwargs: Any) -> {_kind_of(v)}: ..." for n, v in facade.answers.items()]
-    parts += [f"def {n}(*args: Any, **kwargs: Any) -> NoReturn: ..." for n in facade.errors]
+    parts = [f"def {_shown(n)} -> {_kind_of(v)}: ..." for n, v in facade.answers.items()]
+    parts += [f"def {_shown(n)} -> NoReturn: ..." for n in facade.errors]
     parts += [f"{n}: {_kind_of(v)}" for n, v in {**facade.values, **facade.settings}.items()]
     if facade.settings:
         flags = ", ".join(f"{n}: {_kind_of(v)} = ..." for n, v in facade.settings.items())
         parts.append(f"def flags(*, {flags}) -> AbstractContextManager[None]: ...")
     return _stub(facade.doc, 2, "\n".join(parts))
+
+
+def _shown(text: str) -> str:
+    """Return the name and the parameters of an answer, with a type for each."""
+    name, _, parameters = text.rstrip(")").partition("(")
+    parts = [
+        f"{n}: {_kind_of(ast.literal_eval(d)) if d else 'Any'}{' = ' if d else ''}{d}"
+        for n, _, d in (p.strip().partition("=") for p in parameters.split(",") if p)
+    ]
+    return f"{name}({', '.join(parts)})"
 
 
 def _kind_of(value: Any) -> str:
@@ -166,7 +189,7 @@ def _top_name(name: str, value: Any) -> str:
 def _modules() -> list[str]:
     """Return the lines that import the modules which are found when they are asked for."""
     found = []
-    for name in sorted({*_PACKAGE["_LAZY"], "autograd", "ops"}):
+    for name in sorted({*_PACKAGE["_LAZY"], *_STAND_INS, "autograd", "futures", "hub", "ops"}):
         if (SOURCE / name).is_dir() or any((SOURCE / name).with_suffix(s).exists() for s in (".py", ".pyi")):
             found.append(f"from . import {name} as {name}")
         elif name[0] != "_":

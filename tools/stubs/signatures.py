@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
 from inspect import Parameter, cleandoc, signature
@@ -69,6 +70,8 @@ def function_text(name: str, function: Any, named: Iterable[str], *, method: boo
     if flag in names:
         return _by_flag(name, parameters, texts, names.index(flag), usual, other)
     result = result_type(name, shown.return_annotation, op, named, own) if flag else other
+    if re.fullmatch("__i[a-z]+__", name) and names[1:] == ["other"]:
+        result = "Self"
     if name[-1] == "_" and name[0] != "_":
         result = "Tensor"
     if result != "Tensor":

@@ -133,7 +133,10 @@ class GradScaler:
         if self._stages.get(key) == OptState.STEPPED:
             raise RuntimeError("step() has already been called since the last update().")
         if all(p.grad is None for group in optimizer.param_groups for p in group["params"]):
-            raise AssertionError("No inf checks were recorded for this optimizer.")
+            raise AssertionError(
+                "No inf checks were recorded for this optimizer. No parameter of it has a gradient: call "
+                "scaler.scale(loss).backward() first"
+            )
         if key not in self._stages:
             self.unscale_(optimizer)
         self._stages[key] = OptState.STEPPED

@@ -3,6 +3,6 @@
 Written by `python -m tools.stubs` from declarations and signatures.
 """
 
-from typing import Any
 
-def is_available(*args: Any, **kwargs: Any) -> bool: ...
+
+def is_available() -> bool: ...

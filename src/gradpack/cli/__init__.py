@@ -49,10 +49,12 @@ def _run(argv: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="gradpack", description="torch.autograd from scratch, over NumPy arrays")
     parser.add_argument("--version", action="version", version=f"gradpack {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="command")
-    modules = {}
+    modules, parsers = {}, {}
     for name, summary in COMMANDS.items():
         modules[name] = import_module(f".{name}", __name__)
-        modules[name].add_arguments(commands.add_parser(name, help=summary, description=modules[name].__doc__))
+        about = (modules[name].__doc__ or "").removeprefix(f"The `{name}` command: ")
+        parsers[name] = commands.add_parser(name, help=summary, description=about[:1].upper() + about[1:])
+        modules[name].add_arguments(parsers[name])
     if argv in ([], ["help"]):
         parser.print_help()
         return 0 if argv else 2
@@ -61,7 +63,9 @@ def _run(argv: list[str]) -> int:
         hint = f"did you mean {near[0]}? " if near else ""
         raise Problem(f"there is no command {argv[0]!r}: {hint}gradpack --help lists them")
     try:
-        args = parser.parse_args(argv)
+        args, unknown = parser.parse_known_args(argv)
+        if unknown:
+            parsers.get(args.command, parser).error(f"unrecognized arguments: {' '.join(unknown)}")
         code: int = modules[args.command].run(args)
     except KeyboardInterrupt:
         print("gradpack: interrupted", file=sys.stderr)

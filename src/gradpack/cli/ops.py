@@ -11,6 +11,7 @@ from functools import reduce
 from operator import attrgetter
 from typing import Any
 
+from ..declare.signature.arguments import taken
 from .problem import Problem
 
 _CLASSES = ("nn", "optim", "optim.lr_scheduler", "distributions")  # where a bare name is looked up
@@ -72,14 +73,25 @@ def _class(name: str, otherwise: str) -> dict[str, str]:
             doc = (inspect.getdoc(found) or "").split("\n\n")[0].replace("\n", " ")
             path = f"gradpack.{place}.{short}".replace("..", ".")
             return {"name": name, "path": path, "kind": "class", "signature": _signature(found), "doc": doc}
-    names = [f"{place}.{n}" for place in _CLASSES for n in dir(attrgetter(place)(gradpack)) if n[0].isupper()]
-    near = get_close_matches(short, names, 3, 0.75)
-    raise Problem(f"there is no operation or class {name!r}: did you mean {', '.join(near)}?" if near else otherwise)
+    raise Problem(_unknown(name, short.rpartition(".")[2], otherwise))
+
+
+def _unknown(name: str, last: str, otherwise: str) -> str:
+    """Return the sentence for a name that is not there, with classes and operations that are near."""
+    import gradpack
+
+    classes = {n: place for place in _CLASSES for n in dir(attrgetter(place)(gradpack)) if n[0].isupper()}
+    near = [f"{classes[n]}.{n}" for n in get_close_matches(last, classes, 3, 0.75)]
+    if not near:
+        near = [n for n in otherwise.partition("did you mean ")[2].rstrip("?").split(", ") if n]
+    if not near:
+        return f"there is no operation or class {name!r}: gradpack ops lists them"
+    return f"there is no operation or class {name!r}: did you mean {', '.join(near)}?"
 
 
 def _signature(value: type) -> str:
     try:
-        return str(inspect.signature(value))
+        return str(taken(inspect.signature(value).parameters))
     except (TypeError, ValueError):
         return "(...)"
 

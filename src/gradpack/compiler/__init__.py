@@ -56,6 +56,7 @@ def compile(
 
     Raises:
         RuntimeError: for an unknown backend or mode, or if both `mode` and `options` are given.
+        AssertionError: for what is neither a function nor a module.
         ImportError: for "jax" where JAX is not installed.
 
     Example::
@@ -94,7 +95,7 @@ def compile(
     if disable or callable(backend) or backend in ("eager", "aot_eager"):
         return model
     if not callable(model):
-        raise RuntimeError(f"compile expects a function or a module, but got {type(model).__name__}")
+        raise AssertionError(f"compile(): a callable function is expected, or a module, but {type(model)} is provided")
     from ..nn import Module
     from .compiled import Compiled
     from .module import OptimizedModule

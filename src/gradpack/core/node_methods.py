@@ -113,10 +113,10 @@ def _not_copied(self: Node, protocol: Any = None) -> NoReturn:
     raise TypeError(f"cannot pickle {type(self).__name__!r} object")
 
 
-Node.register_hook = _register_hook  # type: ignore[attr-defined]
-Node.register_prehook = _register_prehook  # type: ignore[attr-defined]
+Node.register_hook = _register_hook  # type: ignore[method-assign]
+Node.register_prehook = _register_prehook  # type: ignore[method-assign]
 Node._register_hook_dict = _register_hook_dict  # type: ignore[attr-defined]
-Node.metadata = property(_metadata)  # type: ignore[attr-defined]
+Node.metadata = property(_metadata)  # type: ignore[assignment]
 Node._input_metadata = property(_input_metadata)  # type: ignore[attr-defined]
 Node.__call__ = _call  # type: ignore[method-assign]
 Node.__reduce_ex__ = _not_copied  # type: ignore[assignment, method-assign]

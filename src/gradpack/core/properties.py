@@ -250,13 +250,13 @@ class TensorBase(TensorMethods):
     def __hash__(self) -> int:
         return id(self)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[Tensor]:
         if not self._shape:
             raise TypeError("iteration over a 0-d tensor")
         return iter(self.unbind(0))  # attached by the operations
 
-    def __reversed__(self) -> Any:
-        return self.flip(0) if self._shape else self
+    def __reversed__(self) -> Tensor:
+        return self.flip(0) if self._shape else self  # type: ignore[return-value]
 
     def __repr__(self, *, tensor_contents: object = None) -> str:
         from .printing import render

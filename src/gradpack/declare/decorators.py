@@ -23,6 +23,7 @@ from __future__ import annotations
 import linecache
 from collections.abc import Callable
 from functools import cache, partial
+from inspect import signature
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -47,7 +48,8 @@ from .dispatch.nodes import OpNode, constant, name_node
 from .dispatch.unbroadcast import fit_arrays
 from .generate.profiling import forget, timed, watched
 from .op import OPTIONS, Op, compiled_at_first_call, register
-from .signature.aliases import MISSING, dim_of, in_former_order
+from .signature.aliases import dim_of, in_former_order
+from .signature.missing import MISSING
 from .signature.shown import of_function
 
 
@@ -105,7 +107,8 @@ def _compiled(text: str) -> CodeType:
 def _spelled(op: Op, values: tuple[Any, ...], axis: Any, out: Any = None) -> Any:
     """Call an operation whose dimension is given as `axis`."""
     named = dict(zip(op.params, values, strict=True))
-    named["dim"] = dim_of(op.name, axis, named["dim"], op.defaults.get("dim", MISSING), named)
+    shown = signature(op.public).parameters
+    named["dim"] = dim_of(op.name, axis, named["dim"], op.defaults.get("dim", MISSING), named, shown)
     return op.public(**named) if out is None else op.public(**named, out=out)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _thread import RLock
 from collections.abc import Callable
+from inspect import signature
 from types import FunctionType
 from typing import Any
 
@@ -182,6 +183,7 @@ class Op(Options):
         functions: the public function and its copies (dunder methods), which share one text.
         generate: writes and compiles the text of the function and of the node classes.
         keyword_only: how many of the parameters are keyword-only.
+        last_required: the index of the last positional parameter without a default.
         defaults: of the parameters.
         returns: whether the body returns a tuple of results.
         recomposes: whether double backward differentiates the decomposition.
@@ -218,6 +220,7 @@ class Op(Options):
             zip(self.params[code.co_argcount - len(defaults) : code.co_argcount], defaults, strict=True)
         )
         self.defaults.update(function.__kwdefaults__ or {})
+        self.last_required = max(code.co_argcount - len(defaults) - 1, 0)
         self.returns = bool(self.results) or self.many
         if self.joint_vjp is None:
             self.inputs = tuple(formulas)
@@ -291,7 +294,9 @@ class Op(Options):
             values[key] = value
         missing = [p for p in self.params if p not in values and p not in self.defaults]
         if missing:
-            raise TypeError(f"{self.name}() missing required arguments: {', '.join(map(repr, missing))}")
+            from .signature.missing import error_of
+
+            raise error_of(self.name, signature(self.public).parameters, missing)
         return [values[p] if p in values else self.defaults[p] for p in self.params]
 
     def split(self, values: Any) -> tuple[Any, dict[str, Any]]:

@@ -14,6 +14,7 @@ Example::
 """
 
 import sys as _sys
+import typing as _typing
 from importlib.machinery import ModuleSpec as _ModuleSpec
 from types import ModuleType as _ModuleType
 
@@ -39,6 +40,9 @@ from .normal import *
 from .pareto import *
 from .transformed_distribution import *
 from .transforms import *
+
+if _typing.TYPE_CHECKING:
+    from ._shared import *
 
 # A type checker takes all that is imported for public, as long as it sees no list.
 globals()["__all__"] = sorted(n for n, v in globals().items() if n[0] != "_" and not isinstance(v, _ModuleType))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.info import finfo
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..ops.create.fill_like import zeros_like
 from ..ops.pointwise.activation import logsigmoid
@@ -61,7 +63,7 @@ class Binomial(Odds):
     def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return binomial(self.total_count.expand(shape), self.probs.expand(shape))
@@ -140,7 +142,7 @@ class NegativeBinomial(Odds):
         """Return the gamma distribution of the Poisson rate."""
         return Gamma(self.total_count, (-self.logits).exp(), validate_args=False)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return poisson(self._gamma.sample(sample_shape))
 
@@ -193,7 +195,7 @@ class Geometric(Odds):
     def variance(self) -> Tensor:
         return (1.0 / self.probs - 1.0) / self.probs
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             u = standard_uniform(shape, self.probs).clamp(min=finfo(self.probs.dtype).tiny)
@@ -226,15 +228,15 @@ class Poisson(ExponentialFamily):
         (self.rate,) = broadcast_all(rate)
         super().__init__(self.rate.shape, validate_args=validate_args)
 
-    mean = same_as("rate")
+    mean: Tensor = same_as("rate")
 
     @property
     def mode(self) -> Tensor:
         return self.rate.floor()
 
-    variance = same_as("rate")
+    variance: Tensor = same_as("rate")
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return poisson(self.rate.expand(self._extended_shape(sample_shape)))
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.dtypes import bool_, float64
 from ..base.info import finfo
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..ops.create.fill import zeros
 from ..ops.create.fill_like import full_like, ones_like
@@ -34,7 +36,7 @@ class Laplace(LocationScale):
         tensor(-1.6931)
     """
 
-    mean = same_as("loc")
+    mean: Tensor = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -44,7 +46,7 @@ class Laplace(LocationScale):
     def stddev(self) -> Tensor:
         return math.sqrt(2) * self.scale
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         u = 2 * standard_uniform(self._extended_shape(sample_shape), self.loc) + (finfo(self.loc.dtype).eps - 1)
         return self.loc - self.scale * u.sign() * (-u.abs().clamp(min=finfo(u.dtype).tiny)).log1p()
 
@@ -83,7 +85,7 @@ class Cauchy(LocationScale):
     def variance(self) -> Tensor:
         return full_like(self.loc, math.inf)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.loc + self.loc.new_empty(shape).cauchy_() * self.scale
 
@@ -112,7 +114,7 @@ class HalfCauchy(Half):
         tensor(0.5000)
     """
 
-    variance = same_as("base_dist.variance")
+    variance: Tensor = same_as("base_dist.variance")
 
     def __init__(self, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Cauchy(0, scale, validate_args=False), AbsTransform(), validate_args=validate_args)
@@ -152,7 +154,7 @@ class Gumbel(TransformedDistribution):
     def mean(self) -> Tensor:
         return self.loc + self.scale * euler_constant
 
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     @property
     def stddev(self) -> Tensor:
@@ -211,7 +213,7 @@ class Uniform(Distribution):
     def variance(self) -> Tensor:
         return (self.high - self.low).pow(2) / 12
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         u = standard_uniform(self._extended_shape(sample_shape), self.low)
         return self.low + u * (self.high - self.low)
 
@@ -265,7 +267,7 @@ class VonMises(Distribution):
         rho = (tau - (2 * tau).sqrt()) / (2 * k)
         return k, where(k < 1e-5, 1 / k + k, (1 + rho * rho) / (2 * rho))
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Angles, by rejection of wrapped Cauchy numbers. Source: Best and Fisher, 1979."""
         shape = self._extended_shape(sample_shape)
         device = self.loc.device
@@ -288,7 +290,7 @@ class VonMises(Distribution):
         """The circular mean."""
         return self.loc
 
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     @property
     def variance(self) -> Tensor:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
 from ..base.info import finfo
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..linalg import cholesky, slogdet
 from ..ops.create.ranges import arange
@@ -113,7 +115,7 @@ class Wishart(Covariance, ExponentialFamily):
         root = self._unbroadcasted_scale_tril @ (below + squares.sqrt().diag_embed())
         return root @ root.mT
 
-    def rsample(self, sample_shape: Any = (), max_try_correction: int | None = None) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size(), max_try_correction: int | None = None) -> Tensor:
         """Matrices drawn at random.
 
         Args:
@@ -197,7 +199,7 @@ class LKJCholesky(Distribution):
         count = arange(1, self.dim, dtype=c.dtype, device=c.device)
         return count, c.unsqueeze(-1) + 0.5 * (self.dim - 1 - count)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             count, rest = self._below()

@@ -65,7 +65,7 @@ class LocationScale(Distribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"loc": constraints.real, "scale": constraints.positive}
     support = constraints.real
     has_rsample = True
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         self.loc, self.scale = broadcast_all(loc, scale)
@@ -78,7 +78,7 @@ class Half(TransformedDistribution):
     arg_constraints: ClassVar[dict[str, Any]] = {"scale": constraints.positive}
     support = constraints.nonnegative
     has_rsample = True
-    scale = same_as("base_dist.scale")
+    scale: Tensor = same_as("base_dist.scale")
 
     @property
     def mode(self) -> Tensor:

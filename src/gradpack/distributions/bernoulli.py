@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..ops.nn.loss_pointwise import binary_cross_entropy_with_logits
 from ..ops.pointwise.activation import softplus
@@ -45,7 +47,7 @@ class Bernoulli(Odds, ExponentialFamily):
     has_enumerate_support = True
     _mean_carrier_measure = 0
 
-    mean = same_as("probs")
+    mean: Tensor = same_as("probs")
 
     def __init__(
         self,
@@ -65,7 +67,7 @@ class Bernoulli(Odds, ExponentialFamily):
     def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return bernoulli(self.probs.expand(self._extended_shape(sample_shape)))
 
@@ -138,7 +140,7 @@ class ContinuousBernoulli(Odds, ExponentialFamily):
         near, small, l = self._split(self.probs)
         return where(near, 1 / 12 - small**2 / 240, l.pow(-2) - (2 * (l / 2).sinh()).pow(-2))
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.icdf(standard_uniform(self._extended_shape(sample_shape), self._param))
 
     def _log_constant(self, probs: Tensor) -> Tensor:
@@ -194,7 +196,7 @@ class LogitRelaxedBernoulli(Odds):
         self._take(probs, logits)
         super().__init__(self._param.shape, validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         u = clamp_probs(standard_uniform(self._extended_shape(sample_shape), self._param))
         return (u.log() - (-u).log1p() + self.logits) / self.temperature
 
@@ -229,6 +231,6 @@ class RelaxedBernoulli(TransformedDistribution):
         base = LogitRelaxedBernoulli(temperature, probs, logits)
         super().__init__(base, SigmoidTransform(), validate_args=validate_args)
 
-    temperature = same_as("base_dist.temperature")
-    logits = same_as("base_dist.logits")
-    probs = same_as("base_dist.probs")
+    temperature: Tensor = same_as("base_dist.temperature")
+    logits: Tensor = same_as("base_dist.logits")
+    probs: Tensor = same_as("base_dist.probs")

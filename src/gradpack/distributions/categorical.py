@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
@@ -88,7 +89,7 @@ class Categorical(Odds):
     def variance(self) -> Tensor:
         return self._undefined()
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         n = math.prod(sample_shape)
         rows = self.probs.reshape(-1, self._num_events).detach()
         if n == 0 or not len(rows):
@@ -115,8 +116,8 @@ class _OfClasses(Distribution):
     _parts: ClassVar[dict[str, int]] = {"_categorical": 0}
     _categorical: Categorical
 
-    logits = same_as("_categorical.logits")
-    probs = same_as("_categorical.probs")
+    logits: Tensor = same_as("_categorical.logits")
+    probs: Tensor = same_as("_categorical.probs")
     _param = same_as("_categorical._param")
     _new = same_as("_categorical._new")
 
@@ -142,7 +143,7 @@ class OneHotCategorical(_OfClasses):
         self._categorical = Categorical(probs, logits, validate_args=False)
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
-    mean = same_as("probs")
+    mean: Tensor = same_as("probs")
 
     @property
     def mode(self) -> Tensor:
@@ -152,7 +153,7 @@ class OneHotCategorical(_OfClasses):
     def variance(self) -> Tensor:
         return self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         probs = self.probs.detach().expand(self._extended_shape(sample_shape))
         return one_hot_like(self._categorical.sample(sample_shape), probs)
 
@@ -185,7 +186,7 @@ class OneHotCategoricalStraightThrough(OneHotCategorical):
 
     has_rsample = True
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.sample(sample_shape) + (self.probs - self.probs.detach())
 
 
@@ -229,7 +230,7 @@ class Multinomial(_OfClasses):
     def variance(self) -> Tensor:
         return self.total_count * self.probs * (1 - self.probs)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = Size(sample_shape)
         with no_grad():
             drawn = self._categorical.sample((self.total_count, *shape)).movedim(0, -1)
@@ -272,7 +273,7 @@ class ExpRelaxedCategorical(_OfClasses):
         self.temperature = temperature
         super().__init__(self._categorical.batch_shape, self.param_shape[-1:], validate_args=validate_args)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         u = clamp_probs(standard_uniform(self._extended_shape(sample_shape), self.logits))
         scores = (self.logits - (-u.log()).log()) / self.temperature
         return scores - scores.logsumexp(-1, True)
@@ -311,6 +312,6 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         base = ExpRelaxedCategorical(temperature, probs, logits, validate_args=validate_args)
         super().__init__(base, ExpTransform(), validate_args=validate_args)
 
-    temperature = same_as("base_dist.temperature")
-    logits = same_as("base_dist.logits")
-    probs = same_as("base_dist.probs")
+    temperature: Tensor = same_as("base_dist.temperature")
+    logits: Tensor = same_as("base_dist.logits")
+    probs: Tensor = same_as("base_dist.probs")

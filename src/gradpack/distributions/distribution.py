@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..autograd import grad
@@ -66,7 +67,12 @@ class Distribution:
             raise ValueError("validate_args should be True or False")
         Distribution._validate_args = value
 
-    def __init__(self, batch_shape: Any = (), event_shape: Any = (), validate_args: bool | None = None) -> None:
+    def __init__(
+        self,
+        batch_shape: Sequence[int] = Size(),
+        event_shape: Sequence[int] = Size(),
+        validate_args: bool | None = None,
+    ) -> None:
         self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
         if validate_args is not None:
             self._validate_args = validate_args
@@ -175,12 +181,12 @@ class Distribution:
         """The square root of the variance."""
         return self.variance.sqrt()
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Values drawn at random, through which no gradient goes."""
         with no_grad():
             return self.rsample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         """Values drawn at random, as differentiable functions of the parameters, where `has_rsample`."""
         raise self._has_no("rsample")
 
@@ -220,7 +226,7 @@ class Distribution:
     def _has_no(self, name: str) -> NotImplementedError:
         return NotImplementedError(f"{type(self).__name__} has no {name}")
 
-    def _extended_shape(self, sample_shape: Any = ()) -> Size:
+    def _extended_shape(self, sample_shape: Sequence[int] = Size()) -> Size:
         """The shape of samples."""
         return Size(sample_shape) + self._batch_shape + self._event_shape
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..base.info import finfo
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..ops.create.create import as_tensor
 from ..ops.create.fill_like import ones_like, zeros_like
@@ -60,7 +62,7 @@ class Gamma(ExponentialFamily):
     def variance(self) -> Tensor:
         return self.concentration / self.rate.pow(2)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         drawn = _standard_gamma(self.concentration.expand(shape)) / self.rate.expand(shape)
         return drawn.clamp(min=finfo(drawn.dtype).tiny)
@@ -144,7 +146,7 @@ class Exponential(ExponentialFamily):
     def variance(self) -> Tensor:
         return self.rate.pow(-2)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         return self.rate.new_empty(shape).exponential_() / self.rate
 
@@ -188,8 +190,8 @@ class InverseGamma(TransformedDistribution):
         base = Gamma(concentration, rate, validate_args=validate_args)
         super().__init__(base, PowerTransform(-ones_like(base.rate[(0,) * base.rate.ndim])), validate_args)
 
-    concentration = same_as("base_dist.concentration")
-    rate = same_as("base_dist.rate")
+    concentration: Tensor = same_as("base_dist.concentration")
+    rate: Tensor = same_as("base_dist.rate")
 
     @property
     def mean(self) -> Tensor:
@@ -251,7 +253,7 @@ class StudentT(Distribution):
     def mean(self) -> Tensor:
         return where(self.df > 1, self.loc, math.nan)
 
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
@@ -259,7 +261,7 @@ class StudentT(Distribution):
         finite = self.scale.pow(2) * df / (df - 2)
         return where(df > 2, finite, where(df > 1, zeros_like(df) + math.inf, math.nan))
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         chi2 = 2 * _gamma_numbers(shape, self.df / 2)
         return self.loc + self.scale * _standard_normal(shape, self.df.dtype, self.df.device) * (chi2 / self.df).rsqrt()
@@ -314,7 +316,7 @@ class FisherSnedecor(Distribution):
         a, b = self.df1, self.df2
         return where(b > 4, 2 * b.square() * (a + b - 2) / (a * (b - 2).square() * (b - 4)), math.nan)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         above = _gamma_numbers(shape, self.df1 / 2) / self.df1
         below = _gamma_numbers(shape, self.df2 / 2) / self.df2

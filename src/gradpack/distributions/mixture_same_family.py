@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
@@ -116,7 +117,7 @@ class MixtureSameFamily(Distribution):
         each = self._component_distribution.log_prob(self._pad(x))
         return (each + self._mixture_distribution.logits.log_softmax(-1)).logsumexp(-1)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             n = len(self.event_shape)
             all_components = self._component_distribution.sample(sample_shape)

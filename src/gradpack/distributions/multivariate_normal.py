@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..linalg import cholesky, solve_triangular
 from ..ops.create.fill import eye
@@ -100,7 +102,8 @@ class NormalVectors(Distribution):
     support = constraints.real_vector
     has_rsample = True
     loc: Tensor
-    mean = mode = same_as("loc")
+    mean: Tensor = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     def _half_log_det(self) -> Tensor:
         """Return half of the logarithm of the determinant of the covariance."""
@@ -167,7 +170,7 @@ class MultivariateNormal(NormalVectors, Covariance):
     def variance(self) -> Tensor:
         return self._unbroadcasted_scale_tril.pow(2).sum(-1).expand(self._batch_shape + self._event_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         drawn = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + _batch_mv(self._unbroadcasted_scale_tril, drawn)
 
@@ -275,7 +278,7 @@ class LowRankMultivariateNormal(NormalVectors):
         part = solve_triangular(self._capacitance_tril, scaled.mT, upper=False)
         return self._expanded(self._unbroadcasted_cov_diag.reciprocal().diag_embed() - part.mT @ part)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         low = _standard_normal(shape[:-1] + self.cov_factor.shape[-1:], self.loc.dtype, self.loc.device)
         own = _standard_normal(shape, self.loc.dtype, self.loc.device)

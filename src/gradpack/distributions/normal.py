@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ..autograd.grad_mode import no_grad
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..ops.random.floats import normal
 from . import constraints
@@ -33,19 +35,19 @@ class Normal(LocationScale, ExponentialFamily):
 
     _mean_carrier_measure = 0
 
-    mean = same_as("loc")
-    stddev = same_as("scale")
+    mean: Tensor = same_as("loc")
+    stddev: Tensor = same_as("scale")
 
     @property
     def variance(self) -> Tensor:
         return self.scale.pow(2)
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         shape = self._extended_shape(sample_shape)
         with no_grad():
             return normal(self.loc.expand(shape), self.scale.expand(shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         drawn = _standard_normal(self._extended_shape(sample_shape), self.loc.dtype, self.loc.device)
         return self.loc + drawn * self.scale
 
@@ -93,8 +95,8 @@ class LogNormal(TransformedDistribution):
     def __init__(self, loc: Tensor | float, scale: Tensor | float, validate_args: bool | None = None) -> None:
         super().__init__(Normal(loc, scale, validate_args=validate_args), ExpTransform(), validate_args=validate_args)
 
-    loc = same_as("base_dist.loc")
-    scale = same_as("base_dist.scale")
+    loc: Tensor = same_as("base_dist.loc")
+    scale: Tensor = same_as("base_dist.scale")
 
     @property
     def mean(self) -> Tensor:
@@ -160,5 +162,5 @@ class LogisticNormal(TransformedDistribution):
             base = base.expand([1])
         super().__init__(base, StickBreakingTransform(), validate_args=validate_args)
 
-    loc = same_as("base_dist.base_dist.loc")
-    scale = same_as("base_dist.base_dist.scale")
+    loc: Tensor = same_as("base_dist.base_dist.loc")
+    scale: Tensor = same_as("base_dist.base_dist.scale")

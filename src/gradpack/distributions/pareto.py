@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..ops.create.fill_like import full_like, ones_like
 from ..ops.pointwise.rounding import where
@@ -44,7 +46,7 @@ class Pareto(TransformedDistribution):
     def mean(self) -> Tensor:
         return where(self.alpha > 1, self.alpha * self.scale / (self.alpha - 1), math.inf)
 
-    mode = same_as("scale")
+    mode: Tensor = same_as("scale")
 
     @property
     def variance(self) -> Tensor:
@@ -103,14 +105,14 @@ class GeneralizedPareto(Distribution):
         c = self.concentration
         return where(c < 1, self.loc + self.scale / (1 - c), math.nan)
 
-    mode = same_as("loc")
+    mode: Tensor = same_as("loc")
 
     @property
     def variance(self) -> Tensor:
         c = self.concentration
         return where(c < 0.5, self.scale.pow(2) / ((1 - c).pow(2) * (1 - 2 * c)), math.nan)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.icdf(standard_uniform(self._extended_shape(sample_shape), self.loc))
 
     def log_survival_function(self, value: Any) -> Tensor:

@@ -67,14 +67,14 @@ class Independent(Distribution):
         n = self.reinterpreted_batch_ndims
         return constraints.independent(inside, n) if n else inside
 
-    mean = same_as("base_dist.mean")
-    mode = same_as("base_dist.mode")
-    variance = same_as("base_dist.variance")
+    mean: Tensor = same_as("base_dist.mean")
+    mode: Tensor = same_as("base_dist.mode")
+    variance: Tensor = same_as("base_dist.variance")
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.base_dist.sample(sample_shape)
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self.base_dist.rsample(sample_shape)
 
     def log_prob(self, value: Any) -> Tensor:
@@ -154,11 +154,11 @@ class TransformedDistribution(Distribution):
         missing = len(self.event_shape) - inside.event_dim
         return constraints.independent(inside, missing) if missing > 0 else inside
 
-    def sample(self, sample_shape: Any = ()) -> Tensor:
+    def sample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         with no_grad():
             return self._mapped(self.base_dist.sample(sample_shape))
 
-    def rsample(self, sample_shape: Any = ()) -> Tensor:
+    def rsample(self, sample_shape: Sequence[int] = Size()) -> Tensor:
         return self._mapped(self.base_dist.rsample(sample_shape))
 
     def _mapped(self, value: Any) -> Any:

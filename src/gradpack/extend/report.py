@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any, NamedTuple
 
 from ..core.properties import TensorBase
 from ..declare.generate.inline import _definition
 from ..declare.op import PUBLIC, REGISTRY, Op
+from ..declare.signature.arguments import taken
 from ..ops import methods
 
 
@@ -169,7 +170,7 @@ def get_op_info(name: str) -> OpInfo:
     if not path:
         path = f"gradpack.{name}" if name in PUBLIC else f"Tensor.{name}" if hasattr(TensorBase, name) else ""
     try:
-        signature = str(inspect.signature(function))
+        signature = str(taken(inspect.signature(function).parameters))
     except (TypeError, ValueError):
         signature = "(...)"
     doc = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
@@ -200,7 +201,8 @@ def _formulas(op: Op) -> dict[str, str]:
         for keyword in decorator.keywords if isinstance(decorator, ast.Call) else ():
             if keyword.arg in op.formulas:
                 value = keyword.value
-                found[keyword.arg] = ast.unparse(value.body if isinstance(value, ast.Lambda) else value)
+                text = ast.unparse(value.body if isinstance(value, ast.Lambda) else value)
+                found[keyword.arg] = text.replace("late.", "")
     return {p: found.get(p) or _name_of(f) for p, f in op.formulas.items()}
 
 
@@ -228,11 +230,19 @@ def _parts(function: FunctionType) -> frozenset[str]:
             while code:
                 one = code.pop()
                 code.extend(c for c in one.co_consts if isinstance(c, type(one)))
-                for name in one.co_names:
-                    target = item.__globals__.get(name) or vars(TensorBase).get(name)
-                    if isinstance(target, FunctionType) and target not in seen:
-                        stack.append(target)
+                stack += [f for f in _named_in(one, item.__globals__) if f not in seen]
     return frozenset(n for n in found if n in REGISTRY)
+
+
+def _named_in(code: CodeType, names: dict[str, Any]) -> Iterator[FunctionType]:
+    """Yield the functions that code names: of its module, of modules that it names, and methods of tensors."""
+    named = (names.get(n) for n in code.co_names)
+    spaces = [s for s in named if isinstance(s, ModuleType) and s.__name__.startswith("gradpack.ops")]
+    for name in code.co_names:
+        own = names.get(name) or vars(TensorBase).get(name)
+        for found in (own, *(vars(s).get(name) for s in spaces)):
+            if isinstance(found, FunctionType):
+                yield found
 
 
 def has_op(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from ..base.tree import tree_leaves
 from ..core.tensor import Tensor
@@ -83,3 +83,4 @@ def refuse_complex(name: str, tree: Any, is_input: bool) -> None:
 
 
 Function = Callable[..., Any]
+R = TypeVar("R")

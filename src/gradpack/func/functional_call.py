@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..base.exits import surely
 from ..core.tensor import Tensor
 
+if TYPE_CHECKING:
+    from ..nn import Module
+
 
 def functional_call(
-    module: Any,
+    module: Module,
     parameter_and_buffer_dicts: Any,
     args: Any = None,
     kwargs: dict[str, Any] | None = None,

@@ -11,6 +11,7 @@ from ..base.tree import TreeSpec, broadcast_to, tree_flatten, tree_leaves, tree_
 from ..core.tensor import Tensor
 from ..declare.batching.batch_tensor import batched, entered, expanded
 from ..declare.batching.level import VmapLevel
+from .arguments import R
 
 
 def name_of(func: Any) -> str:
@@ -23,13 +24,13 @@ def name_of(func: Any) -> str:
 
 
 def vmap(
-    func: Callable[..., Any],
+    func: Callable[..., R],
     in_dims: Any = 0,
     out_dims: Any = 0,
     randomness: str = "error",
     *,
     chunk_size: int | None = None,
-) -> Callable[..., Any]:
+) -> Callable[..., R]:
     """Vectorize `func` over a dimension of its arguments: one call computes all examples.
 
     Inside, tensors have the shape of one example. Their values cannot be read there: data-dependent

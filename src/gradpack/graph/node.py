@@ -12,7 +12,10 @@ from collections.abc import Callable, Iterable
 from functools import cache
 from itertools import count
 from operator import index
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from ..core.hooks import RemovableHandle
 
 _numbers = count(0, -1)
 next_seq: Callable[[], int] = _numbers.__next__
@@ -41,6 +44,13 @@ class Node:
     _like: list[Any]  # (shape, spec) of each result that was asked for its `grad_fn`, else None
 
     label: ClassVar[str] = "Node"
+
+    if TYPE_CHECKING:  # see core/node_methods.py
+        metadata: dict[Any, Any]
+
+        def register_hook(self, fn: Callable[..., Any], /) -> RemovableHandle: ...
+        def register_prehook(self, fn: Callable[..., Any], /) -> RemovableHandle: ...
+        def __call__(self, *grads: Any) -> Any: ...
 
     def backward(self, g: Gradient, keep: bool) -> Iterable[Gradient]:
         raise NotImplementedError

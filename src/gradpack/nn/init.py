@@ -12,6 +12,7 @@ from ..base.parts import adopt_parts
 from ..core.tensor import Tensor, wrap
 from ..ops.create import fill
 from ..ops.random.integers import randperm
+from . import _public
 from ._gains import _calculate_correct_fan, _calculate_fan_in_and_fan_out, calculate_gain
 
 # --- values that do not depend on the shape ---
@@ -369,6 +370,7 @@ _no_grad_uniform_, _no_grad_normal_, _no_grad_trunc_normal_ = uniform_, normal_,
 _no_grad_fill_, _no_grad_zero_ = constant_, zeros_
 
 adopt_parts(__name__)
+_public.give_all(globals())
 
 
 if not TYPE_CHECKING:  # to type checkers, other names are unknown

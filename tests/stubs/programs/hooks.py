@@ -25,3 +25,15 @@ handle.remove()
 assert x.grad is not None and x.grad.shape == (3, 4)
 rows, columns = x.shape
 assert kept[0].numel() == rows * columns
+node = (x * 2).grad_fn
+assert node is not None
+node.metadata["seen"] = 1
+node.register_hook(lambda inputs, outputs: None).remove()
+print(node.name(), [n for n, _ in node.next_functions if n is not None])
+for row in x.detach():
+    row.add_(1)
+weight = torch.nn.Parameter(torch.ones(2))
+with torch.no_grad():
+    for p in (weight,):
+        p -= 0.1 * torch.ones(2)
+checked: torch.nn.Parameter = weight

@@ -67,3 +67,8 @@ class Pyramid(dist.Distribution):
 
 
 print(Pyramid(2.0).log_prob(torch.ones(2)))
+import gradpack.distributions.independent  # noqa: E402
+
+grown = torch.distributions.Independent(torch.distributions.Normal(torch.zeros(2), 1.0), 1)
+assert grown.sample((3,)).shape == (3, 2) and torch.distributions.beta.Beta(1.0, 1.0).mean.shape == ()
+assert torch.jit.script(torch.sin) is torch.sin

@@ -35,3 +35,11 @@ heads = torch.randn(2, 4, 5, 8)
 same = torch.nn.functional.scaled_dot_product_attention(heads, heads, heads, is_causal=True)
 assert torch.allclose(same, attend(heads, heads, heads), atol=1e-5)
 assert tagged.shape == torch.Size([2, 5, 8])
+lengths = torch.tensor([5, 3])
+packed = nn.utils.rnn.pack_padded_sequence(torch.randn(2, 5, 4), lengths, batch_first=True)
+output, (h, c) = nn.LSTM(4, 3, batch_first=True)(packed)
+padded, sizes = nn.utils.rnn.pad_packed_sequence(output, batch_first=True)
+last, state = nn.GRU(4, 3)(torch.randn(5, 2, 4), torch.zeros(1, 2, 3))
+assert (
+    padded.shape == (2, 5, 3) and (h + c).shape == state.shape and last.shape == (5, 2, 3) and sizes.tolist() == [5, 3]
+)

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...base.dtypes import FLOATING
+from ...base.devices import device
+from ...base.dtypes import FLOATING, dtype
+from ...base.layouts import layout
+from ...base.memory_formats import memory_format
 from ...base.modes import MODE
+from ...base.size import Size
 from ...core.tensor import Tensor, alias
 
+_OF_TORCH = (Size, device, dtype, layout, memory_format)
 _HEAP = 1 << 9  # the flag of classes that were made by a class statement
 
 
@@ -23,7 +28,7 @@ def zeros(shape: tuple[int, ...], spec: Any) -> Tensor:
 def type_name(value: Any) -> str:
     """The name of a value's type in torch's error messages: with its module, for types of compiled modules."""
     kind = type(value)
-    module = kind.__module__.replace("gradpack.base", "torch").partition(".")[0]
+    module = "torch" if isinstance(value, _OF_TORCH) else kind.__module__.partition(".")[0]
     if module == "builtins" or (kind.__flags__ & _HEAP and module != "torch"):
         return kind.__name__
     return f"{module}.{kind.__name__}"

@@ -27,6 +27,7 @@ from ...core.views import INFERENCE, MULTIPLE, NO_GRAD, mark_view, refresh
 from ...kernels.dispatch import LEAST
 from ..op import Op
 from ..signature.arguments import options_of, refuse_numbers, refuse_options
+from ..signature.missing import MISSING, refuse_missing_of
 from .autocast import cast_arguments
 from .body_errors import explain, public_of
 from .dtype_plan import DtypePlan, OpLayout, as_cast, key_of, layout_of, plan_of, wrapped_int
@@ -38,12 +39,15 @@ _PLAIN = PLAIN - {list, tuple}  # those may hold values that override `__torch_f
 
 def apply(op: Op, args: tuple[Any, ...]) -> Any:
     """Call an operation. `args` are the values of all its parameters, in order."""
+    if args[op.last_required] is MISSING:
+        refuse_missing_of(op, public_of(op)[1], args)
     mode = MODE.get()
     if mode.functions:
         return through_functions(*public_of(op), args, *op.given(args))
     if options_of(op):
         refuse_options(op, public_of(op)[1], args)
     if not _PLAIN.issuperset(map(type, args)):
+        refuse_missing_of(op, public_of(op)[1], args)
         found = overriding(args, op.name)
         if found:
             return handle(*public_of(op), found, *op.given(args))

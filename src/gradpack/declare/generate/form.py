@@ -61,11 +61,10 @@ def signature(op: Op, form: Form) -> str:
     """Return the parameters of the function, with their defaults."""
     parts = []
     positional = len(op.params) - op.keyword_only
-    required = lacking(op.params, op.defaults) if op.axis and not form.in_place else ()
     for i, p in enumerate(op.params):
         if i == positional:
             parts.append("*_former" if op.legacy is not None else "*")
-        parts.append(f"{p}=_default_{p}" if p in op.defaults else f"{p}=_missing" if p in required else p)
+        parts.append(f"{p}=_default_{p}" if p in op.defaults else f"{p}=_missing" if i < positional else p)
     if form.in_place:
         return ", ".join(parts)
     named = ([] if op.view else ["out=None"]) + (["axis=None"] if op.axis else [])

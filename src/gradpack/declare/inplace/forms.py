@@ -18,6 +18,7 @@ from ..dispatch.interpreter import apply
 from ..generate.profiling import timed
 from ..op import REGISTRY, Op, compiled_at_first_call
 from ..signature.aliases import in_former_order
+from ..signature.missing import MISSING
 from ..signature.shown import of_form
 from .inplace import inplace, recorded
 
@@ -39,7 +40,7 @@ def inplace_of(op: Op) -> Callable[..., Tensor]:
     name = op.name + "_"
 
     method: Any = function(op, name, lambda values: inplace(op, name, list(values)), partial(recorded, op, name))
-    method.__module__ = op.forward.__module__
+    method.__module__ = "gradpack"
     method.__doc__ = f"In-place form of `{op.name}`: writes the result into this tensor and returns it."
     method.op = op
     method.__signature__ = of_form(op, operator=False)
@@ -115,6 +116,7 @@ def function(
     names: dict[str, Any] = {
         "__name__": "gradpack.ops",
         "_MODE": MODE.get,
+        "_missing": MISSING,
         "_Tensor": Tensor,
         "_Parameter": Parameter,
         "_HUSHED": hushed,

@@ -24,6 +24,7 @@ from ..batching.errors import not_writable
 from ..dispatch.tangents import own_tangent, tangent_of, zeros_for
 from ..op import REGISTRY, Op
 from ..signature.arguments import options_of, refuse_options
+from ..signature.missing import refuse_missing_of
 from .copy_slices import CopySlices, where
 from .write_checks import check_overlap, check_result, check_writable, tensors_in
 
@@ -32,6 +33,7 @@ _LEAVES = frozenset({AccumulateGrad, NoGradEdge, TransformInput})
 
 def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     """Run `op` on `values` and write its result into the first of them."""
+    refuse_missing_of(op, name, values)
     if not isinstance(values[0], Tensor) and not overriding(values, name):
         raise not_a_method_of(name, values[0])
     refuse_options(op, name, values)

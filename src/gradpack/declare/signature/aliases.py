@@ -8,17 +8,17 @@ axis=0)` is a call, and `gather(input)` is told what it lacks.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from inspect import Parameter, signature
 from typing import Any
 
 from ...base.callers import warn_once
-from ...base.spelling import Sentinel
 from ...core.tensor import Tensor
 from ..op import Op
+from .arguments import taken
+from .missing import refuse_missing
 
 # These take `dim` alone: torch's are Python functions, or name `axis` differently.
 TAKE_DIM = frozenset("norm split unique unique_consecutive".split())
-
-MISSING = Sentinel("<missing>")  # the default of an argument that has to be given
 
 
 def lacking(params: Iterable[str], defaults: Mapping[str, Any]) -> list[str]:
@@ -32,12 +32,13 @@ def check_text(required: list[str]) -> str:
     return " or ".join(["axis is not None", *(f"{p} is _missing" for p in required)])
 
 
-def dim_of(op: str, axis: Any, dim: Any, default: Any, rest: Mapping[str, Any]) -> Any:
+def dim_of(op: str, axis: Any, dim: Any, default: Any, rest: Mapping[str, Any], shown: Mapping[str, Parameter]) -> Any:
     """Return the dimension of a call, given as `dim` or as `axis`.
 
     Args:
         default: what `dim` is if it is not given.
         rest: other required arguments by name.
+        shown: all parameters.
 
     Raises:
         TypeError: if both are given, or a required argument is missing.
@@ -45,10 +46,7 @@ def dim_of(op: str, axis: Any, dim: Any, default: Any, rest: Mapping[str, Any]) 
     if axis is not None and dim is not default:
         raise TypeError(f"{op}() got both 'dim' and 'axis', which are two names of one argument")
     found = dim if axis is None else axis
-    gone = [name for name, value in {**rest, "dim": found}.items() if value is MISSING]
-    if gone:
-        words = "argument" if len(gone) == 1 else "arguments"
-        raise TypeError(f"{op}() missing {len(gone)} required positional {words}: {', '.join(map(repr, gone))}")
+    refuse_missing(op, shown, {**rest, "dim": found})
     return found
 
 
@@ -74,7 +72,8 @@ def in_former_order(op: Op, name: str, function: Callable[..., Any], values: tup
     roles = _ORDERS[op.legacy].get("".join("t" if isinstance(v, Tensor) else "n" for v in values))
     if roles is None:
         positional = len(op.params) - op.keyword_only
-        raise TypeError(f"{name}() takes {positional} positional arguments but {len(values)} were given")
+        text = f"{name}() takes {positional} positional arguments but {len(values)} were given"
+        raise TypeError(f"{text}. It takes\n * {taken(signature(op.public).parameters)}")
     named = " and ".join(role for role in roles if role)
     warn_once("former", f"This overload of {name} is deprecated: give {named} by name, after the tensors")
     named_values = {role: value for role, value in zip(roles, values, strict=True) if role}

@@ -226,7 +226,18 @@ def refuse_unfit(op: Op, name: str, values: Any, error: Exception) -> None:
     named = dict(zip(op.params, values, strict=True))
     if not (isinstance(error, TypeError) and f"{name}(" in str(error)):
         check(name, kinds, named)
+    refuse_lone_int(name, kinds, named, error)
     check_range(name, kinds, named)
+
+
+def refuse_lone_int(op: str, kinds: Kinds, values: Mapping[str, Any], error: Exception) -> None:
+    """Raise if what failed is that an int stands for several."""
+    if isinstance(error, TypeError) and str(error).startswith(
+        ("'int' object is not iter", "object of type 'int' has no")
+    ):
+        for name, (kind, position, _) in kinds.items():
+            if kind == "ints" and isinstance(values[name], int):
+                raise TypeError(f"{op}(): argument '{name}' (position {position}) must be tuple of ints, not int")
 
 
 def python_number(value: Any) -> Any:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import linecache
 from collections.abc import Iterable, Iterator
+from functools import partial
 from inspect import Parameter, signature
 from types import FunctionType
 from typing import Any
@@ -25,8 +26,9 @@ from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...core.torch_function import handle, overriding
 from ..op import compiled_at_first_call
-from .aliases import MISSING, TAKE_DIM, check_text, dim_of, lacking
-from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, tests_of, unexpected
+from .aliases import TAKE_DIM, check_text, dim_of, lacking
+from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, refuse_lone_int, tests_of, unexpected
+from .missing import MISSING, refuse_missing, with_form
 
 _FORMS: dict[Any, FunctionType] = {}
 
@@ -75,6 +77,8 @@ def wrap_module(names: dict[str, Any], exported: Iterable[str], prefix: str = ""
     """
     for name in exported:
         if type(names[name]) is FunctionType:
+            if hasattr(names[name], "op") and names[name].__module__ != "gradpack":
+                names[name].__module__ = names["__name__"]
             names[name] = public_form(names[name], name, names["__name__"], prefix + name, options)
 
 
@@ -130,6 +134,8 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
             tests.append("len({0}) > 1 and _unusual({0})".format(several[Parameter.VAR_POSITIONAL]))
         if Parameter.VAR_KEYWORD in several and looked_at:
             tests.append("{0} and _unusual_named({0})".format(several[Parameter.VAR_KEYWORD]))
+    required = [n for n, p in own.items() if p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    tests += [f"{n} is _missing" for n in required[-1:]]
     asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
     spelled = _spelled(own, defaults, label) if options is None else None
     takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
@@ -149,12 +155,23 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names["_text"] = text
     names["_inside"] = _all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
-    names["_missing"], names["_dim_of"] = MISSING, dim_of
+    names["_missing"], names["_dim_of"] = MISSING, partial(dim_of, shown=shown)
     names["_all_ints"] = all_ints
-    names["_look"] = lambda values: check(label, looked_at, values)
-    names["_explained"] = lambda error, values: (
-        _unknown_keyword(label, shown, error) or _explained(label, kinds, values, error, options is None)
-    )
+
+    def look(values: dict[str, Any]) -> None:
+        refuse_missing(label, shown, values)
+        check(label, looked_at, values)
+
+    def explained(error: Exception, values: dict[str, Any]) -> Exception:
+        try:
+            refuse_missing(label, shown, values)
+        except TypeError as better:
+            better.__suppress_context__ = True
+            return better
+        found = _unknown_keyword(label, shown, error) or with_form(label, shown, error)
+        return found or _explained(label, kinds, values, error, options is None)
+
+    names["_look"], names["_explained"] = look, explained
     names["_overriding"] = overriding
     names["_asked"] = lambda found, given: _asked(made, found, own, given)
     names["_unexpected"] = lambda unknown: unexpected(label, shown, unknown)
@@ -246,7 +263,7 @@ def _signature(parameters: Any, spelled: tuple[list[str], str] | None, last: Ite
         if p.default is not Parameter.empty:
             parts.append(f"{name}=_default_{name}")
         else:
-            parts.append(f"{name}=_missing" if spelled is not None and name in spelled[0] else f"{star}{name}")
+            parts.append(f"{star}{name}" if star or p.kind is Parameter.KEYWORD_ONLY else f"{name}=_missing")
     if spelled is not None and "axis" not in parameters:
         parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
     if _takes_keepdims(parameters, spelled):
@@ -347,6 +364,7 @@ def _better(label: str, kinds: Kinds, values: dict[str, Any], error: Exception, 
     if not ours and (compiled or ambiguous or not isinstance(error, _ON_PURPOSE)):
         try:
             check(label, kinds, values)
+            refuse_lone_int(label, kinds, values, error)
         except Exception as better:
             better.__suppress_context__ = True
             return better

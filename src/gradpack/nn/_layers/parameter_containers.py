@@ -132,12 +132,15 @@ class ParameterDict(Module):
         return key in self._keys
 
     def keys(self) -> Any:
+        """Return the keys."""
         return self._keys.keys()
 
     def values(self) -> Iterator[Any]:
+        """Return the values."""
         return (self[key] for key in self._keys)
 
     def items(self) -> Iterator[tuple[str, Any]]:
+        """Return the keys with their values."""
         return ((key, self[key]) for key in self._keys)
 
     def get(self, key: str, default: Any = None) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from ...core.tensor import Tensor
 from ...ops.create.fill import empty, zeros
@@ -15,6 +15,7 @@ from ..modules.module import Module
 from ..parameter import Parameter
 from ..utils.rnn import PackedSequence
 
+_Sequences = TypeVar("_Sequences", Tensor, PackedSequence)
 _GATES = {"LSTM": 4, "GRU": 3, "RNN_TANH": 1, "RNN_RELU": 1}
 
 

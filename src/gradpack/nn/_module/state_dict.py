@@ -59,7 +59,9 @@ def set_state(self: Module, state: dict[str, Any]) -> None:
         self.__dict__.setdefault(name, OrderedDict())
 
 
-def state_dict(self: Module, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False) -> Any:
+def state_dict(
+    self: Module, *args: Any, destination: Any = None, prefix: str = "", keep_vars: bool = False
+) -> dict[str, Any]:
     """The parameters and persistent buffers here and below, as an ordered dict from dotted name to tensor.
 
     Args:

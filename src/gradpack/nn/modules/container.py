@@ -309,12 +309,15 @@ class ModuleDict(Module):
         return self._modules.pop(key)
 
     def keys(self) -> Any:
+        """Return the names."""
         return self._modules.keys()
 
     def values(self) -> Any:
+        """Return the modules."""
         return self._modules.values()
 
     def items(self) -> Any:
+        """Return the names with their modules."""
         return self._modules.items()
 
     def update(self, modules: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections import OrderedDict
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, ClassVar, Self
 
 from ...base.modes import MODE
@@ -415,4 +416,7 @@ _registering = [name for name in globals() if name.startswith("register_module_"
 globals()["__all__"] = ["Module", *_registering]
 for _name in ("_IncompatibleKeys", "_addindent", *_registering):
     globals()[_name].__module__ = __name__  # where torch has them
+for _name, _value in vars(Module).items():
+    if isinstance(_value, FunctionType):  # those of other files, too
+        _value.__name__, _value.__qualname__, _value.__module__ = _name, f"Module.{_name}", __name__
 sys.modules[__name__].__class__ = global_hooks.WithGlobalHooks

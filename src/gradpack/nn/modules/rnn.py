@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...declare.signature.shown import showing
 from .. import _layers
@@ -10,6 +10,12 @@ from .._layers.rnn_base import *
 from .._layers.rnn_base import RNNBase
 from .._layers.rnn_cells import *
 from .._public import adopt, give_all
+
+if TYPE_CHECKING:
+    from ...core.tensor import Tensor
+    from .._layers.rnn_base import _Sequences
+
+    _Cell = tuple[Tensor, Tensor]
 
 
 def _of_rnn(
@@ -74,6 +80,10 @@ class RNN(RNNBase):
             raise ValueError(f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'.")
         super().__init__(f"RNN_{nonlinearity.upper()}", *args[:3], *args[4:], **kwargs)
         self.nonlinearity = nonlinearity
+
+    if TYPE_CHECKING:  # the result of `forward`, which checkers would not follow
+
+        def __call__(self, input: _Sequences, hx: Tensor | None = None) -> tuple[_Sequences, Tensor]: ...
 
 
 class LSTM(RNNBase):
@@ -150,6 +160,10 @@ class LSTM(RNNBase):
         sizes = input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional, proj_size
         super().__init__("LSTM", *sizes, device, dtype)
 
+    if TYPE_CHECKING:
+
+        def __call__(self, input: _Sequences, hx: _Cell | None = None) -> tuple[_Sequences, _Cell]: ...
+
 
 class GRU(RNNBase):
     """Gated recurrent units: a recurrent network whose gates say how much of the state to renew.
@@ -205,6 +219,10 @@ class GRU(RNNBase):
         if "proj_size" in kwargs:
             raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
         super().__init__("GRU", *args, **kwargs)
+
+    if TYPE_CHECKING:  # the result of `forward`, which checkers would not follow
+
+        def __call__(self, input: _Sequences, hx: Tensor | None = None) -> tuple[_Sequences, Tensor]: ...
 
 
 adopt(globals(), _layers.__name__)

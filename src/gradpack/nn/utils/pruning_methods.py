@@ -9,13 +9,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from typing import Any
 
-from ...autograd.grad_mode import no_grad
 from ...core.tensor import Tensor
 from ...ops.create.fill_like import ones_like
 from ...ops.random.floats import rand, rand_like
-from ...ops.reduce.norm import norm
 from .._public import give_all
 from ..modules.module import Module
+from .pruning_amounts import (
+    _compute_norm,
+    _how_many,
+    _mask_elements,
+    _validate_pruning_amount_init,
+    _validate_pruning_dim,
+    _validate_structured_pruning,
+)
 
 
 class BasePruningMethod(ABC):
@@ -71,8 +77,12 @@ class BasePruningMethod(ABC):
         Raises:
             AssertionError: if the scores have another shape.
         """
+        return cls._attach(cls(*args, **kwargs), module, name, importance_scores)
+
+    @staticmethod
+    def _attach(method: BasePruningMethod, module: Module, name: str, importance_scores: Tensor | None) -> Any:
+        """Prune `module.name` by a method: see `apply`."""
         before = [(key, hook) for key, hook in _hooks(module) if hook._tensor_name == name]
-        method: BasePruningMethod = cls(*args, **kwargs)
         method._tensor_name = name
         for _, old in before:
             chain = old if isinstance(old, PruningContainer) else PruningContainer(old)
@@ -207,6 +217,11 @@ class Identity(BasePruningMethod):
 
     PRUNING_TYPE = "unstructured"
 
+    @classmethod
+    def apply(cls, module: Module, name: str) -> Any:  # type: ignore[override]
+        """Prune nothing of `module.name`, and keep the method as a hook of the module."""
+        return cls._attach(cls(), module, name, None)
+
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         return default_mask
 
@@ -225,6 +240,11 @@ class CustomFromMask(BasePruningMethod):
 
     def __init__(self, mask: Tensor) -> None:
         self.mask = mask
+
+    @classmethod
+    def apply(cls, module: Module, name: str, mask: Tensor) -> Any:  # type: ignore[override]
+        """Prune `module.name` by a mask, and keep the method as a hook of the module."""
+        return cls._attach(cls(mask), module, name, None)
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         if default_mask.shape != self.mask.shape:
@@ -253,6 +273,11 @@ class RandomUnstructured(BasePruningMethod):
         _validate_pruning_amount_init(amount)
         self.amount = amount
 
+    @classmethod
+    def apply(cls, module: Module, name: str, amount: float) -> Any:  # type: ignore[override]
+        """Prune elements of `module.name` at random, and keep the method as a hook of the module."""
+        return cls._attach(cls(amount), module, name, None)
+
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         return _mask_elements(rand_like(t.detach()), self.amount, default_mask)
 
@@ -266,6 +291,13 @@ class L1Unstructured(RandomUnstructured):
         >>> torch.nn.utils.prune.L1Unstructured(1).prune(torch.tensor([3.0, -1.0, 2.0]))
         tensor([3., -0., 2.])
     """
+
+    @classmethod
+    def apply(  # type: ignore[override]
+        cls, module: Module, name: str, amount: float, importance_scores: Tensor | None = None
+    ) -> Any:
+        """Prune the elements of `module.name` that are closest to zero, and keep the method as a hook of the module."""
+        return cls._attach(cls(amount), module, name, importance_scores)
 
     def compute_mask(self, t: Tensor, default_mask: Tensor) -> Tensor:
         return _mask_elements(t.detach().abs(), self.amount, default_mask)
@@ -286,6 +318,11 @@ class RandomStructured(RandomUnstructured):
     def __init__(self, amount: float, dim: int = -1) -> None:
         super().__init__(amount)
         self.dim = dim
+
+    @classmethod
+    def apply(cls, module: Module, name: str, amount: float, dim: int = -1) -> Any:  # type: ignore[override]
+        """Prune channels of `module.name` at random, and keep the method as a hook of the module."""
+        return cls._attach(cls(amount, dim), module, name, None)
 
     def scores(self, t: Tensor) -> Tensor:
         """A number for each channel: the smallest are pruned."""
@@ -317,67 +354,15 @@ class LnStructured(RandomStructured):
         super().__init__(amount, dim)
         self.n = n
 
+    @classmethod
+    def apply(  # type: ignore[override]
+        cls, module: Module, name: str, amount: float, n: Any, dim: int, importance_scores: Tensor | None = None
+    ) -> Any:
+        """Prune channels of `module.name` of the smallest norm, and keep the method as a hook of the module."""
+        return cls._attach(cls(amount, n, dim), module, name, importance_scores)
+
     def scores(self, t: Tensor) -> Tensor:
         return _compute_norm(t.detach(), self.n, self.dim)
-
-
-def _mask_elements(scores: Tensor, amount: float, default_mask: Tensor) -> Tensor:
-    """Return the mask with zeros at the smallest scores as well."""
-    count = _how_many(amount, scores.numel())
-    mask = default_mask.clone()
-    if count:
-        with no_grad():
-            mask.view(-1)[scores.reshape(-1).topk(count, largest=False).indices] = 0
-    return mask
-
-
-def _how_many(amount: float, size: int) -> int:
-    """Return how many of `size` elements to prune."""
-    count = _compute_nparams_toprune(amount, size)
-    _validate_pruning_amount(count, size)
-    return count
-
-
-def _validate_pruning_amount_init(amount: Any) -> None:
-    """Raise unless it is a fraction or a number of elements."""
-    if not isinstance(amount, int | float):
-        raise TypeError(f"Invalid type for amount: {amount}. Must be int or float.")
-    if not (0.0 <= amount <= 1.0 if isinstance(amount, float) else amount >= 0):
-        raise ValueError(f"amount={amount} should either be a float in the range [0, 1] or a non-negative integer")
-
-
-def _validate_pruning_amount(amount: Any, tensor_size: int) -> None:
-    """Raise ValueError for more elements than there are."""
-    if not isinstance(amount, float) and amount > tensor_size:
-        raise ValueError(f"amount={amount} should be smaller than the number of parameters to prune={tensor_size}")
-
-
-def _validate_structured_pruning(t: Tensor) -> None:
-    """Raise ValueError for a tensor without channels."""
-    if t.dim() <= 1:
-        raise ValueError(
-            "Structured pruning can only be applied to multidimensional tensors. Found tensor of shape "
-            f"{t.shape} with {t.dim()} dims"
-        )
-
-
-def _validate_pruning_dim(t: Tensor, dim: int) -> None:
-    """Raise IndexError for a dimension that is not there."""
-    if dim >= t.dim():
-        raise IndexError(f"Invalid index {dim} for tensor of size {t.shape}")
-
-
-def _compute_nparams_toprune(amount: float, tensor_size: int) -> int:
-    """Return how many elements an amount (a count or a fraction) means."""
-    return round(amount * tensor_size) if isinstance(amount, float) else amount
-
-
-def _compute_norm(t: Tensor, n: Any, dim: int) -> Tensor:
-    """The norm of each channel along `dim`."""
-    dims = list(range(t.dim()))
-    dims.remove(dims[dim] if -t.dim() <= dim < t.dim() else dim)
-    result: Tensor = norm(t, p=n, dim=dims)
-    return result
 
 
 give_all(globals())

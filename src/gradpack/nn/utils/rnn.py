@@ -74,33 +74,43 @@ class PackedSequence(_Fields):
         return type(self)(data, self.batch_sizes, *(None if o is None else o.to(data.device) for o in orders))
 
     def double(self) -> Self:
+        """Return it with the data in float64."""
         return self.to(self.data.double().dtype)
 
     def float(self) -> Self:
+        """Return it with the data in float32."""
         return self.to(self.data.float().dtype)
 
     def half(self) -> Self:
+        """Return it with the data in float16."""
         return self.to(self.data.half().dtype)
 
     def bfloat16(self) -> Self:
+        """Return it with the data in bfloat16."""
         return self.to(bfloat16)
 
     def byte(self) -> Self:
+        """Return it with the data in uint8."""
         return self.to(uint8)
 
     def char(self) -> Self:
+        """Return it with the data in int8."""
         return self.to(int8)
 
     def short(self) -> Self:
+        """Return it with the data in int16."""
         return self.to(int16)
 
     def int(self) -> Self:
+        """Return it with the data in int32."""
         return self.to(int32)
 
     def long(self) -> Self:
+        """Return it with the data in int64."""
         return self.to(int64)
 
     def cpu(self, *args: Any, **kwargs: Any) -> Self:
+        """Return it with the data on the CPU."""
         return self.to(*args, **{**kwargs, "device": "cpu"})
 
     @property
@@ -109,6 +119,7 @@ class PackedSequence(_Fields):
         return self.data.device.type == "cuda"
 
     def is_pinned(self) -> bool:
+        """Whether the data is in pinned memory: never, here."""
         return False
 
 

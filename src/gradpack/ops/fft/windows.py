@@ -197,7 +197,7 @@ def _signal(values: Callable[..., Any], op: str = "") -> Callable[..., Tensor]:
         *,
         sym: bool = True,
         dtype: dtype | None = None,
-        layout: Any = None,
+        layout: Any = strided,
         device: Any = None,
         requires_grad: bool = False,
         **shape: Any,

@@ -292,7 +292,7 @@ def repeat_interleave(
         _check_repeats(repeats)
         repeats = host_of(repeats)
     if np.any(np.asarray(repeats) < 0):
-        raise RuntimeError("repeats can not be negative")
+        raise RuntimeError("repeat_interleave(): repeats can not be negative")
     size = input._shape[d] if input.ndim else 1
     if isinstance(repeats, int) and input.ndim:
         if output_size is not None and output_size != size * repeats:
@@ -336,5 +336,5 @@ def _counted(counts: Tensor) -> Tensor:
     """Each index k, repeated `counts[k]` times."""
     array = host_of(counts)
     if np.any(array < 0):
-        raise RuntimeError("repeats can not be negative")
+        raise RuntimeError("repeat_interleave(): repeats can not be negative")
     return beside(as_int64(np.repeat(np.arange(counts._shape[0]), as_intp(array))), counts)

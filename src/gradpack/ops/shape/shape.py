@@ -120,6 +120,13 @@ def reshape(input: Array, shape: Sizes) -> Any:
     return np.reshape(input, infer(tuple(shape), input.shape))
 
 
+def _sizes_of(op: str, sizes: tuple[Any, ...], named: Any) -> tuple[int, ...]:
+    """Return the sizes that a method was given one by one, as one sequence, or by name."""
+    if not sizes and named is None:
+        raise TypeError(f"{op}() missing 1 required positional argument: '{'shape' if op == 'reshape' else 'size'}'")
+    return _ints(sizes if named is None else (named,))
+
+
 def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
     """The same elements in another shape. A view where the strides allow, else a copy.
 
@@ -134,7 +141,7 @@ def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:
         tensor([[0, 1],
                 [2, 3]])
     """
-    return reshape(self, _ints(sizes if shape is None else (shape,)))
+    return reshape(self, _sizes_of("reshape", sizes, shape))
 
 
 def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None) -> Tensor:
@@ -163,8 +170,8 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
     """
     if dtype is not None or (shape and isinstance(shape[0], dtype_type)):
         return reinterpreted(self, dtype if dtype is not None else shape[0])
-    if size is not None or not _INTS.issuperset(map(type, shape)):
-        shape = _ints(shape if size is None else (size,))
+    if not shape or size is not None or not _INTS.issuperset(map(type, shape)):
+        shape = _sizes_of("view", shape, size)
     sizes = infer(shape, self._shape)
     out = reshape(self, sizes)
     if out._view is not None and out._spec.numpy:
@@ -241,7 +248,7 @@ def _method_expand(self: Tensor, *sizes: Any, size: Any = None, implicit: bool =
         tensor([[1, 1, 1],
                 [2, 2, 2]])
     """
-    return expand(self, _ints(sizes if size is None else (size,)))
+    return expand(self, _sizes_of("expand", sizes, size))
 
 
 def _overload_of_squeeze(node: Any) -> str:

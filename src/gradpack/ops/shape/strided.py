@@ -181,7 +181,7 @@ def _method_view_as(self: Tensor, other: Tensor) -> Tensor:
         tensor([[0, 1],
                 [2, 3]])
     """
-    return _method_view(self, *other._shape)
+    return _method_view(self, other._shape)
 
 
 def _method_reshape_as(self: Tensor, other: Tensor) -> Tensor:
