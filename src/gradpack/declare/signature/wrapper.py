@@ -121,19 +121,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     kinds = kinds_of(shown)
     looked_at = {n: k for n, k in kinds.items() if k[0] in CLOSELY and (options is None or n in options.split())}
     defaults = {n: p.default for n, p in own.items() if p.default is not Parameter.empty}
-    if all(n in own for n in shown):
-        values = _by_name(shown)
-        tests = tests_of(looked_at, defaults, CLOSELY)
-        if label in _GIVE_BACK:
-            looked_at["input"] = "tensor", 1, False
-            tests.append("not isinstance(input, _Tensor)")
-    else:  # the signature shown differs from that of the function
-        values, tests = f"_bound({_by_name(own)})", []
-        several = {p.kind: n for n, p in own.items()}
-        if Parameter.VAR_POSITIONAL in several and looked_at:
-            tests.append("len({0}) > 1 and _unusual({0})".format(several[Parameter.VAR_POSITIONAL]))
-        if Parameter.VAR_KEYWORD in several and looked_at:
-            tests.append("{0} and _unusual_named({0})".format(several[Parameter.VAR_KEYWORD]))
+    values, tests = _values_and_tests(shown, own, looked_at, defaults, label)
     required = [n for n, p in own.items() if p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD]
     tests += [f"{n} is _missing" for n in required[-1:]]
     asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
@@ -157,21 +145,8 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
     names["_missing"], names["_dim_of"] = MISSING, partial(dim_of, shown=shown)
     names["_all_ints"] = all_ints
-
-    def look(values: dict[str, Any]) -> None:
-        refuse_missing(label, shown, values)
-        check(label, looked_at, values)
-
-    def explained(error: Exception, values: dict[str, Any]) -> Exception:
-        try:
-            refuse_missing(label, shown, values)
-        except TypeError as better:
-            better.__suppress_context__ = True
-            return better
-        found = _unknown_keyword(label, shown, error) or with_form(label, shown, error)
-        return found or _explained(label, kinds, values, error, options is None)
-
-    names["_look"], names["_explained"] = look, explained
+    names["_look"] = partial(_look, label, shown, looked_at)
+    names["_explained"] = lambda error, values: _told(label, shown, kinds, values, error, options is None)
     names["_overriding"] = overriding
     names["_asked"] = lambda found, given: _asked(made, found, own, given)
     names["_unexpected"] = lambda unknown: unexpected(label, shown, unknown)
@@ -180,12 +155,54 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     by_position = [usual.get(n) for n in _taken_by_position(shown)]
     names["_unusual"] = lambda args: _unusual(args, by_position)
     names["_unusual_named"] = lambda named: any(n in usual and type(v) not in usual[n] for n, v in named.items())
+    _compile(made, text, names, label)
+
+
+def _values_and_tests(
+    shown: Any, own: Any, looked_at: Kinds, defaults: dict[str, Any], label: str
+) -> tuple[str, list[str]]:
+    """Return the values that an explanation gets, as text, and when to look at arguments closely."""
+    if all(n in own for n in shown):
+        values = _by_name(shown)
+        tests = tests_of(looked_at, defaults, CLOSELY)
+        if label in _GIVE_BACK:
+            looked_at["input"] = "tensor", 1, False
+            tests.append("not isinstance(input, _Tensor)")
+    else:  # the signature shown differs from that of the function
+        values, tests = f"_bound({_by_name(own)})", []
+        several = {p.kind: n for n, p in own.items()}
+        if Parameter.VAR_POSITIONAL in several and looked_at:
+            tests.append("len({0}) > 1 and _unusual({0})".format(several[Parameter.VAR_POSITIONAL]))
+        if Parameter.VAR_KEYWORD in several and looked_at:
+            tests.append("{0} and _unusual_named({0})".format(several[Parameter.VAR_KEYWORD]))
+    return values, tests
+
+
+def _compile(made: Any, text: str, names: dict[str, Any], label: str) -> None:
+    """Give a function the code of `_call`, which a text defines."""
     filename = f"<public form of {label}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     exec(compile(text, filename, "exec"), names)
     call = names.pop("_call")
     made.__defaults__, made.__kwdefaults__ = call.__defaults__, call.__kwdefaults__
     made.__code__ = call.__code__.replace(co_name=made.__name__, co_qualname=made.__qualname__)
+
+
+def _look(label: str, shown: Any, looked_at: Kinds, values: dict[str, Any]) -> None:
+    """Raise if an argument is missing, or is none that the function takes."""
+    refuse_missing(label, shown, values)
+    check(label, looked_at, values)
+
+
+def _told(label: str, shown: Any, kinds: Kinds, values: dict[str, Any], error: Exception, compiled: bool) -> Exception:
+    """Return the error that says most of why a call failed."""
+    try:
+        refuse_missing(label, shown, values)
+    except TypeError as better:
+        better.__suppress_context__ = True
+        return better
+    found = _unknown_keyword(label, shown, error) or with_form(label, shown, error)
+    return found or _explained(label, kinds, values, error, compiled)
 
 
 def _usual_types(kind: str, default: Any) -> tuple[type, ...]:

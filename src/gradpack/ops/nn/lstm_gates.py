@@ -1,4 +1,4 @@
-"""What an LSTM does to the sums of its gates, as one operation: activations, the next cell state, the output."""
+"""The gates of an LSTM as one operation: their activations, the next cell state, and the output."""
 
 from __future__ import annotations
 
