@@ -15,6 +15,7 @@ from ..backends.numpy import quiet
 from ..base.tree import TreeSpec, tree_flatten
 from ..core.tensor import Tensor
 from ..ops.random.generator import default_generator
+from .effects import place_of
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
 from .program import GuardFailed, failed
@@ -218,6 +219,10 @@ class Compiled:
             raise Unsupported(f"compile with fullgraph=True: {reason}")
         self._stop(reason)
 
+    def _place(self) -> str:
+        place = place_of(self.function)
+        return f" ({place})" if place else ""
+
     def _record(
         self, args: Any, kwargs: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor], context: Any
     ) -> Any:
@@ -229,11 +234,11 @@ class Compiled:
                     walk.add(leaf, "an argument")
             walk.finish()
         except Unreachable as reason:
-            self._refuse(str(reason))
+            self._refuse(f"{reason}{self._place()}")
             return self.function(*args, **kwargs)
         session = Session(walk, inputs, self.whole)
         if session.reason:
-            self._refuse(session.reason)
+            self._refuse(f"{session.reason}{self._place()}")
             return self.function(*args, **kwargs)
         undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before])
         try:

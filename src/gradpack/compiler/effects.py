@@ -17,7 +17,10 @@ def place_of(function: Any) -> str:
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno} in {code.co_name}"
 
 
-_EFFECTS = frozenset({"print", "input", "open", "time", "sleep", "perf_counter", "monotonic", "urandom", "getrandbits"})
+_EFFECTS = frozenset(
+    """print input open time time_ns sleep perf_counter perf_counter_ns monotonic monotonic_ns process_time localtime
+    gmtime strftime now utcnow today urandom getrandbits warn warn_explicit""".split()
+)
 
 
 def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:

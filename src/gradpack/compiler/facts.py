@@ -49,6 +49,7 @@ class Kept(NamedTuple):
         grads: for tensors, by source, the place in the outputs of the new `.grad`, or None.
         results: for each leaf of what the function returns: a constant, or a `Result`.
         undo: places of sources that are written to before a guard.
+        counters: of outputs, as of `Outcome`.
     """
 
     program: Program
@@ -67,6 +68,7 @@ class Kept(NamedTuple):
     context: Any
     checked: list[bool]
     backward: Any  # of `graphs`, or None
+    counters: list[Any]
 
 
 class Facts:

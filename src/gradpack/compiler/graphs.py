@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from _thread import RLock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +51,7 @@ class Backward(NamedTuple):
         like: shape and dtype of each.
         saved: which outputs of the program it takes.
         edges: the tensors that get the gradients.
-        checks: what may not have been written to in the meantime: a tensor, or the place of a root; shape and dtype.
+        checks: what may not have been written to in the meantime: a tensor, or the place of an output; shape and dtype.
     """
 
     built: Built
@@ -89,7 +90,28 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
     if recorder.has_refused():
         return None
     edges: Any = [t._edge for _, t in wanted]
-    inner = {node for node in freed if node.edges}
+    with _without_hooks(edges):
+        return _recorded(recorder, roots, wanted, freed)
+
+
+@contextmanager
+def _without_hooks(edges: list[Any]) -> Iterator[None]:
+    """Let no hooks of the ends of a backward pass run: those of arguments run outside of the program."""
+    nodes = [edge.parent if isinstance(edge, OutputSlot) else edge for edge in edges]
+    held = [(node, node.extras) for node in dict.fromkeys(nodes)]
+    for node, _ in held:
+        node.extras = None
+    try:
+        yield
+    finally:
+        for node, extras in held:
+            node.extras = extras
+
+
+def _recorded(recorder: Recorder, roots: dict[int, Tensor], wanted: list[Any], freed: dict[Any, bool]) -> Any:
+    """Record the backward pass from roots to the tensors that get gradients; None if none has a graph."""
+    edges: Any = [t._edge for _, t in wanted]
+    ends, inner = set(edges), {node for node in freed if node.edges}
     for key, tensor in list(roots.items()):
         through = not inner.isdisjoint(_between([tensor._edge], ends))
         if through and not _has_graph(recorder, tensor, edges):
@@ -210,24 +232,24 @@ def _dense(seed: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return np.ascontiguousarray(seed, dtype).reshape(shape)
 
 
-Nodes = Callable[[Any, list[Tensor], list[Tensor]], list[Node]]
+Nodes = Callable[[Any, list[Tensor], dict[int, Tensor]], list[Node]]
 
 
 def noder(backward: Backward, program: Callable[..., Any]) -> Nodes:
-    """Return a function of outputs, inputs and results that require grad, which returns the edges of these.
+    """Return a function of outputs, inputs and tensors by their outputs, which returns the edges of those with a graph.
 
     Args:
         program: what runs the backward pass.
     """
     count = len(backward.roots)
 
-    def nodes(outputs: Any, inputs: list[Tensor], results: list[Tensor]) -> list[Node]:
+    def nodes(outputs: Any, inputs: list[Tensor], made: dict[int, Tensor]) -> list[Node]:
         node = CompiledFunctionBackward()
         node.seq, node.extras = next_seq(), None
         node.edges = tuple([source.now(inputs)._edge for source in backward.edges])
         node.backward_pass, node.program = backward, program
         node.saved = [outputs[i] for i in backward.saved]
-        tensors = [results[c] if isinstance(c, int) else c.now(inputs) for c, *_ in backward.checks]
+        tensors = [made[c] if isinstance(c, int) else c.now(inputs) for c, *_ in backward.checks]
         node.counters = [(t._counter, t._counter[0]) for t in tensors]
         return [node] if count == 1 else [OutputSlot(node, i, count) for i in range(count)]
 
@@ -246,12 +268,14 @@ def agrees(
     with LOCK, quiet():
         found = program(*ones, *[outputs[i] for i in backward.saved])
     edges: Any = [source.now(inputs)._edge for source in backward.edges]
-    wanted = captured([t._edge for t in results], [tensor_of(a) for a in ones], edges, True, False)  # type: ignore[misc]
+    with _without_hooks(edges):
+        wanted = captured([t._edge for t in results], [tensor_of(a) for a in ones], edges, True, False)  # type: ignore[misc]
     return all(w is not None and equal(f, w._data) for f, w in zip(found, wanted, strict=True))
 
 
 def planned(
-    recorded_pass: Recorded, program: Program, arrays: list[Variable], sources: list[Source], roots: list[int]
+    recorded_pass: Recorded, program: Program, arrays: list[Variable], sources: list[Source], roots: list[int],
+    made: set[int],
 ) -> tuple[Program, Backward] | None:  # fmt: skip
     """Return the program of the forward pass, and the backward pass; None if it cannot become a program.
 
@@ -259,6 +283,7 @@ def planned(
         program: of both passes.
         arrays: the variables of the sources.
         roots: which outputs are the results that require grad.
+        made: outputs that become tensors.
     """
     parts = split(program, recorded_pass.seeds, len(recorded_pass.grads))
     if parts is None:
@@ -266,7 +291,7 @@ def planned(
     forward, second, saved = parts
     first = len(forward.outputs) - len(saved)
     memory = {v.memory: s for v, s in zip(arrays, sources, strict=True)}
-    own: dict[int, Source | int] = {forward.outputs[r].memory: i for i, r in enumerate(roots)} | memory
+    own: dict[int, Source | int] = {forward.outputs[r].memory: r for r in made} | memory
     checked = {v.memory: (own[v.memory], v.shape, NUMPY.dtype_of(v.dtype)) for v in saved if v.memory in own}
     like = [(v.shape, v.dtype) for v in recorded_pass.seeds]
     edges = [sources[i] for i, _ in recorded_pass.grads]

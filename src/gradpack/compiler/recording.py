@@ -43,6 +43,7 @@ class Recorder:
         place: where the function begins, for what is found out when it has run.
         thread: the one that records. What others do meanwhile is no part of the function.
         inside: whether a recorded call runs now.
+        ended: whether the function has returned.
         trial: whether a body is tried that may turn out to be no calls of NumPy's functions.
 
     Args:
@@ -57,13 +58,13 @@ class Recorder:
         self.thread = get_ident()
         self.place = ""
         self.inside = self.trial = False
-        self.open = True
+        self.open, self.ended = True, False
         self._line = ""
         self.parts: Any = None  # of the body that is called next
         self.first = 0  # where the next instruction goes that runs before all others
         self._count = 0
         self.living: WeakSet[RecordedArray] = WeakSet()
-        self._state = _state()
+        self._numbers, self._state = default_generator.numpy, _state()
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
 
@@ -87,12 +88,14 @@ class Recorder:
         if self.trial:
             raise NotLowered(reason)
         if self.refused is None and self.open:
-            line = line_of_caller() if current() is self else self.place
+            line = line_of_caller() if current() is self and not self.ended else self.place
             self.refused, self.again = f"{reason} ({line})" if line else reason, again
             self.instructions.clear()
 
     def drawn_outside(self) -> None:
         """Refuse if random numbers were drawn since the last call."""
+        if self.open and self._numbers is not default_generator.numpy:
+            self.refuse("it seeds the generator of random numbers: do so outside")
         if self.open and self._state != _state():
             self.refuse("random numbers were drawn that no operation of a program draws again", again=True)
             self._state = _state()

@@ -36,6 +36,10 @@ class RecordingBackend(WrappingBackend):
         made = NUMPY.asarray(value, d, where)
         return made if recorder is None else recorder.call("np.array", np.array, (made,), {})
 
+    def specs(self) -> list[Any]:
+        """Return what tensors and packed ones say of recorded arrays."""
+        return list(self._specs.values())
+
     def ensure(self, array: Any) -> Any:
         return array
 

@@ -13,7 +13,8 @@ import numpy as np
 from ..backends import NUMPY
 from ..backends.memory_layout import _array_type
 from ..base.modes import MODE
-from ..base.tree import TreeSpec, tree_flatten
+from ..base.tree import TreeSpec
+from ..core.packed import Packed
 from ..core.tensor import Tensor, alias
 from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, reachable
@@ -27,11 +28,12 @@ from .fusion import has_loops
 from .graphs import noder
 from .graphs import planned as planned_backward
 from .graphs import recorded as recorded_backward
-from .program import Instruction, Program, Variable, line_of_caller, may_end, variables
+from .lasting import Lasting
+from .outcome import Outcome
+from .program import Instruction, Program, line_of_caller, may_end, variables
 from .python_state import Walk
 from .recording import RecordedArray, Recorder, recording
 from .recording_backend import RECORDING
-from .returned_numbers import Number
 from .simplify import simplified, without_dead_code
 from .turn import Turn
 from .updates import recorded
@@ -62,6 +64,7 @@ class Session:
             grad = grad_of(tensor)
             if grad is not None:
                 named.append((source._replace(grad=True), grad, f"{name}.grad"))
+        self.names = [name for *_, name in named]
         for source, tensor, name in named:
             self.reason = self.reason or _unfit(tensor, name, source.tensor is None)
             if self.reason:
@@ -76,7 +79,9 @@ class Session:
 
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call the function, and record it."""
-        self.facts = [facts_of(t) for t, *_ in self.before]
+        tensors = [t for t, *_ in self.before]
+        self.facts = [facts_of(t) for t in tensors]
+        self.lasting = Lasting(list(zip(tensors, self.names, strict=True)), (args, kwargs))
         self.kin = kin_of(self.sources, self.inputs)
         self.recorder.place = place_of(function)
         original, profile, collects = engine.run, sys.getprofile(), gc.isenabled()
@@ -89,15 +94,21 @@ class Session:
         engine.run = self._backward(original)
         try:
             with recording(self.recorder):
-                if profile is None:
+                if profile is not None:
+                    self.recorder.refuse("a profiler of Python watches its calls", again=True)
+                else:
                     sys.setprofile(partial(effects, self.recorder))
                 try:
                     result = function(*args, **kwargs)
-                    self.outer = set()
+                    self.outer, self.recorder.ended = set(), True
+                    hooked = self.lasting.hooked()
+                    if hooked:
+                        self.recorder.refuse(f"it gives {hooked} a hook, or takes one away: do so outside")
                     self.backward = recorded_backward(self.recorder, result, self.before, self.sources, self.freed)
                     return result
                 finally:
-                    sys.setprofile(profile)
+                    if profile is None:
+                        sys.setprofile(None)
         except BaseException:
             self.recorder.open = True
             self.recorder.refuse("it raised an exception")
@@ -214,8 +225,10 @@ class Session:
                 tensor._data = tensor._data._array
                 tensor._spec = NUMPY.spec(tensor._data)
         self.found: dict[int, RecordedArray] = {}  # of tensors that are left, by identity
-        for each in gc.get_referrers(*self.recorder.living):
-            if isinstance(each, Tensor):
+        for each in gc.get_referrers(*self.recorder.living, *RECORDING.specs()):
+            if isinstance(each, Packed) and each.spec.backend is RECORDING:
+                each.spec = NUMPY.spec_for(each.spec.dtype, each.spec.device)
+            elif isinstance(each, Tensor):
                 held = getattr(each, "_data", None)
                 if type(held) is RecordedArray:
                     self.found[id(each)] = held
@@ -237,9 +250,13 @@ class Session:
             what = f"it changes values of Python, {changed}: return them, or change them outside"
             recorder.refuse(what, again=True)
         recorder.drawn_outside()
-        outputs: list[Variable] = []
-        results, shape = self._results(result, outputs)
-        grads = self._gradients(outputs)
+        left = self.lasting.changed([(found, array) for (_, found), array in zip(self.after, self.arrays, strict=True)])
+        left = left or self.lasting.returned(result, self.walk.seen)
+        if left:
+            recorder.refuse(left)
+        outcome = Outcome(self)
+        results, shape = outcome.results(result)
+        grads, outputs = outcome.gradients(), outcome.outputs
         if recorder.refused is not None:
             return None
         steady = [a.variable for a, s in zip(self.arrays, self.sources, strict=True) if is_steady(s)]
@@ -250,7 +267,10 @@ class Session:
         program = without_dead_code(program) if recorder.whole else simplified(program)
         if self.backward is not None:
             roots = {r.root: r.output for r in results if type(r) is Result and r.root >= 0}
-            both = planned_backward(self.backward, program, arrays, self.sources, [roots[i] for i in range(len(roots))])
+            made = {r.output for r in results if type(r) is Result and r.source < 0 and not r.is_number}
+            made |= {output for _, output in grads if output is not None}
+            places = [roots[i] for i in range(len(roots))]
+            both = planned_backward(self.backward, program, arrays, self.sources, places, made)
             if both is None:
                 recorder.refuse("the backward pass of its results does more than to compute")
                 return None
@@ -281,75 +301,8 @@ class Session:
         return Kept(
             program, self.walk, known, tree, self.sources,
             facts, Turn(build(program), nodes), writes, grads, results, shape,
-            undo, any(e.kind == "draw" for e in program.instructions), context, [False], backward,
+            undo, any(e.kind == "draw" for e in program.instructions), context, [False], backward, outcome.counters,
         )  # fmt: skip
-
-    def _results(self, result: Any, outputs: list[Variable]) -> tuple[list[Any], TreeSpec]:
-        flat, shape = tree_flatten(result)
-        results: list[Any] = []
-        memories = {a.variable.memory for a in self.arrays}
-        made: dict[int, Result] = {}
-        roots = {} if self.backward is None else {r: i for i, r in enumerate(self.backward.roots)}
-        sources = {id(t): i for i, (t, *_) in enumerate(self.before)}
-        new_grads = {id(g): i for i, g in enumerate(self.new_grads) if g is not None and id(g) not in sources}
-        for leaf in flat:
-            if type(leaf) is Number:
-                results.append(Result(len(outputs), -1, False, is_number=True))
-                outputs.append(leaf.variable)
-                continue
-            if not isinstance(leaf, Tensor):
-                if not isinstance(leaf, int | float | bool | str | type(None)):
-                    self.recorder.refuse(f"it returns a {type(leaf).__name__}")
-                results.append(leaf)
-                continue
-            if id(leaf) in new_grads:
-                results.append(Result(-1, new_grads[id(leaf)], True))
-                continue
-            if id(leaf) in sources:
-                results.append(Result(-1, sources[id(leaf)], False))
-                continue
-            if id(leaf) in made:
-                results.append(made[id(leaf)])
-                continue
-            array = self.found.get(id(leaf))
-            edge = leaf._edge
-            if type(leaf) is not Tensor or array is None or array.variable.memory in memories:
-                self.recorder.refuse("it returns a tensor that is a view, or that no operation made")
-                continue
-            if leaf._view is not None and any(v.memory == array.variable.memory for v in outputs):
-                self.recorder.refuse("it returns a tensor and a view of it")
-            root = roots.get(id(leaf), -1)
-            results.append(made.setdefault(id(leaf), Result(len(outputs), -1, edge is not None and root < 0, root)))
-            outputs.append(array.variable)
-        return results, shape
-
-    def _gradients(self, outputs: list[Variable]) -> list[tuple[Source, int | None]]:
-        """Return where each new `.grad` comes from."""
-        grads: list[tuple[Source, int | None]] = []
-        set_already = {
-            (id(p), v)
-            for e in self.recorder.instructions
-            if e.kind == "update"
-            for p, v in zip(_keywords(e.function)["params"], e.args, strict=True)
-        }
-        old = {id(t) for source, (t, *_) in zip(self.sources, self.before, strict=True) if source.grad}
-        memories = {v.memory for v in (*outputs, *(a.variable for a in self.arrays))}
-        for source, grad, array in zip(self.sources, self.new_grads, self.grad_arrays, strict=True):
-            if source.grad or id(grad) in old:
-                continue
-            if grad is None:
-                if any(s.grad and s.tensor is source.tensor and s.place == source.place for s in self.sources):
-                    grads.append((source, None))
-                continue
-            if type(array) is not RecordedArray or array.variable.memory in memories or array._array.base is not None:
-                self.recorder.refuse("a gradient shares memory with another tensor, or was not recorded")
-                continue
-            memories.add(array.variable.memory)
-            if (id(source.tensor), array.variable) in set_already:
-                continue
-            grads.append((source, len(outputs)))
-            outputs.append(array.variable)
-        return grads
 
 
 _OF_VALUES = frozenset({"multinomial", "bernoulli", "normal", "poisson", "binomial"})  # draw by values of tensors
@@ -357,10 +310,6 @@ _OF_VALUES = frozenset({"multinomial", "bernoulli", "normal", "poisson", "binomi
 
 def _variable(recorder: Recorder, array: Any) -> Any:
     return array.variable if type(array) is RecordedArray else recorder.constant(array)
-
-
-def _keywords(function: Any) -> Any:
-    return function.keywords
 
 
 def _state_tensors(optimizer: Any) -> list[Tensor]:

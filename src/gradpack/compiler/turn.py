@@ -134,6 +134,7 @@ class _Text:
     def __init__(self, kept: Kept, owners: frozenset[int] | None = None) -> None:
         self.kept, self.facts, self.owners = kept, kept.facts, owners
         self.sources = kept.sources
+        self.made_of: dict[int, str] = {}  # names of tensors, by their outputs
         self.names: dict[str, Any] = {
             "Leaf": AccumulateGrad, "facts_of": facts_of, "grad_of": grad_of, "kin_of": kin_of, "own_of": own_of,
             "memory_of": memory_of, "ended": failed, "hushed": hushed, "unhush": unhush,
@@ -270,22 +271,31 @@ class _Text:
         if roots:
             edges = "".join(f"{roots[i]}._edge, " for i in range(len(roots)))
             inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in kept.leaves)))
-            tensors = ", ".join(roots[i] for i in range(len(roots)))
-            lines.append(f"{edges} = nodes(outputs, ({inputs}), [{tensors}])")
+            checked = [c for c, *_ in kept.backward.checks if isinstance(c, int)]
+            tensors = ", ".join(f"{c}: {self.made_of[c]}" for c in checked)
+            lines.append(f"{edges} = nodes(outputs, ({inputs}), {{{tensors}}})")
         return [*lines, f"return {self.nested(results, kept.shape)}"]
 
     def made(self, name: str, output: int) -> list[str]:
         """Return lines that make a tensor around an output."""
         v = self.kept.program.outputs[output]
         spec = self.name("s", NUMPY.spec_for(NUMPY.dtype_of(v.dtype), CPU))
+        counter, self.made_of[output] = self.kept.counters[output], name
         lines = [
             f"{name} = new(Tensor)", f"{name}._data = o{output}", f"{name}._spec = {spec}",
-            f"{name}._shape = {v.shape}", f"{name}._edge = {name}._view = None", f"{name}._counter = [0]",
+            f"{name}._shape = {v.shape}", f"{name}._edge = {name}._view = None",
+            f"{name}._counter = {self.counter(counter)}",
         ]  # fmt: skip
         if not v.shape:  # NumPy's reductions return numbers
             self.names["asarray"] = array_of
             lines[1] = f"{name}._data = o{output} if type(o{output}) is array_type else asarray(o{output})"
         return lines
+
+    def counter(self, of: Any) -> str:
+        """Return the text of the version counter of an output."""
+        if isinstance(of, Source):
+            return f"{self.tensor(of)}._counter"
+        return f"[{of}]" if isinstance(of, int) else f"{self.made_of[of[0]]}._counter"
 
     def _results(self, lines: list[str]) -> tuple[list[str], dict[int, str]]:
         """Append the lines that make results; return their names, and those of results that require grad, by number."""
