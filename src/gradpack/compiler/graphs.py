@@ -18,7 +18,7 @@ from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE
 from ..base.tree import tree_flatten
 from ..core.tensor import Tensor, alias
-from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq
+from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq, reachable
 from .emit import Built, build
 from .facts import Source, tensor_of
 from .program import Instruction, Program, Variable, variables
@@ -34,11 +34,13 @@ class Recorded(NamedTuple):
         roots: identities of the results that require grad, in the order of `seeds`.
         seeds: the gradients of these results.
         grads: of tensors, by their place in the sources.
+        roots_of: for each gradient, the results, by their number, that a path leads from to the tensor.
     """
 
     roots: list[int]
     seeds: list[Variable]
     grads: list[tuple[int, Variable]]
+    roots_of: list[frozenset[int]]
 
 
 class Backward(NamedTuple):
@@ -51,6 +53,7 @@ class Backward(NamedTuple):
         like: shape and dtype of each.
         saved: which outputs of the program it takes.
         edges: the tensors that get the gradients.
+        roots_of: as of `Recorded`.
         checks: what may not have been written to in the meantime: a tensor, or the place of an output; shape and dtype.
     """
 
@@ -60,6 +63,7 @@ class Backward(NamedTuple):
     like: list[tuple[tuple[int, ...], Any]]
     saved: list[int]
     edges: list[Source]
+    roots_of: list[frozenset[int]]
     checks: list[tuple[Source | int, Any, Any]]
 
 
@@ -128,7 +132,13 @@ def _recorded(recorder: Recorder, roots: dict[int, Tensor], wanted: list[Any], f
             recorder.refuse("a gradient of its results was not recorded")
         elif g is not None:
             found.append((i, g._data.variable))
-    return Recorded(list(roots), [s.variable for s in seeds], found)
+    behind = [set(reachable([tip])) for tip in tips]
+    roots_of = [
+        frozenset(n for n, nodes in enumerate(behind) if t._edge in nodes)
+        for (_, t), g in zip(wanted, grads, strict=True)
+        if g is not None
+    ]
+    return Recorded(list(roots), [s.variable for s in seeds], found, roots_of)
 
 
 def _seeds(recorder: Recorder, roots: dict[int, Tensor]) -> tuple[list[RecordedArray], list[Tensor]]:
@@ -212,7 +222,11 @@ class CompiledFunctionBackward(Node):
             grads = self.program(*seeds, *self.saved)
         if not keep:
             self.saved, self.counters = None, []
-        return tuple(map(np.asarray, grads))
+        there = {i for i, s in enumerate(given) if s is not None}
+        roots_of = self.backward_pass.roots_of
+        return tuple(
+            [None if there.isdisjoint(roots) else np.asarray(g) for g, roots in zip(grads, roots_of, strict=True)]
+        )
 
     def backward_graph(self, g: Any, keep: bool) -> Any:
         if MODE.get().grad:
@@ -296,4 +310,5 @@ def planned(
     like = [(v.shape, v.dtype) for v in recorded_pass.seeds]
     edges = [sources[i] for i, _ in recorded_pass.grads]
     places = list(range(first, len(forward.outputs)))
-    return forward, Backward(build(second), second, roots, like, places, edges, list(checked.values()))
+    roots_of, checks = recorded_pass.roots_of, list(checked.values())
+    return forward, Backward(build(second), second, roots, like, places, edges, roots_of, checks)

@@ -206,7 +206,8 @@ class Session:
             for tensor, array, spec in held:
                 tensor._data, tensor._spec = array, spec
         written = tuple(t._data.variable for t in tensors if type(t._data) is RecordedArray)
-        function = partial(_updated, optimizer=optimizer, step=step, params=params, tensors=tensors)
+        versions = [0 if g is None else g._counter[0] for g in grads]
+        function = partial(_updated, optimizer=optimizer, step=step, params=params, tensors=tensors, versions=versions)
         recorder.instructions.append(
             Instruction(function, "update", tuple(given), {}, None, written, None, "update", line_of_caller())
         )
@@ -316,10 +317,12 @@ def _state_tensors(optimizer: Any) -> list[Tensor]:
     return [v for own in optimizer.state.values() for v in own.values() if isinstance(v, Tensor)]
 
 
-def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tensors: Any) -> None:
+def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tensors: Any, versions: list[int]) -> None:
     """Give parameters their gradients, and call a step of an optimizer."""
-    for p, g in zip(params, grads, strict=True):
+    for p, g, version in zip(params, grads, versions, strict=True):
         made = None if g is None else tensor_of(g)
+        if made is not None:
+            made._counter[0] = version
         edge = p._edge
         if type(edge) is AccumulateGrad:
             edge.grad = made
@@ -330,6 +333,8 @@ def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tenso
 
 def _unfit(tensor: Tensor, name: str, given: bool) -> str:
     """Return why a tensor cannot be recorded, or ""."""
+    if tensor.is_inference():
+        return f"{name} was made in inference mode: make a copy by `clone`"
     if not tensor._spec.numpy or type(tensor._data) is not _array_type:
         return f"{name} is not a dense tensor on the CPU"
     edge = tensor._edge

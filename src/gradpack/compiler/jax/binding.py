@@ -151,9 +151,10 @@ class Binding:
             counter_of(source.now(inputs))[0] += count
         for tensor, count in self.counts:
             counter_of(tensor)[0] += count
+        same: dict[int, Any] = {}  # tensors by their outputs: what a function returns twice is one
         for source, output in self.grads:
             holder: Any = inputs[source.place] if source.tensor is None else source.tensor
-            made = None if output is None else self._tensor(outputs, output)
+            made = None if output is None else self._tensor(outputs, output, same)
             edge = edge_of(holder)
             if type(edge) is AccumulateGrad:
                 edge.grad = made
@@ -161,7 +162,6 @@ class Binding:
                 holder._own_grad = made
         results = []
         roots: dict[int, Any] = {}
-        same: dict[int, Any] = {}  # what a function returns twice is one tensor
         for each in kept.results:
             if type(each) is not Result:
                 results.append(each)
@@ -169,9 +169,7 @@ class Binding:
                 found = kept.sources[each.source].now(inputs)
                 results.append(grad_of(found) if each.requires_grad else found)
             else:
-                made = same.get(each.output)
-                if made is None:
-                    made = same[each.output] = self._tensor(outputs, each.output)
+                made = same[each.output] if each.output in same else self._tensor(outputs, each.output, same)
                 if each.root >= 0:
                     roots[each.root] = made
                 elif each.requires_grad:
@@ -179,9 +177,13 @@ class Binding:
                 results.append(made)
         if roots:
             tensors = [roots[i] for i in range(len(roots))]
-            for tensor, edge in zip(tensors, self.nodes(outputs, inputs, tensors), strict=True):
+            for tensor, edge in zip(tensors, self.nodes(outputs, inputs, same), strict=True):
                 tensor._edge = edge
         return tree_unflatten(results, kept.shape)
 
-    def _tensor(self, outputs: list[Any], place: int) -> Any:
-        return new(outputs[place], *self.specs[place])
+    def _tensor(self, outputs: list[Any], place: int, same: dict[int, Any]) -> Any:
+        """Return a new tensor, which is noted in `same`."""
+        made = same[place] = new(outputs[place], *self.specs[place])
+        if place < len(self.kept.counters):  # the gradients of optimizers come behind
+            counter_of(made)[0] = self.kept.counters[place]
+        return made
