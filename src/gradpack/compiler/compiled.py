@@ -19,6 +19,7 @@ from .effects import place_of
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
 from .program import GuardFailed, failed
+from .python_guard import became
 from .python_state import Unreachable, Walk
 from .recording import current
 from .returned_numbers import with_values
@@ -128,7 +129,7 @@ class Compiled:
         self.misses = [*self.misses[-9:], reason]
 
     def _last_miss(self) -> str:
-        return self.misses[-1] if self.misses else "arguments that are no tensors differ: make tensors of them"
+        return self.misses[-1] if self.misses else "none was needed twice"
 
     def _stop(self, reason: str) -> None:
         self.stopped, self.hits, self.unfit = reason, 0, 0
@@ -137,10 +138,11 @@ class Compiled:
 
     def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
         if kept.context != context or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
+            self._missed(_other_call(kept, context, leaves, tree))
             return False
         turn = kept.turn
         if not (turn.is_bound() and turn.holds(inputs)) and not kept.facts.are(inputs):
-            self._missed("a tensor has another shape, dtype, layout or gradient, or shares memory with another one")
+            self._missed(kept.facts.differs(inputs, kept.names))
             return False
         if not kept.walk.holds():
             self._missed(kept.walk.changed())
@@ -292,6 +294,21 @@ class Compiled:
             lines.append(f"no more programs: {self.stopped}")
         lines += [f"missed: {miss}" for miss in self.misses[-3:]]
         return "\n".join(lines)
+
+
+def _other_call(kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec) -> str:
+    """Return what of a call is not as it was, tensors apart."""
+    if kept.context != context:
+        return "the grad mode, the default dtype or a setting of algorithms is another one"
+    if tree != kept.tree:
+        return "the number of arguments, their names or the structure of one is another one"
+    for a, b in zip(leaves, kept.leaves, strict=True):
+        if (b is TENSOR) is not (type(a) is Tensor):
+            return f"an argument is a {type(a).__name__}, and was a {'Tensor' if b is TENSOR else type(b).__name__}"
+        if b is not TENSOR and not same_leaf(a, b):
+            number = isinstance(a, int | float) and not isinstance(a, bool)
+            return f"an argument was {became(b, a)} and is {became(a, b)}{': make a tensor of it' if number else ''}"
+    return "arguments differ"
 
 
 def _array(value: Any) -> Any:

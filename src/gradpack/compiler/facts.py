@@ -50,6 +50,7 @@ class Kept(NamedTuple):
         results: for each leaf of what the function returns: a constant, or a `Result`.
         undo: places of sources that are written to before a guard.
         counters: of outputs, as of `Outcome`.
+        names: of the sources.
     """
 
     program: Program
@@ -69,6 +70,7 @@ class Kept(NamedTuple):
     checked: list[bool]
     backward: Any  # of `graphs`, or None
     counters: list[Any]
+    names: list[str]
 
 
 class Facts:
@@ -100,6 +102,22 @@ class Facts:
         if not all(facts_of(s.now(inputs)) == facts for s, facts in zip(self.sources, self.facts, strict=True)):
             return False
         return kin_of(self.sources, inputs) == self.kin
+
+    def differs(self, inputs: list[Tensor], names: list[str]) -> str:
+        """Return what is not as it was."""
+        for source, facts, name in zip(self.sources, self.facts, names, strict=True):
+            now = facts_of(source.now(inputs))
+            if now is None or facts is None or now[0] != facts[0]:
+                shown, shown_before = [None if f is None else list(f[0]) for f in (now, facts)]
+                if now != facts:
+                    return f"{name} has shape {shown}, and had {shown_before}"
+            elif now[2] is not facts[2]:
+                return f"{name} is of {now[2].dtype}, and was of {facts[2].dtype}"
+            elif now != facts:
+                return f"{name} has another layout, other attributes or hooks, or another `requires_grad`"
+        if any(s.now(inputs) is not None for s in self.without):
+            return "a tensor has a gradient, and had none"
+        return "tensors share memory, or are one, that did not, or the other way round"
 
 
 class Result(NamedTuple):

@@ -88,9 +88,11 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
     tips: Any = [t._edge for t in roots.values()]
     for node in _between(tips, ends):
         if node.extras is not None:
-            recorder.refuse("a tensor on the way to its results has hooks")
-        if type(node) is AccumulateGrad or isinstance(node, BackwardCFunction):
-            recorder.refuse(f"{node.name()} is on the way to its results")
+            recorder.refuse(f"a hook on the way to its results, of {node.name()}, runs later: register it on a result")
+        if type(node) is AccumulateGrad:
+            recorder.refuse("a result depends on a leaf that is made inside of it: return `detach()` of the result")
+        if isinstance(node, BackwardCFunction):
+            recorder.refuse(f"{node.name()} of a Function of yours runs later: call `backward` inside of it")
     if recorder.has_refused():
         return None
     edges: Any = [t._edge for _, t in wanted]

@@ -106,6 +106,19 @@ def may_end(each: Instruction) -> bool:
     return each.kind == "call" and (indices or ".linalg." in each.origin[0].forward.__module__)
 
 
+_PASSED_ON = frozenset({"to_numpy", "host_of", "__array__", "refuse_numbers", "_recorded", "call", "body", "run"})
+
+
+def call_of_caller() -> str:
+    """Return the name of the innermost function of this package that people know."""
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_code.co_name in _PASSED_ON:
+        frame = frame.f_back
+    if frame is None or frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:
+        return "a function of NumPy's"
+    return f"`{frame.f_code.co_name.removeprefix('_method_').strip('_')}`"
+
+
 def line_of_caller() -> str:
     """Return the place of the innermost frame outside of this package."""
     frame: Any = sys._getframe(1)

@@ -23,7 +23,7 @@ from ..backends.memory_layout import _array_type
 from ..backends.numpy import hushed, unhush
 from ..ops.random.generator import DRAWN, Generator, default_generator
 from .lowering import NotLowered, lowered, root
-from .program import Instruction, Variable, line_of_caller
+from .program import Instruction, Variable, call_of_caller, line_of_caller
 from .static_shapes import is_static
 
 _Function = Callable[..., Any]
@@ -91,6 +91,12 @@ class Recorder:
             line = line_of_caller() if current() is self and not self.ended else self.place
             self.refused, self.again = f"{reason} ({line})" if line else reason, again
             self.instructions.clear()
+
+    def refuse_numbers(self) -> None:
+        """Refuse a call that looks at the numbers of a tensor."""
+        self.refuse(
+            f"{call_of_caller()} takes the numbers of a tensor to Python: call it outside, or compute with tensors"
+        )
 
     def drawn_outside(self) -> None:
         """Refuse if random numbers were drawn since the last call."""
@@ -192,7 +198,7 @@ class Recorder:
         """Return results with recorded arrays, with variables, and what has to be the same when the program runs."""
         if isinstance(made, np.ndarray):
             if type(made) is not _array_type:
-                self.refuse(f"an operation returned an array of type {type(made).__name__}")
+                self.refuse(f"{call_of_caller()} returned an array of type {type(made).__name__}: call it outside")
             for each in given:
                 if each._array is made:
                     return each, each.variable, (made.shape, made.dtype)
@@ -207,7 +213,7 @@ class Recorder:
             results = kind(*[p[0] for p in parts]) if hasattr(made, "_fields") else kind([p[0] for p in parts])
             return results, [p[1] for p in parts], [p[2] for p in parts]
         if made is not None and type(made) not in (int, float, bool, complex, str):
-            self.refuse(f"an operation returned a {type(made).__name__}")
+            self.refuse(f"{call_of_caller()} returned a {type(made).__name__}, and no array: call it outside")
         return made, None, made
 
     def target(self, name: str, array: Any) -> Any:
@@ -266,7 +272,7 @@ class RecordedArray(NDArrayOperatorsMixin):
     address = property(lambda self: self._array.__array_interface__["data"][0])
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        self.recorder.refuse("the memory of a tensor was handed out as an array")
+        self.recorder.refuse_numbers()
         return self._array
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:

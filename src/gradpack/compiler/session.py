@@ -197,9 +197,11 @@ class Session:
             tensor._data, tensor._spec = array._array, NUMPY.spec(array._array)
         count = len(_state_tensors(optimizer))
         optimizers.RECORDERS.remove(self)
+        recorder.inside = True  # tensors that it makes are none of the program
         try:
             result = step(optimizer, *args, **kwargs)
         finally:
+            recorder.inside = False
             optimizers.RECORDERS.append(self)
             if any(t._data is not array._array for t, array, _ in held) or len(_state_tensors(optimizer)) != count:
                 recorder.refuse(f"{type(optimizer).__name__}.step made new arrays, as a first step does", again=True)
@@ -302,7 +304,8 @@ class Session:
         return Kept(
             program, self.walk, known, tree, self.sources,
             facts, Turn(build(program), nodes), writes, grads, results, shape,
-            undo, any(e.kind == "draw" for e in program.instructions), context, [False], backward, outcome.counters,
+            undo, any(e.kind == "draw" for e in program.instructions), context, [False], backward,
+            outcome.counters, self.names,
         )  # fmt: skip
 
 
@@ -341,7 +344,7 @@ def _unfit(tensor: Tensor, name: str, given: bool) -> str:
     if edge is not None and type(edge) is not AccumulateGrad and not given:
         return f"{name} has a graph from outside of the function"
     if edge is not None and edge.extras is not None and type(edge) is AccumulateGrad:
-        return f"{name} has hooks, which only the function itself runs: change its gradient behind `backward`"
+        return f"{name} has hooks, which no program runs: change its gradient behind `backward`"
     if given and unlike(tensor):
         return f"{name}, an argument, has attributes that are no numbers or strings"
     return ""
