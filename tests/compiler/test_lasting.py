@@ -223,7 +223,7 @@ def the_gradient_of_an_argument_is_retained():
     return run, f
 
 
-@case("w has hooks")
+@case("it gives w a hook")
 def a_parameter_gets_a_hook():
     w = leaves(3)
 
@@ -345,104 +345,6 @@ def test_a_captured_tensor_that_requires_grad_from_then_on():
     agrees(a_captured_tensor_requires_grad)
 
 
-# -- results that share memory --
-
-
-def views_of_an_argument():
-    def run(f, i):
-        given = x(i, 3, 2)
-        row, turned, alone, data, flat = f(given)
-        row.zero_()
-        flat.add_(1)
-        data.mul_(2)
-        return row, turned, alone, data, flat, given
-
-    return run, lambda x: (x[0], x.t(), x.detach(), x.data, x.view(-1))
-
-
-def views_of_captured_tensors():
-    w, p = x(0, 3, 2), leaves(3, seed=1)
-
-    def run(f, i):
-        row, turned, alone, total = f(x(i))
-        row.add_(i)
-        if i == 5:
-            alone.mul_(2)
-        return row, turned, alone, total, w, p
-
-    return run, lambda x: (w[0], w.t(), p.detach(), x.sum())
-
-
-def views_of_results():
-    def f(x):
-        h = x * 2
-        return h[1], h, {"flat": h.view(-1)[:1], "same": h}
-
-    def run(f, i):
-        one, whole, rest = f(x(i))
-        one.add_(5)
-        rest["flat"].mul_(3)
-        return one, whole, rest, rest["same"] is whole
-
-    return run, f
-
-
-def a_part_of_a_buffer():
-    buffer = torch.zeros(4, 3, dtype=torch.float64)
-
-    def f(x, k):
-        buffer[k] = x
-        return buffer[: k + 1]
-
-    return lambda f, i: (f(x(i), i % 2), buffer), f
-
-
-def what_is_saved_is_returned():
-    w = leaves(3)
-
-    def f(x):
-        z = torch.exp(w * x)
-        return z.sum(), z.detach(), z, z.detach()[:2]
-
-    def run(f, i):
-        w.grad = None
-        loss, whole, result, part = f(x(i))
-        if i % 3 == 2:
-            part.mul_(2)
-        try:
-            (loss + result.sum()).backward()
-        except RuntimeError as error:
-            return "modified by an inplace operation" in str(error), whole, part
-        return w.grad, whole, part
-
-    return run, f
-
-
-def versions_of_results_and_gradients():
-    w = leaves(3)
-
-    def f(x):
-        w.grad = None
-        y = torch.zeros(3, dtype=torch.float64)
-        y.add_(x).mul_(2)
-        (w * y).sum().backward()
-        w.grad.mul_(0.5)
-        return y
-
-    return lambda f, i: (f(x(i)), w.grad), f
-
-
-SHARED = (
-    views_of_an_argument, views_of_captured_tensors, views_of_results, a_part_of_a_buffer, what_is_saved_is_returned,
-    versions_of_results_and_gradients,
-)  # fmt: skip
-
-
-@pytest.mark.parametrize("make", SHARED)
-def test_results_share_memory_and_versions_as_those_of_the_function(make):
-    assert agrees(make).kept
-
-
 # -- hooks outside --
 
 
@@ -461,6 +363,41 @@ def test_hooks_of_arguments_run_once(part):
         return run, lambda h: (h * h).sum()
 
     assert agrees(make).kept
+
+
+def test_hooks_of_parameters_run_if_the_backward_pass_is_outside():
+    def make():
+        w, v, calls = leaves(3), leaves(3, seed=1), []
+        w.register_hook(lambda g: (calls.append(1), g * 2)[1])
+        v.register_post_accumulate_grad_hook(lambda p: calls.append(2))
+
+        def run(f, i):
+            w.grad = v.grad = None
+            if i == 5:
+                w.register_hook(lambda g: g * 5)
+            f(x(i)).backward()
+            return w.grad, v.grad, len(calls)
+
+        return run, lambda x: (w * v * x).sum()
+
+    step = agrees(make)
+    assert len(step.kept) == 1 and "missed" not in step.explain(), step.explain()
+
+
+def test_hooks_of_parameters_end_the_program_if_it_is_inside():
+    def make():
+        w = leaves(3)
+        w.register_hook(lambda g: g * 2)
+
+        def f(x):
+            w.grad = None
+            (w * x).sum().backward()
+            return w.grad.clone()
+
+        return lambda f, i: f(x(i)), f
+
+    step = agrees(make)
+    assert not step.kept and "w has hooks" in step.explain() and "test_lasting.py:" in step.explain()
 
 
 def test_saved_tensor_hooks_inside_of_a_function_whose_graph_goes_on():

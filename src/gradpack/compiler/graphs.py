@@ -16,13 +16,14 @@ from ..backends.memory_layout import _array_type
 from ..backends.numpy import quiet
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE
-from ..base.tree import tree_flatten
 from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq, reachable
 from .emit import Built, build
 from .facts import Source, tensor_of
+from .own_functions import is_fixed
 from .program import Instruction, Program, Variable, variables
 from .recording import RecordedArray, Recorder
+from .trees import flattened
 
 BOUNDARY = Instruction(print, "boundary", (), {}, None, kind="boundary")  # between the passes; it is never called
 
@@ -76,7 +77,7 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
     """
     ours = {id(t) for t, *_ in before}
     roots: dict[int, Tensor] = {}
-    for leaf in tree_flatten(result)[0]:
+    for leaf in flattened(result)[0]:
         if isinstance(leaf, Tensor) and leaf._edge is not None and not freed.get(leaf._edge) and id(leaf) not in ours:
             roots[id(leaf)] = leaf
     if not roots or recorder.has_refused():
@@ -91,8 +92,10 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
             recorder.refuse(f"a hook on the way to its results, of {node.name()}, runs later: register it on a result")
         if type(node) is AccumulateGrad:
             recorder.refuse("a result depends on a leaf that is made inside of it: return `detach()` of the result")
-        if isinstance(node, BackwardCFunction):
-            recorder.refuse(f"{node.name()} of a Function of yours runs later: call `backward` inside of it")
+        if isinstance(node, BackwardCFunction) and not is_fixed(node):
+            recorder.refuse(
+                f"{node.name()} looks at more than its ctx, which may change until it runs: call `backward` inside"
+            )
     if recorder.has_refused():
         return None
     edges: Any = [t._edge for _, t in wanted]

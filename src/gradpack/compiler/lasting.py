@@ -7,24 +7,29 @@ import random
 import sys
 from typing import Any
 
-from ..base.tree import SUPPORTED_NODES, node_type
 from ..core.tensor import Tensor
-from ..graph.node import OutputSlot
+from ..graph.node import AccumulateGrad, OutputSlot
 from .facts import facts_of
+from .trees import parts_of
 from .turn import context
 
 
 class Lasting:
     """What a function could change, as it is before it runs.
 
+    Attributes:
+        required: the arguments, by place, that require grad from now on: programs let them do so, too.
+
     Args:
-        tensors: within its reach, with their names.
+        tensors: within its reach, with their names, the arguments first.
         arguments: nested ones.
+        count: how many tensors are arguments.
     """
 
-    def __init__(self, tensors: list[tuple[Tensor, str]], arguments: Any) -> None:
+    def __init__(self, tensors: list[tuple[Tensor, str]], arguments: Any, count: int) -> None:
+        self.count, self.required = count, list[int]()
         self.tensors = [(t, name, t._edge, facts_of(t), hooks_of(t)) for t, name in tensors]
-        self.containers = [(c, *_parts(c)) for c in containers(arguments)]
+        self.containers = [(c, parts_of(c)) for c in containers(arguments)]
         self.context = context()
         self.drawn = _drawn()
 
@@ -38,16 +43,21 @@ class Lasting:
         Args:
             arrays: those that the tensors have to have.
         """
-        for (tensor, name, edge, facts, _), (found, array) in zip(self.tensors, arrays, strict=True):
+        for place, ((tensor, name, edge, facts, _), (found, array)) in enumerate(
+            zip(self.tensors, arrays, strict=True)
+        ):
+            now = facts_of(tensor)
             if found is not array:
                 return f"it gives {name} other memory, as `.data =`, `set_` or `resize_`: write to it by `copy_`"
-            if tensor._edge is not edge:
+            if edge is None and type(tensor._edge) is AccumulateGrad and place < self.count:
+                self.required.append(place)
+                now = (*now[:3], None, *now[4:])
+            elif tensor._edge is not edge:
                 return f"{name} gets a graph, or requires grad, inside of it: let it return a new tensor"
-            if facts_of(tensor) != facts:
+            if now != facts:
                 return f"it changes the shape, the layout or an attribute of {name}: do so outside"
-        for container, parts, structure in self.containers:
-            now, structure_now = _parts(container)
-            if structure_now != structure or len(now) != len(parts) or any(a is not b for a, b in zip(now, parts)):  # noqa: B905
+        for container, before in self.containers:
+            if not _is_as(parts_of(container), before):
                 return f"it changes a {type(container).__name__} among its arguments: return a new one"
         if context() != self.context:
             return "it leaves another grad mode, default dtype or setting of algorithms behind: change it outside"
@@ -68,15 +78,15 @@ class Lasting:
 
 def containers(value: Any) -> list[Any]:
     """Return the lists, dicts and the like in nested values, and these themselves."""
-    kind = node_type(value)
-    if kind not in SUPPORTED_NODES:
-        return []
-    return [value, *[c for part in SUPPORTED_NODES[kind].flatten_fn(value)[0] for c in containers(part)]]
+    found = parts_of(value)
+    return [] if found is None else [value, *[c for part in found[0] for c in containers(part)]]
 
 
-def _parts(container: Any) -> tuple[list[Any], Any]:
-    parts, structure = SUPPORTED_NODES[node_type(container)].flatten_fn(container)
-    return list(parts), list(structure) if isinstance(structure, list) else structure
+def _is_as(a: Any, b: Any) -> bool:
+    """Return whether the parts of a container are those that it had."""
+    if a is None or b is None or a[1] != b[1] or len(a[0]) != len(b[0]):
+        return a is b
+    return all(x is y for x, y in zip(a[0], b[0], strict=True))
 
 
 def hooks_of(tensor: Tensor) -> list[Any]:

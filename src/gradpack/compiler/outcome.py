@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..base.tree import TreeSpec, tree_flatten
+from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from .facts import Result, Source, own_of
 from .program import Variable
 from .recording import RecordedArray
 from .returned_numbers import Number
+from .trees import flattened
 
 if TYPE_CHECKING:
     from .session import Session
@@ -45,7 +46,7 @@ class Outcome:
 
     def results(self, result: Any) -> tuple[list[Any], TreeSpec]:
         """Return what makes the results of the function, and their structure."""
-        session, (flat, shape) = self.session, tree_flatten(result)
+        session, (flat, shape) = self.session, flattened(result)
         results: list[Any] = []
         made: dict[int, Result] = {}
         sources = {id(t): i for i, (t, *_) in enumerate(session.before)}

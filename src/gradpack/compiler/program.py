@@ -106,17 +106,23 @@ def may_end(each: Instruction) -> bool:
     return each.kind == "call" and (indices or ".linalg." in each.origin[0].forward.__module__)
 
 
-_PASSED_ON = frozenset({"to_numpy", "host_of", "__array__", "refuse_numbers", "_recorded", "call", "body", "run"})
+_PASSED_ON = frozenset(
+    "to_numpy host_of refuse_numbers call_of_caller call wrapper run body array_function without_tensors".split()
+)
 
 
 def call_of_caller() -> str:
-    """Return the name of the innermost function of this package that people know."""
+    """Return the name of the function of this package that the user has called, or of the innermost in a module."""
+    names: list[str] = []
     frame: Any = sys._getframe(1)
-    while frame is not None and frame.f_code.co_name in _PASSED_ON:
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (_PACKAGE, "numpy"):
+        name = frame.f_code.co_name.removeprefix("_method_")
+        is_known = not (name in _PASSED_ON or (name[0] in "_<" and name != "__call__"))
+        if is_known and frame.f_globals["__name__"].partition(".")[0] == _PACKAGE:
+            names.append(name)
         frame = frame.f_back
-    if frame is None or frame.f_globals.get("__name__", "").partition(".")[0] != _PACKAGE:
-        return "a function of NumPy's"
-    return f"`{frame.f_code.co_name.removeprefix('_method_').strip('_')}`"
+    names = names[:1] if "__call__" in names else names[-1:]
+    return f"`{names[0]}`" if names and names[0] != "__call__" else "a function of NumPy's"
 
 
 def line_of_caller() -> str:

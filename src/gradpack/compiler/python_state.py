@@ -22,6 +22,7 @@ import numpy as np
 
 from ..core.tensor import Tensor
 from ..nn import Module
+from ..ops.random.generator import Generator
 from ..optim.optimizer import Optimizer
 from . import python_values
 from .names_in_code import ANY_NAME, CONSTRUCTORS, LOOKS, STEPS, globals_of, names_of, strings_of
@@ -221,7 +222,7 @@ class Walk:
             if isinstance(value, type) and is_users(value.__module__):
                 self._called.update(value.__mro__)
                 self._class(value, name)
-        elif not self._refers(value, name):
+        elif not isinstance(value, Generator) and not self._refers(value, name):
             self._object(value, name)
 
     def _refers(self, value: Any, name: str) -> bool:

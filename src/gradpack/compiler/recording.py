@@ -21,17 +21,14 @@ from ..backends import NUMPY
 from ..backends.base import nested
 from ..backends.memory_layout import _array_type
 from ..backends.numpy import hushed, unhush
-from ..ops.random.generator import DRAWN, Generator, default_generator
+from ..ops.random.generator import DRAWN, Generator
 from .lowering import NotLowered, lowered, root
 from .program import Instruction, Variable, call_of_caller, line_of_caller
+from .random_numbers import RandomNumbers
 from .static_shapes import is_static
 
 _Function = Callable[..., Any]
 MOST = 20_000  # instructions of a program
-
-
-def _state() -> Any:
-    return default_generator.numpy.bit_generator.state
 
 
 class Recorder:
@@ -64,7 +61,7 @@ class Recorder:
         self.first = 0  # where the next instruction goes that runs before all others
         self._count = 0
         self.living: WeakSet[RecordedArray] = WeakSet()
-        self._numbers, self._state = default_generator.numpy, _state()
+        self.random = RandomNumbers()
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
 
@@ -99,12 +96,12 @@ class Recorder:
         )
 
     def drawn_outside(self) -> None:
-        """Refuse if random numbers were drawn since the last call."""
-        if self.open and self._numbers is not default_generator.numpy:
-            self.refuse("it seeds the generator of random numbers: do so outside")
-        if self.open and self._state != _state():
-            self.refuse("random numbers were drawn that no operation of a program draws again", again=True)
-            self._state = _state()
+        """Refuse if random numbers were drawn, or a generator was seeded, since the last call."""
+        if not self.open:
+            return
+        wrong = self.random.since_last(self)
+        if wrong:
+            self.refuse(wrong, again=True)
 
     def variable(self, array: Any, hint: str = "", value: Any = None) -> Variable:
         """Return a new variable for an array."""
@@ -151,12 +148,15 @@ class Recorder:
             self._line = line_of_caller()
         references = self._references(args), self._references(kwargs)
         self.drawn_outside()
+        for each in (*args, *kwargs.values()):
+            if isinstance(each, Generator) and not self.random.watch(each):
+                self.refuse("random numbers of a generator are drawn that is made inside of it: make it outside")
         self.inside = True
         try:
             made = silently(function, *plain, **named)
         finally:
             self.inside = False
-        draws, self._state = self._state, _state()
+        draws = self.random.draws()
         results, variables, answers = self._recorded(made, given)
         if len(self.instructions) >= MOST:
             self.refuse(f"it takes more than {MOST} instructions")
@@ -165,20 +165,23 @@ class Recorder:
         written = tuple(w.variable for w in writes if type(w) is RecordedArray)
         static = variables is None or is_static(origin, name, args, given)
         kind = "call" if static else "checked"
-        if draws != self._state:
+        if draws:
             kind = "draw"
-        if origin is not None and "generator" in origin[0].params:
-            if DRAWN.get() is not None or any(isinstance(v, Generator) for v in (*args, *kwargs.values())):
-                self.refuse(f"{name} draws numbers of another generator")
-        self.instructions.append(
-            Instruction(function, name, *references, variables, written, answers, kind, self._line, origin)
-        )
+        if DRAWN.get() is not None and origin is not None and "generator" in origin[0].params:
+            self.refuse(
+                f"{name} draws numbers that are drawn again in the backward pass: put the policy around the call"
+            )
+        each = Instruction(function, name, *references, variables, written, answers, kind, self._line, origin)
+        self.instructions.append(each)
+        if draws:
+            self.random.drew(each)
         return results
 
     def body(self, function: _Function, bound: _Function, name: str, args: Any, kwargs: Any, origin: Any) -> Any:
         """Return the results of a body or formula: recorded as calls of NumPy's functions if it is that, or as one."""
         lowers = origin is not None and self.open and not (self.inside or self.trial or self.whole)
         if lowers and self.refused is None:
+            self.drawn_outside()
             self._line = line_of_caller()
             made = lowered(self, function, bound, args, kwargs, origin)
             if made is not NotImplemented:

@@ -23,7 +23,20 @@ from ..ops.random.generator import Generator
 from ..optim import optimizer as optimizers
 from .effects import effects, place_of
 from .emit import build
-from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, is_steady, kin_of, tensor_of, unlike
+from .facts import (
+    TENSOR,
+    Facts,
+    Kept,
+    Result,
+    Source,
+    facts_of,
+    grad_of,
+    is_steady,
+    kin_of,
+    tensor_of,
+    unlike,
+    without_hooks,
+)
 from .fusion import has_loops
 from .graphs import noder
 from .graphs import planned as planned_backward
@@ -32,9 +45,11 @@ from .lasting import Lasting
 from .outcome import Outcome
 from .program import Instruction, Program, line_of_caller, may_end, variables
 from .python_state import Walk
+from .python_values import is_users
 from .recording import RecordedArray, Recorder, recording
 from .recording_backend import RECORDING
 from .simplify import simplified, without_dead_code
+from .trees import flattened
 from .turn import Turn
 from .updates import recorded
 
@@ -54,6 +69,7 @@ class Session:
         self.before: list[tuple[Tensor, Any, Any, int]] = []  # tensor, array, spec, version
         self.arrays: list[RecordedArray] = []
         self.freed: dict[Any, bool] = {}  # nodes of backward passes inside of it: whether it is a root
+        self.inner: set[Any] = set()  # leaves of backward passes inside of it
         self.outer: set[Any] = set()  # edges of arguments that have a graph
         self.backward: Any = None
         given = {id(t) for t in inputs}
@@ -81,9 +97,10 @@ class Session:
         """Call the function, and record it."""
         tensors = [t for t, *_ in self.before]
         self.facts = [facts_of(t) for t in tensors]
-        self.lasting = Lasting(list(zip(tensors, self.names, strict=True)), (args, kwargs))
+        self.lasting = Lasting(list(zip(tensors, self.names, strict=True)), (args, kwargs), len(self.inputs))
         self.kin = kin_of(self.sources, self.inputs)
         self.recorder.place = place_of(function)
+        self.recorder.random.know([*self.walk.seen.values(), *flattened((args, kwargs))[0]])
         original, profile, collects = engine.run, sys.getprofile(), gc.isenabled()
         any(has_loops(array) for _, array, *_ in self.before)  # Numba is imported here, and not inside of the function
         gc.disable()  # what it calls, as finalizers, is no part of the function
@@ -127,6 +144,13 @@ class Session:
                 run(task, grads)
                 return
             nodes = reachable(task.roots)
+            leaves = {node for node in nodes if type(node) is AccumulateGrad}
+            self.inner |= leaves
+            for (tensor, *_), name in zip(self.before, self.names, strict=True):
+                if tensor._edge in leaves and tensor._edge.extras is not None:  # type: ignore[union-attr]
+                    self.recorder.refuse(
+                        f"{name} has hooks, which no program runs: change its gradient behind `backward`"
+                    )
             if not self.outer.isdisjoint(nodes):
                 self.recorder.refuse("a backward pass inside of it goes on into the graph of an argument")
             if not task.keep:
@@ -168,9 +192,9 @@ class Session:
         """Return a function that makes an array, and draws the numbers for it, as one instruction."""
 
         def run(*args: Any) -> Any:
-            if any(isinstance(a, Generator) for a in args):
-                self.recorder.refuse("random numbers of another generator were drawn")
-            if any(isinstance(a, Tensor | Generator) for a in args):
+            if args and isinstance(args[0], Tensor) and function.__name__.startswith("_method_"):
+                args = _like(args[0]), *args[1:]  # its numbers are written over
+            elif any(isinstance(a, Tensor) for a in args):
                 return function(*args)
             return self.recorder.call(function.__name__, function, args, {})
 
@@ -253,6 +277,8 @@ class Session:
             what = f"it changes values of Python, {changed}: return them, or change them outside"
             recorder.refuse(what, again=True)
         recorder.drawn_outside()
+        if recorder.random.others():
+            recorder.refuse("a generator is seeded or drawn from in a way that no program does again: do so outside")
         left = self.lasting.changed([(found, array) for (_, found), array in zip(self.after, self.arrays, strict=True)])
         left = left or self.lasting.returned(result, self.walk.seen)
         if left:
@@ -299,13 +325,18 @@ class Session:
             recorder.refuse("Python looks at a value after a step of an optimizer")
             return None
         known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        facts = Facts(self.sources, self.facts, used, self.kin, self.passed)
+        facts_now = [
+            f if source.grad or t._edge in self.inner else without_hooks(f)
+            for f, source, (t, *_) in zip(self.facts, self.sources, self.before, strict=True)
+        ]
+        facts = Facts(self.sources, facts_now, used, self.kin, self.passed)
+        draws = recorder.random.generators if any(e.kind == "draw" for e in program.instructions) else []
         nodes = None if backward is None or recorder.whole else noder(backward, backward.built.bind())
         return Kept(
             program, self.walk, known, tree, self.sources,
             facts, Turn(build(program), nodes), writes, grads, results, shape,
-            undo, any(e.kind == "draw" for e in program.instructions), context, [False], backward,
-            outcome.counters, self.names,
+            undo, draws, context, [False], backward,
+            outcome.counters, self.names, list(map(type, self.inputs)), self.lasting.required,
         )  # fmt: skip
 
 
@@ -314,6 +345,12 @@ _OF_VALUES = frozenset({"multinomial", "bernoulli", "normal", "poisson", "binomi
 
 def _variable(recorder: Recorder, array: Any) -> Any:
     return array.variable if type(array) is RecordedArray else recorder.constant(array)
+
+
+def _like(tensor: Tensor) -> Tensor:
+    """Return a tensor of the same shape and dtype that takes no memory."""
+    spec = NUMPY.spec_for(tensor._spec.dtype, tensor._spec.device)
+    return alias(np.broadcast_to(np.zeros((), spec.native), tensor._shape), spec, tensor._shape)
 
 
 def _state_tensors(optimizer: Any) -> list[Tensor]:
@@ -336,6 +373,8 @@ def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tenso
 
 def _unfit(tensor: Tensor, name: str, given: bool) -> str:
     """Return why a tensor cannot be recorded, or ""."""
+    if is_users(type(tensor).__module__):
+        return f"{name} is a {type(tensor).__name__}, of a class of yours: give it as a Tensor"
     if tensor.is_inference():
         return f"{name} was made in inference mode: make a copy by `clone`"
     if not tensor._spec.numpy or type(tensor._data) is not _array_type:
@@ -343,8 +382,6 @@ def _unfit(tensor: Tensor, name: str, given: bool) -> str:
     edge = tensor._edge
     if edge is not None and type(edge) is not AccumulateGrad and not given:
         return f"{name} has a graph from outside of the function"
-    if edge is not None and edge.extras is not None and type(edge) is AccumulateGrad:
-        return f"{name} has hooks, which no program runs: change its gradient behind `backward`"
     if given and unlike(tensor):
         return f"{name}, an argument, has attributes that are no numbers or strings"
     return ""

@@ -188,7 +188,7 @@ class _Text:
                 if self.owners is None:
                     tests.append(f"{found}._data is {self.name('a', source.now([])._data)}")
                     tests.append(f"{found}._edge is {edge or self.name('k', source.tensor._edge)}")  # type: ignore[union-attr]
-                tests += [f"{edge}.extras is None"] if edge else []
+                tests += [f"{edge}.extras is None"] if edge and facts[4] is not None else []
             elif used or not edge:
                 tests.append(f"facts_of({found}) == {self.name('f', facts)}")
             else:
@@ -202,10 +202,10 @@ class _Text:
         return source.tensor is None or bool(self._edge(source))
 
     def _of_argument(self, x: str, facts: Any) -> list[str]:
-        shape, strides, spec, kind, _, writeable, own = facts
+        shape, strides, spec, kind, hooked, writeable, own = facts
         edge = {
             None: f"{x}._edge is None",
-            True: f"type({x}._edge) is Leaf and {x}._edge.extras is None",
+            True: f"type({x}._edge) is Leaf" + ("" if hooked is None else f" and {x}._edge.extras is None"),
             False: f"{x}._edge is not None and type({x}._edge) is not Leaf",
         }[kind]
         given = f"own_of({x}) == {self.name('o', own)}"
@@ -260,6 +260,7 @@ class _Text:
         lines = [f"{''.join(f'o{i}, ' for i in range(len(kept.program.outputs)))}= outputs"]
         lines = lines if kept.program.outputs else []
         lines += [f"{self.tensor(source)}._counter[0] += {count}" for source, count in kept.written]
+        lines += [f"x{place}.requires_grad_()" for place in kept.required]
         for number, (source, output) in enumerate(kept.grads):
             new = "None"
             if output is not None:
@@ -351,7 +352,8 @@ class _Text:
         names = [f"x{given.index(i)}" if i in given else f"y{i}" for i in range(len(kept.leaves))]
         if names:
             lines.append(f"{''.join(f'{n}, ' for n in names)}= args")
-        first = [f"type(x{i}) is Tensor" for i in range(len(given))]
+        kinds = {kind: "Tensor" if kind is Tensor else self.name("q", kind) for kind in set(kept.kinds)}
+        first = [f"type(x{i}) is {kinds[kind]}" for i, kind in enumerate(kept.kinds)]
         first += [
             f"(y{i} is {k} or same_leaf(y{i}, {k}))"
             for i, leaf in enumerate(kept.leaves)

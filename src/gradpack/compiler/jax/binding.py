@@ -13,7 +13,7 @@ from ...backends.memory_layout import _array_type
 from ...base.tree import tree_unflatten
 from ...core.tensor import Tensor
 from ...graph.node import AccumulateGrad
-from ..facts import Kept, Result, Source, facts_of, grad_of, is_steady, kin_of, memory_of, own_of
+from ..facts import Kept, Result, Source, facts_of, grad_of, hold, is_steady, kin_of, memory_of, own_of
 from ..freed import freed_edge
 from ..graphs import noder
 from ..turn import moving_facts
@@ -90,7 +90,7 @@ class Binding:
             if is_steady(source) and type(captured) in _DEFERRED:
                 if not _is_like(captured, known):
                     return False
-            elif not (source.grad and source.tensor is not None) and facts_of(source.now(inputs)) != known:
+            elif not (source.grad and source.tensor is not None) and not hold(facts_of(source.now(inputs)), known):
                 return False
         self._own(arrays)
         if not self._rest(inputs) or kin_of(facts.sources, inputs) != facts.kin:
@@ -151,6 +151,8 @@ class Binding:
             counter_of(source.now(inputs))[0] += count
         for tensor, count in self.counts:
             counter_of(tensor)[0] += count
+        for place in kept.required:
+            inputs[place].requires_grad_()
         same: dict[int, Any] = {}  # tensors by their outputs: what a function returns twice is one
         for source, output in self.grads:
             holder: Any = inputs[source.place] if source.tensor is None else source.tensor
