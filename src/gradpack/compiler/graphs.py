@@ -128,7 +128,7 @@ def _recorded(recorder: Recorder, roots: dict[int, Tensor], wanted: list[Any], f
     if not roots:
         return None
     recorder.instructions.append(BOUNDARY)
-    tips = [t._edge for t in roots.values()]
+    tips: Any = [t._edge for t in roots.values()]
     seeds, given = _seeds(recorder, roots)
     grads = captured(tips, given, edges, True, False) if wanted else []
     found = []

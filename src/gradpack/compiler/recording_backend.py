@@ -77,6 +77,9 @@ class RecordingBackend(WrappingBackend):
             return Number(copy.variable, NUMPY.number(array._array))
         return recorder.guard(array, "number", NUMPY.number)
 
+    def truth(self, array: Any) -> bool:
+        return bool(array)
+
     def address(self, array: Any) -> int:
         return int(array.address)
 

@@ -147,7 +147,7 @@ class Session:
             leaves = {node for node in nodes if type(node) is AccumulateGrad}
             self.inner |= leaves
             for (tensor, *_), name in zip(self.before, self.names, strict=True):
-                if tensor._edge in leaves and tensor._edge.extras is not None:  # type: ignore[union-attr]
+                if tensor._edge in leaves and tensor._edge.extras is not None:
                     self.recorder.refuse(
                         f"{name} has hooks, which no program runs: change its gradient behind `backward`"
                     )

@@ -15,7 +15,7 @@ class Record:
 
 def _made(values: Any, context: tuple[type, tuple[str, ...]]) -> Any:
     kind, names = context
-    made = object.__new__(kind)
+    made: Any = object.__new__(kind)
     for name, value in zip(names, values, strict=True):
         object.__setattr__(made, name, value)
     return made

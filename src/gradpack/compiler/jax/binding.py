@@ -130,7 +130,7 @@ class Binding:
         if self.placement.place is None:
             return
         walk = self.kept.walk
-        names = names_of(walk.tensors, list(walk._seen.values()), self.kept.program)
+        names = names_of(walk.tensors, list(walk.seen.values()), self.kept.program)
         for i, source in enumerate(self.sources):
             array = source.now(inputs)._data
             name = str(source.place) if source.tensor is None else names.get(id(source.tensor), "")
