@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 from ..ops.random.generator import Generator, default_generator
-from . import DISABLED
+from .disabled import DISABLED
 from .recording import Recorder
 
 

@@ -1,4 +1,4 @@
-"""What a function changes for good besides numbers and gradients of tensors: no program would do that again."""
+"""Finds what a function changes for good besides numbers and gradients of tensors: no program would do that again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .turn import context
 
 
 class Lasting:
-    """What a function could change, as it is before it runs.
+    """Keeps what a function could change, as it is before it runs.
 
     Attributes:
         required: the arguments, by place, that require grad from now on: programs let them do so, too.

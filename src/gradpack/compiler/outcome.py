@@ -1,4 +1,4 @@
-"""What a call leaves: the results of the function, and new gradients, as outputs of a program."""
+"""The results of a function, and new gradients, as outputs of a program."""
 
 from __future__ import annotations
 

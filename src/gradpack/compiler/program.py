@@ -107,7 +107,7 @@ def may_end(each: Instruction) -> bool:
 
 
 _PASSED_ON = frozenset(
-    "to_numpy host_of refuse_numbers call_of_caller call wrapper run body array_function without_tensors".split()
+    "to_numpy host_of numbers_taken call_of_caller call wrapper run body array_function without_tensors".split()
 )
 
 
@@ -123,6 +123,11 @@ def call_of_caller() -> str:
         frame = frame.f_back
     names = names[:1] if "__call__" in names else names[-1:]
     return f"`{names[0]}`" if names and names[0] != "__call__" else "a function of NumPy's"
+
+
+def numbers_taken() -> str:
+    """Return why there is no program where a function looks at the numbers of a tensor."""
+    return f"{call_of_caller()} takes the numbers of a tensor to Python: call it outside, or compute with tensors"
 
 
 def line_of_caller() -> str:

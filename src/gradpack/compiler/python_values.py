@@ -10,8 +10,6 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 from weakref import ReferenceType
 
-import numpy as np
-
 from ..nn import Module
 from .python_guard import Snapshot, member
 
@@ -37,8 +35,10 @@ def own_values(own: dict[str, Any]) -> Any:
 
 def numbers(array: Any) -> list[Any]:
     """Return what an array holds."""
-    array = np.asarray(array)
-    return [(array.shape, array.dtype.str, array.tobytes())]
+    if hasattr(array, "dtype"):
+        return [(array.shape, array.dtype.str, array.tobytes())]
+    view = memoryview(array)
+    return [(view.shape, view.format, view.tobytes())]
 
 
 def slots(kind: type) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from ..backends.memory_layout import _array_type
 from ..backends.numpy import hushed, unhush
 from ..ops.random.generator import DRAWN, Generator
 from .lowering import NotLowered, lowered, root
-from .program import Instruction, Variable, call_of_caller, line_of_caller
+from .program import Instruction, Variable, call_of_caller, line_of_caller, numbers_taken
 from .random_numbers import RandomNumbers
 from .static_shapes import is_static
 
@@ -89,17 +89,9 @@ class Recorder:
             self.refused, self.again = f"{reason} ({line})" if line else reason, again
             self.instructions.clear()
 
-    def refuse_numbers(self) -> None:
-        """Refuse a call that looks at the numbers of a tensor."""
-        self.refuse(
-            f"{call_of_caller()} takes the numbers of a tensor to Python: call it outside, or compute with tensors"
-        )
-
     def drawn_outside(self) -> None:
         """Refuse if random numbers were drawn, or a generator was seeded, since the last call."""
-        if not self.open:
-            return
-        wrong = self.random.since_last(self)
+        wrong = self.random.since_last(self) if self.open else ""
         if wrong:
             self.refuse(wrong, again=True)
 
@@ -275,7 +267,7 @@ class RecordedArray(NDArrayOperatorsMixin):
     address = property(lambda self: self._array.__array_interface__["data"][0])
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        self.recorder.refuse_numbers()
+        self.recorder.refuse(numbers_taken())
         return self._array
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:

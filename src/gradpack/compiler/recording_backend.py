@@ -14,6 +14,7 @@ from ..backends.base import register_backend
 from ..backends.numpy import NATIVE, WrappingBackend
 from ..base.dtypes import dtype
 from ..declare.op import REGISTRY
+from .program import numbers_taken
 from .recording import RecordedArray, current, recorder_of
 from .returned_numbers import Number, is_returned
 
@@ -67,7 +68,7 @@ class RecordingBackend(WrappingBackend):
         return array + other
 
     def to_numpy(self, array: Any) -> Any:
-        array.recorder.refuse_numbers()
+        array.recorder.refuse(numbers_taken())
         return array._array
 
     def number(self, array: Any) -> Any:
