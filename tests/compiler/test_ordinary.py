@@ -498,3 +498,41 @@ def test_programs_that_never_fit_are_dropped():
     for i, each in enumerate(found):
         x = -numbers(i, 3).abs()
         assert torch.equal(each, x - x.sum().item())
+
+
+@pytest.mark.parametrize("function", [None, torch.optim.swa_utils.get_ema_multi_avg_fn(0.9)])
+def test_averages_of_weights(function):
+    def make():
+        net = network()
+        average = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=function)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+        def step(x, y):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(net(x), y)
+            loss.backward()
+            optimizer.step()
+            average.update_parameters(net)
+            return loss
+
+        return step, lambda step, i: step(numbers(i, 16, 8), labels(i, 16)), average, optimizer
+
+    agrees(make)
+
+
+def test_spectral_norm():
+    def make():
+        net = network()
+        nn.utils.parametrizations.spectral_norm(net[0])
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+        def step(x, y):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(net(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return step, lambda step, i: step(numbers(i, 16, 8), labels(i, 16)), net, optimizer
+
+    agrees(make)

@@ -5,12 +5,15 @@ Each case makes all that it needs, wraps a function, and returns what calls of i
 
 from __future__ import annotations
 
+import array
 import collections
+import contextvars
 import functools
 import math
 import os
 import types
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -231,6 +234,89 @@ def arrays_of_numpy(wrap):
     return found + many(f, x) + many(g, x) + many(h, x, small)
 
 
+@case
+def modules_in_modules_and_containers(wrap):
+    outer, inner = types.ModuleType("gradpack_test_outer"), types.ModuleType("gradpack_test_inner")
+    outer.inner, inner.K = inner, 2.0
+    held = {"module": inner}
+    f, g = wrap(lambda x: x * outer.inner.K), wrap(lambda x: x * held["module"].K)
+    found = many(f, x) + many(g, x)
+    inner.K = 5.0
+    return found + many(f, x) + many(g, x)
+
+
+@case
+def what_references_lead_to(wrap):
+    thing, variable = Thing(), contextvars.ContextVar("variable", default=2.0)
+    reference, proxy = weakref.ref(thing), weakref.proxy(thing)
+    f = wrap(lambda x: x * reference().k * variable.get())
+    g = wrap(lambda x: x * proxy.k)
+    found = many(f, x) + many(g, x)
+    thing.k = 3.0
+    found += many(f, x) + many(g, x)
+    variable.set(7.0)
+    return found + many(f, x)
+
+
+@case
+def results_that_are_cached(wrap):
+    w = x(seed=1)
+
+    def table(n):
+        return w * n
+
+    for cache in (functools.lru_cache(maxsize=4), functools.cache):
+        cached = cache(table)
+        f = wrap(lambda x, cached=cached: x * cached(3))
+        found = many(f, x)
+        cached(3).mul_(4)
+        found += many(f, x)
+        w.add_(1)
+        cached.cache_clear()
+        found += many(f, x)
+    return found
+
+
+@case
+def tensors_as_keys(wrap):
+    a, b = x(seed=1), x(seed=2)
+    factors = {a: 2.0, b: 3.0}
+    f = wrap(lambda x: x * factors[x])
+    return many(f, a) + many(f, b)
+
+
+@case
+def attributes_of_functions_and_metaclasses(wrap):
+    class Meta(type):
+        k = 2.0
+
+        @property
+        def twice(cls):
+            return 2 * cls.k
+
+    kind = Meta("Kind", (), {"__module__": __name__})
+
+    def h(x):
+        return x * h.k
+
+    h.k = 2.0
+    f, g = wrap(lambda x: h(x)), wrap(lambda x: x * kind.twice)
+    found = many(f, x) + many(g, x)
+    h.k = Meta.k = 3.0
+    return found + many(f, x) + many(g, x)
+
+
+@case
+def bytes_that_change(wrap):
+    held, numbers = bytearray(b"abc"), array.array("d", [1.0, 2.0])
+    f = wrap(lambda x: x * held[0] * numbers[1])
+    found = many(f, x)
+    held[0] = 3
+    found += many(f, x)
+    numbers[1] = 5.0
+    return found + many(f, x)
+
+
 # -- modules and optimizers --
 
 
@@ -308,6 +394,31 @@ def groups_of_an_optimizer(wrap):
     found += many(f, x(5, 4))
     optimizer.param_groups[0]["params"].pop()
     return found + many(f, x(5, 4)) + state(net)
+
+
+@case
+def numbers_of_an_optimizer(wrap):
+    _, optimizer, _ = training(lambda f: f)
+    optimizer.factor = 1.0
+
+    class Holder:
+        def __init__(self):
+            self.optimizer = optimizer
+
+        def rate(self):
+            return self.optimizer.param_groups[0]["lr"]
+
+        def run(self, x):
+            return x * self.rate()
+
+    f = wrap(lambda x: x * optimizer.factor * optimizer.defaults["lr"])
+    g = wrap(Holder().run)
+    found = many(f, x) + many(g, x)
+    optimizer.factor = 2.0
+    found += many(f, x)
+    optimizer.defaults["lr"] = 5.0
+    optimizer.param_groups[0]["lr"] = 7.0
+    return found + many(f, x) + many(g, x)
 
 
 @case

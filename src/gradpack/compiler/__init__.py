@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from .disabled import DISABLED
+
 __all__ = [
     "allow_in_graph", "assume_constant_result", "compile", "disable", "is_compiling", "is_dynamo_compiling",
     "is_exporting", "list_backends", "many", "reset",
@@ -109,9 +111,6 @@ def compile(
     if recompile_limit is not None:
         made.limit = recompile_limit
     return OptimizedModule(model, made) if isinstance(model, Module) else made
-
-
-DISABLED: set[Any] = set()  # the code of functions that no program may call
 
 
 def disable(fn: F | None = None, recursive: bool = True, *, reason: str | None = None) -> Any:

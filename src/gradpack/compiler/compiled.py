@@ -12,16 +12,19 @@ from weakref import WeakSet
 import numpy as np
 
 from ..backends.numpy import quiet
-from ..base.tree import TreeSpec, tree_flatten
+from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
-from ..ops.random.generator import default_generator
+from ..ops.random.generator import Generator
+from .effects import place_of
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
 from .program import GuardFailed, failed
-from .python_state import Unreachable, Walk
+from .python.guard import became
+from .python.state import Unreachable, Walk
 from .recording import current
 from .returned_numbers import with_values
 from .session import Session
+from .trees import flattened, records_in
 from .turn import MISSED, context, plain_tree, same_leaf
 from .undo import Undo
 
@@ -92,7 +95,7 @@ class Compiled:
         if now is None:
             return self.function(*args, **kwargs)
         if kwargs or not all(type(a) is Tensor for a in args):
-            leaves, tree = tree_flatten((args, kwargs))
+            leaves, tree = flattened((args, kwargs))
             inputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
             for each in inputs:
                 each._data  # noqa: B018 - one whose numbers are with JAX becomes a plain one
@@ -127,7 +130,7 @@ class Compiled:
         self.misses = [*self.misses[-9:], reason]
 
     def _last_miss(self) -> str:
-        return self.misses[-1] if self.misses else "arguments that are no tensors differ: make tensors of them"
+        return self.misses[-1] if self.misses else "none was needed twice"
 
     def _stop(self, reason: str) -> None:
         self.stopped, self.hits, self.unfit = reason, 0, 0
@@ -136,10 +139,14 @@ class Compiled:
 
     def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
         if kept.context != context or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
+            self._missed(_other_call(kept, context, leaves, tree))
+            return False
+        if list(map(type, inputs)) != kept.kinds:
+            self._missed("a tensor became a parameter, or the other way round")
             return False
         turn = kept.turn
         if not (turn.is_bound() and turn.holds(inputs)) and not kept.facts.are(inputs):
-            self._missed("a tensor has another shape, dtype, layout or gradient, or shares memory with another one")
+            self._missed(kept.facts.differs(inputs, kept.names))
             return False
         if not kept.walk.holds():
             self._missed(kept.walk.changed())
@@ -161,22 +168,22 @@ class Compiled:
     def _around(self, kept: Kept, program: Any, arrays: list[Any], inputs: list[Tensor]) -> Any:
         """Return the outputs of a program; nothing has changed if a guard failed."""
         before = [(a, a.copy()) for a in (kept.sources[i].now(inputs)._data for i in kept.undo)]
-        state = default_generator.get_state() if kept.draws else None
+        states = [(g, g.get_state()) for g in kept.draws]
         try:
             with quiet():
                 return program(*arrays)
         except Exception as error:
             for array, copy in before:
                 array[...] = copy
-            if state is not None:
-                default_generator.set_state(state)
+            for generator, state in states:
+                generator.set_state(state)
             raise failed(error) from None
 
     # -- the first replay is compared with an eager call --
 
     def _checked(self, kept: Kept, args: Any, kwargs: Any, tensors: Any, arrays: Any, inputs: Any) -> Any:
         """Run a program, take back what it did, call the function, and drop the program unless they agree."""
-        everything = Undo(kept.program.instructions, tensors, arrays)
+        everything = Undo(kept.program.instructions, tensors, arrays, kept.draws)
         try:
             found = [s.now(inputs)._data for s in kept.facts.given]
             steady = [a for a, s in zip(found, kept.facts.given, strict=True) if is_steady(s)]
@@ -194,7 +201,7 @@ class Compiled:
         made, left = [np.array(a) for a in _results(kept, outputs)], [a.copy() for a in arrays]
         everything.restore()
         result = self.function(*args, **kwargs)
-        leaves, shape = tree_flatten(result)
+        leaves, shape = flattened(result)
         wanted: list[Any] = [_array(leaves[i]) for i, each in enumerate(kept.results) if _is_output(each)]
         for source, output in kept.grads:
             if output is not None:
@@ -218,6 +225,10 @@ class Compiled:
             raise Unsupported(f"compile with fullgraph=True: {reason}")
         self._stop(reason)
 
+    def _place(self) -> str:
+        place = place_of(self.function)
+        return f" ({place})" if place else ""
+
     def _record(
         self, args: Any, kwargs: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor], context: Any
     ) -> Any:
@@ -227,15 +238,18 @@ class Compiled:
             for leaf in leaves:
                 if not isinstance(leaf, Tensor):
                     walk.add(leaf, "an argument")
+            for kind in records_in(tree):
+                walk.add(kind, kind.__name__)
             walk.finish()
         except Unreachable as reason:
-            self._refuse(str(reason))
+            self._refuse(f"{reason}{self._place()}")
             return self.function(*args, **kwargs)
         session = Session(walk, inputs, self.whole)
         if session.reason:
-            self._refuse(session.reason)
+            self._refuse(f"{session.reason}{self._place()}")
             return self.function(*args, **kwargs)
-        undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before])
+        generators = [v for v in (*walk.seen.values(), *leaves) if isinstance(v, Generator)]
+        undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before], generators)
         try:
             result = session.run(self.function, args, kwargs)
         except Exception as error:
@@ -289,6 +303,21 @@ class Compiled:
         return "\n".join(lines)
 
 
+def _other_call(kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec) -> str:
+    """Return what of a call is not as it was, tensors apart."""
+    if kept.context != context:
+        return "the grad mode, the default dtype or a setting of algorithms is another one"
+    if tree != kept.tree:
+        return "the number of arguments, their names or the structure of one is another one"
+    for a, b in zip(leaves, kept.leaves, strict=True):
+        if (b is TENSOR) is not isinstance(a, Tensor):
+            return f"an argument is a {type(a).__name__}, and was a {'Tensor' if b is TENSOR else type(b).__name__}"
+        if b is not TENSOR and not same_leaf(a, b):
+            number = isinstance(a, int | float) and not isinstance(a, bool)
+            return f"an argument was {became(b, a)} and is {became(a, b)}{': make a tensor of it' if number else ''}"
+    return "arguments differ"
+
+
 def _array(value: Any) -> Any:
     return value._data if isinstance(value, Tensor) else np.asarray(np.nan if value is None else value)
 
@@ -319,7 +348,7 @@ def _equal(a: Any, b: Any) -> bool:
 def _same_leaves(a: list[Any], b: list[Any]) -> bool:
     for x, y in zip(a, b, strict=True):
         if y is TENSOR:
-            if type(x) is not Tensor:
+            if not isinstance(x, Tensor):
                 return False
         elif not same_leaf(x, y):
             return False

@@ -6,7 +6,8 @@ import inspect
 import sys
 from typing import Any
 
-from . import DISABLED
+from ..ops.random.generator import Generator, default_generator
+from .disabled import DISABLED
 from .recording import Recorder
 
 
@@ -17,17 +18,26 @@ def place_of(function: Any) -> str:
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno} in {code.co_name}"
 
 
-_EFFECTS = frozenset({"print", "input", "open", "time", "sleep", "perf_counter", "monotonic", "urandom", "getrandbits"})
+EFFECTS = frozenset(
+    """print input open time time_ns sleep perf_counter perf_counter_ns monotonic monotonic_ns process_time localtime
+    gmtime strftime now utcnow today urandom getrandbits warn warn_explicit""".split()
+)
 
 
 def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
-    """Refuse functions of Python that do or see something else each time."""
+    """Refuse functions of Python that do or see something else each time.
+
+    Args:
+        function: what is called, or, at the event "return", what is returned.
+    """
     if event == "call" and DISABLED and frame.f_code in DISABLED:
         recorder.refuse(f"it calls {frame.f_code.co_name}, which is disabled")
+    if frame.f_code in _OF_GENERATORS:
+        _of_generator(recorder, frame, event, function)
     if event != "c_call" or recorder.inside or not recorder.open:
         return
     owner = type(getattr(function, "__self__", None)).__module__
-    if getattr(function, "__name__", "") not in _EFFECTS and owner not in ("_random", "random"):
+    if getattr(function, "__name__", "") not in EFFECTS and owner not in ("_random", "random"):
         return
     is_users = False
     while frame is not None:
@@ -43,5 +53,22 @@ def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
         recorder.refuse(f"it calls {function.__name__}()")
 
 
+def _of_generator(recorder: Recorder, frame: Any, event: str, result: Any) -> None:
+    """Refuse what does something else each time to a generator; the default one may go back to where it was."""
+    states = recorder.random.given
+    if event == "return" and frame.f_code is Generator.get_state.__code__:
+        states.append(result)
+    if event != "call":
+        return
+    known = any(frame.f_locals.get("new_state") is state for state in states)
+    if frame.f_locals["self"] is not default_generator:
+        recorder.refuse("it seeds a generator, or looks at its state: do so outside")
+    elif frame.f_code is Generator.set_state.__code__ and not known:
+        recorder.refuse("it sets the state of random numbers, which it did not ask for: do so outside")
+
+
+_OF_GENERATORS = frozenset(
+    getattr(Generator, name).__code__ for name in "manual_seed seed initial_seed get_state set_state".split()
+)
 _COMPILERS = frozenset({"numba", "llvmlite"})
 _LIBRARIES = sys.stdlib_module_names - {"__main__"} | {"numpy"}

@@ -14,8 +14,8 @@ from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad
 from .lowering import root
 from .program import Program
-from .python_guard import PLAIN
-from .python_state import Walk
+from .python.guard import PLAIN
+from .python.state import Walk
 
 TENSOR = object()  # stands for a tensor among the leaves of arguments
 
@@ -49,6 +49,11 @@ class Kept(NamedTuple):
         grads: for tensors, by source, the place in the outputs of the new `.grad`, or None.
         results: for each leaf of what the function returns: a constant, or a `Result`.
         undo: places of sources that are written to before a guard.
+        draws: the generators that it draws from.
+        counters: of outputs, as of `Outcome`.
+        names: of the sources.
+        kinds: the classes of the tensors among the arguments.
+        required: which of these the function lets require grad.
     """
 
     program: Program
@@ -63,10 +68,14 @@ class Kept(NamedTuple):
     results: list[Any]
     shape: TreeSpec
     undo: list[int]
-    draws: bool
+    draws: list[Any]
     context: Any
     checked: list[bool]
     backward: Any  # of `graphs`, or None
+    counters: list[Any]
+    names: list[str]
+    kinds: list[type]
+    required: list[int]
 
 
 class Facts:
@@ -95,9 +104,25 @@ class Facts:
         """Return whether they are as they were."""
         if any(s.now(inputs) is not None for s in self.without) or any(inputs[i] is not t for i, t in self.passed):
             return False
-        if not all(facts_of(s.now(inputs)) == facts for s, facts in zip(self.sources, self.facts, strict=True)):
+        if not all(hold(facts_of(s.now(inputs)), facts) for s, facts in zip(self.sources, self.facts, strict=True)):
             return False
         return kin_of(self.sources, inputs) == self.kin
+
+    def differs(self, inputs: list[Tensor], names: list[str]) -> str:
+        """Return what is not as it was."""
+        for source, facts, name in zip(self.sources, self.facts, names, strict=True):
+            now = facts_of(source.now(inputs))
+            if now is None or facts is None or now[0] != facts[0]:
+                shown, shown_before = [None if f is None else list(f[0]) for f in (now, facts)]
+                if not hold(now, facts):
+                    return f"{name} has shape {shown}, and had {shown_before}"
+            elif now[2] is not facts[2]:
+                return f"{name} is of {now[2].dtype}, and was of {facts[2].dtype}"
+            elif not hold(now, facts):
+                return f"{name} has another layout, other attributes or hooks, or another `requires_grad`"
+        if any(s.now(inputs) is not None for s in self.without):
+            return "a tensor has a gradient, and had none"
+        return "tensors share memory, or are one, that did not, or the other way round"
 
 
 class Result(NamedTuple):
@@ -136,6 +161,21 @@ def facts_of(tensor: Any) -> Any:
         tensor._shape, array.strides, tensor._spec, kind, kind is True and hooked, array.flags.writeable,
         own_of(tensor) if own else (),
     )  # fmt: skip
+
+
+_HOOKS = 4  # the place, among the facts, of whether a leaf has hooks
+
+
+def without_hooks(facts: Any) -> Any:
+    """Return facts of a leaf to which no backward pass inside of the program leads: hooks run outside."""
+    return (*facts[:_HOOKS], None, *facts[_HOOKS + 1 :])
+
+
+def hold(now: Any, facts: Any) -> bool:
+    """Return whether facts of a tensor are those that a program relies on."""
+    if now is None or facts is None or facts[_HOOKS] is not None:
+        return bool(now == facts)
+    return bool(without_hooks(now) == facts)
 
 
 def own_of(tensor: Any) -> tuple[tuple[str, Any], ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from _thread import RLock
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,13 +16,14 @@ from ..backends.memory_layout import _array_type
 from ..backends.numpy import quiet
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.modes import MODE
-from ..base.tree import tree_flatten
 from ..core.tensor import Tensor, alias
-from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq
+from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq, reachable
 from .emit import Built, build
 from .facts import Source, tensor_of
 from .program import Instruction, Program, Variable, variables
+from .python.own_functions import is_fixed
 from .recording import RecordedArray, Recorder
+from .trees import flattened
 
 BOUNDARY = Instruction(print, "boundary", (), {}, None, kind="boundary")  # between the passes; it is never called
 
@@ -33,11 +35,13 @@ class Recorded(NamedTuple):
         roots: identities of the results that require grad, in the order of `seeds`.
         seeds: the gradients of these results.
         grads: of tensors, by their place in the sources.
+        roots_of: for each gradient, the results, by their number, that a path leads from to the tensor.
     """
 
     roots: list[int]
     seeds: list[Variable]
     grads: list[tuple[int, Variable]]
+    roots_of: list[frozenset[int]]
 
 
 class Backward(NamedTuple):
@@ -50,7 +54,8 @@ class Backward(NamedTuple):
         like: shape and dtype of each.
         saved: which outputs of the program it takes.
         edges: the tensors that get the gradients.
-        checks: what may not have been written to in the meantime: a tensor, or the place of a root; shape and dtype.
+        roots_of: as of `Recorded`.
+        checks: what may not have been written to in the meantime: a tensor, or the place of an output; shape and dtype.
     """
 
     built: Built
@@ -59,6 +64,7 @@ class Backward(NamedTuple):
     like: list[tuple[tuple[int, ...], Any]]
     saved: list[int]
     edges: list[Source]
+    roots_of: list[frozenset[int]]
     checks: list[tuple[Source | int, Any, Any]]
 
 
@@ -71,7 +77,7 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
     """
     ours = {id(t) for t, *_ in before}
     roots: dict[int, Tensor] = {}
-    for leaf in tree_flatten(result)[0]:
+    for leaf in flattened(result)[0]:
         if isinstance(leaf, Tensor) and leaf._edge is not None and not freed.get(leaf._edge) and id(leaf) not in ours:
             roots[id(leaf)] = leaf
     if not roots or recorder.has_refused():
@@ -83,13 +89,38 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
     tips: Any = [t._edge for t in roots.values()]
     for node in _between(tips, ends):
         if node.extras is not None:
-            recorder.refuse("a tensor on the way to its results has hooks")
-        if type(node) is AccumulateGrad or isinstance(node, BackwardCFunction):
-            recorder.refuse(f"{node.name()} is on the way to its results")
+            recorder.refuse(f"a hook on the way to its results, of {node.name()}, runs later: register it on a result")
+        if type(node) is AccumulateGrad:
+            recorder.refuse("a result depends on a leaf that is made inside of it: return `detach()` of the result")
+        if isinstance(node, BackwardCFunction) and not is_fixed(node):
+            recorder.refuse(
+                f"{node.name()} looks at more than its ctx, which may change until it runs: call `backward` inside"
+            )
     if recorder.has_refused():
         return None
     edges: Any = [t._edge for _, t in wanted]
-    inner = {node for node in freed if node.edges}
+    with _without_hooks(edges):
+        return _recorded(recorder, roots, wanted, freed)
+
+
+@contextmanager
+def _without_hooks(edges: list[Any]) -> Iterator[None]:
+    """Let no hooks of the ends of a backward pass run: those of arguments run outside of the program."""
+    nodes = [edge.parent if isinstance(edge, OutputSlot) else edge for edge in edges]
+    held = [(node, node.extras) for node in dict.fromkeys(nodes)]
+    for node, _ in held:
+        node.extras = None
+    try:
+        yield
+    finally:
+        for node, extras in held:
+            node.extras = extras
+
+
+def _recorded(recorder: Recorder, roots: dict[int, Tensor], wanted: list[Any], freed: dict[Any, bool]) -> Any:
+    """Record the backward pass from roots to the tensors that get gradients; None if none has a graph."""
+    edges: Any = [t._edge for _, t in wanted]
+    ends, inner = set(edges), {node for node in freed if node.edges}
     for key, tensor in list(roots.items()):
         through = not inner.isdisjoint(_between([tensor._edge], ends))
         if through and not _has_graph(recorder, tensor, edges):
@@ -97,7 +128,7 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
     if not roots:
         return None
     recorder.instructions.append(BOUNDARY)
-    tips = [t._edge for t in roots.values()]
+    tips: Any = [t._edge for t in roots.values()]
     seeds, given = _seeds(recorder, roots)
     grads = captured(tips, given, edges, True, False) if wanted else []
     found = []
@@ -106,7 +137,13 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
             recorder.refuse("a gradient of its results was not recorded")
         elif g is not None:
             found.append((i, g._data.variable))
-    return Recorded(list(roots), [s.variable for s in seeds], found)
+    behind = [set(reachable([tip])) for tip in tips]
+    roots_of = [
+        frozenset(n for n, nodes in enumerate(behind) if t._edge in nodes)
+        for (_, t), g in zip(wanted, grads, strict=True)
+        if g is not None
+    ]
+    return Recorded(list(roots), [s.variable for s in seeds], found, roots_of)
 
 
 def _seeds(recorder: Recorder, roots: dict[int, Tensor]) -> tuple[list[RecordedArray], list[Tensor]]:
@@ -190,7 +227,11 @@ class CompiledFunctionBackward(Node):
             grads = self.program(*seeds, *self.saved)
         if not keep:
             self.saved, self.counters = None, []
-        return tuple(map(np.asarray, grads))
+        there = {i for i, s in enumerate(given) if s is not None}
+        roots_of = self.backward_pass.roots_of
+        return tuple(
+            [None if there.isdisjoint(roots) else np.asarray(g) for g, roots in zip(grads, roots_of, strict=True)]
+        )
 
     def backward_graph(self, g: Any, keep: bool) -> Any:
         if MODE.get().grad:
@@ -210,24 +251,24 @@ def _dense(seed: Any, shape: tuple[int, ...], dtype: Any) -> Any:
     return np.ascontiguousarray(seed, dtype).reshape(shape)
 
 
-Nodes = Callable[[Any, list[Tensor], list[Tensor]], list[Node]]
+Nodes = Callable[[Any, list[Tensor], dict[int, Tensor]], list[Node]]
 
 
 def noder(backward: Backward, program: Callable[..., Any]) -> Nodes:
-    """Return a function of outputs, inputs and results that require grad, which returns the edges of these.
+    """Return a function of outputs, inputs and tensors by their outputs, which returns the edges of those with a graph.
 
     Args:
         program: what runs the backward pass.
     """
     count = len(backward.roots)
 
-    def nodes(outputs: Any, inputs: list[Tensor], results: list[Tensor]) -> list[Node]:
+    def nodes(outputs: Any, inputs: list[Tensor], made: dict[int, Tensor]) -> list[Node]:
         node = CompiledFunctionBackward()
         node.seq, node.extras = next_seq(), None
         node.edges = tuple([source.now(inputs)._edge for source in backward.edges])
         node.backward_pass, node.program = backward, program
         node.saved = [outputs[i] for i in backward.saved]
-        tensors = [results[c] if isinstance(c, int) else c.now(inputs) for c, *_ in backward.checks]
+        tensors = [made[c] if isinstance(c, int) else c.now(inputs) for c, *_ in backward.checks]
         node.counters = [(t._counter, t._counter[0]) for t in tensors]
         return [node] if count == 1 else [OutputSlot(node, i, count) for i in range(count)]
 
@@ -246,12 +287,14 @@ def agrees(
     with LOCK, quiet():
         found = program(*ones, *[outputs[i] for i in backward.saved])
     edges: Any = [source.now(inputs)._edge for source in backward.edges]
-    wanted = captured([t._edge for t in results], [tensor_of(a) for a in ones], edges, True, False)  # type: ignore[misc]
+    with _without_hooks(edges):
+        wanted = captured([t._edge for t in results], [tensor_of(a) for a in ones], edges, True, False)  # type: ignore[misc]
     return all(w is not None and equal(f, w._data) for f, w in zip(found, wanted, strict=True))
 
 
 def planned(
-    recorded_pass: Recorded, program: Program, arrays: list[Variable], sources: list[Source], roots: list[int]
+    recorded_pass: Recorded, program: Program, arrays: list[Variable], sources: list[Source], roots: list[int],
+    made: set[int],
 ) -> tuple[Program, Backward] | None:  # fmt: skip
     """Return the program of the forward pass, and the backward pass; None if it cannot become a program.
 
@@ -259,6 +302,7 @@ def planned(
         program: of both passes.
         arrays: the variables of the sources.
         roots: which outputs are the results that require grad.
+        made: outputs that become tensors.
     """
     parts = split(program, recorded_pass.seeds, len(recorded_pass.grads))
     if parts is None:
@@ -266,9 +310,10 @@ def planned(
     forward, second, saved = parts
     first = len(forward.outputs) - len(saved)
     memory = {v.memory: s for v, s in zip(arrays, sources, strict=True)}
-    own: dict[int, Source | int] = {forward.outputs[r].memory: i for i, r in enumerate(roots)} | memory
+    own: dict[int, Source | int] = {forward.outputs[r].memory: r for r in made} | memory
     checked = {v.memory: (own[v.memory], v.shape, NUMPY.dtype_of(v.dtype)) for v in saved if v.memory in own}
     like = [(v.shape, v.dtype) for v in recorded_pass.seeds]
     edges = [sources[i] for i, _ in recorded_pass.grads]
     places = list(range(first, len(forward.outputs)))
-    return forward, Backward(build(second), second, roots, like, places, edges, list(checked.values()))
+    roots_of, checks = recorded_pass.roots_of, list(checked.values())
+    return forward, Backward(build(second), second, roots, like, places, edges, roots_of, checks)

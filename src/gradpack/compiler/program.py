@@ -106,6 +106,30 @@ def may_end(each: Instruction) -> bool:
     return each.kind == "call" and (indices or ".linalg." in each.origin[0].forward.__module__)
 
 
+_PASSED_ON = frozenset(
+    "to_numpy host_of numbers_taken call_of_caller call wrapper run body array_function without_tensors".split()
+)
+
+
+def call_of_caller() -> str:
+    """Return the name of the function of this package that the user has called, or of the innermost in a module."""
+    names: list[str] = []
+    frame: Any = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").partition(".")[0] in (_PACKAGE, "numpy"):
+        name = frame.f_code.co_name.removeprefix("_method_")
+        is_known = not (name in _PASSED_ON or (name[0] in "_<" and name != "__call__"))
+        if is_known and frame.f_globals["__name__"].partition(".")[0] == _PACKAGE:
+            names.append(name)
+        frame = frame.f_back
+    names = names[:1] if "__call__" in names else names[-1:]
+    return f"`{names[0]}`" if names and names[0] != "__call__" else "a function of NumPy's"
+
+
+def numbers_taken() -> str:
+    """Return why there is no program where a function looks at the numbers of a tensor."""
+    return f"{call_of_caller()} takes the numbers of a tensor to Python: call it outside, or compute with tensors"
+
+
 def line_of_caller() -> str:
     """Return the place of the innermost frame outside of this package."""
     frame: Any = sys._getframe(1)

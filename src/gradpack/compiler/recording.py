@@ -21,17 +21,14 @@ from ..backends import NUMPY
 from ..backends.base import nested
 from ..backends.memory_layout import _array_type
 from ..backends.numpy import hushed, unhush
-from ..ops.random.generator import DRAWN, Generator, default_generator
+from ..ops.random.generator import DRAWN, Generator
 from .lowering import NotLowered, lowered, root
-from .program import Instruction, Variable, line_of_caller
+from .program import Instruction, Variable, call_of_caller, line_of_caller, numbers_taken
+from .random_numbers import RandomNumbers
 from .static_shapes import is_static
 
 _Function = Callable[..., Any]
 MOST = 20_000  # instructions of a program
-
-
-def _state() -> Any:
-    return default_generator.numpy.bit_generator.state
 
 
 class Recorder:
@@ -43,6 +40,7 @@ class Recorder:
         place: where the function begins, for what is found out when it has run.
         thread: the one that records. What others do meanwhile is no part of the function.
         inside: whether a recorded call runs now.
+        ended: whether the function has returned.
         trial: whether a body is tried that may turn out to be no calls of NumPy's functions.
 
     Args:
@@ -57,13 +55,13 @@ class Recorder:
         self.thread = get_ident()
         self.place = ""
         self.inside = self.trial = False
-        self.open = True
+        self.open, self.ended = True, False
         self._line = ""
         self.parts: Any = None  # of the body that is called next
         self.first = 0  # where the next instruction goes that runs before all others
         self._count = 0
         self.living: WeakSet[RecordedArray] = WeakSet()
-        self._state = _state()
+        self.random = RandomNumbers()
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
 
@@ -87,15 +85,15 @@ class Recorder:
         if self.trial:
             raise NotLowered(reason)
         if self.refused is None and self.open:
-            line = line_of_caller() if current() is self else self.place
+            line = line_of_caller() if current() is self and not self.ended else self.place
             self.refused, self.again = f"{reason} ({line})" if line else reason, again
             self.instructions.clear()
 
     def drawn_outside(self) -> None:
-        """Refuse if random numbers were drawn since the last call."""
-        if self.open and self._state != _state():
-            self.refuse("random numbers were drawn that no operation of a program draws again", again=True)
-            self._state = _state()
+        """Refuse if random numbers were drawn, or a generator was seeded, since the last call."""
+        wrong = self.random.since_last(self) if self.open else ""
+        if wrong:
+            self.refuse(wrong, again=True)
 
     def variable(self, array: Any, hint: str = "", value: Any = None) -> Variable:
         """Return a new variable for an array."""
@@ -142,12 +140,15 @@ class Recorder:
             self._line = line_of_caller()
         references = self._references(args), self._references(kwargs)
         self.drawn_outside()
+        for each in (*args, *kwargs.values()):
+            if isinstance(each, Generator) and not self.random.watch(each):
+                self.refuse("random numbers of a generator are drawn that is made inside of it: make it outside")
         self.inside = True
         try:
             made = silently(function, *plain, **named)
         finally:
             self.inside = False
-        draws, self._state = self._state, _state()
+        draws = self.random.draws()
         results, variables, answers = self._recorded(made, given)
         if len(self.instructions) >= MOST:
             self.refuse(f"it takes more than {MOST} instructions")
@@ -156,20 +157,23 @@ class Recorder:
         written = tuple(w.variable for w in writes if type(w) is RecordedArray)
         static = variables is None or is_static(origin, name, args, given)
         kind = "call" if static else "checked"
-        if draws != self._state:
+        if draws:
             kind = "draw"
-        if origin is not None and "generator" in origin[0].params:
-            if DRAWN.get() is not None or any(isinstance(v, Generator) for v in (*args, *kwargs.values())):
-                self.refuse(f"{name} draws numbers of another generator")
-        self.instructions.append(
-            Instruction(function, name, *references, variables, written, answers, kind, self._line, origin)
-        )
+        if DRAWN.get() is not None and origin is not None and "generator" in origin[0].params:
+            self.refuse(
+                f"{name} draws numbers that are drawn again in the backward pass: put the policy around the call"
+            )
+        each = Instruction(function, name, *references, variables, written, answers, kind, self._line, origin)
+        self.instructions.append(each)
+        if draws:
+            self.random.drew(each)
         return results
 
     def body(self, function: _Function, bound: _Function, name: str, args: Any, kwargs: Any, origin: Any) -> Any:
         """Return the results of a body or formula: recorded as calls of NumPy's functions if it is that, or as one."""
         lowers = origin is not None and self.open and not (self.inside or self.trial or self.whole)
         if lowers and self.refused is None:
+            self.drawn_outside()
             self._line = line_of_caller()
             made = lowered(self, function, bound, args, kwargs, origin)
             if made is not NotImplemented:
@@ -189,7 +193,7 @@ class Recorder:
         """Return results with recorded arrays, with variables, and what has to be the same when the program runs."""
         if isinstance(made, np.ndarray):
             if type(made) is not _array_type:
-                self.refuse(f"an operation returned an array of type {type(made).__name__}")
+                self.refuse(f"{call_of_caller()} returned an array of type {type(made).__name__}: call it outside")
             for each in given:
                 if each._array is made:
                     return each, each.variable, (made.shape, made.dtype)
@@ -204,7 +208,7 @@ class Recorder:
             results = kind(*[p[0] for p in parts]) if hasattr(made, "_fields") else kind([p[0] for p in parts])
             return results, [p[1] for p in parts], [p[2] for p in parts]
         if made is not None and type(made) not in (int, float, bool, complex, str):
-            self.refuse(f"an operation returned a {type(made).__name__}")
+            self.refuse(f"{call_of_caller()} returned a {type(made).__name__}, and no array: call it outside")
         return made, None, made
 
     def target(self, name: str, array: Any) -> Any:
@@ -263,7 +267,7 @@ class RecordedArray(NDArrayOperatorsMixin):
     address = property(lambda self: self._array.__array_interface__["data"][0])
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        self.recorder.refuse("the memory of a tensor was handed out as an array")
+        self.recorder.refuse(numbers_taken())
         return self._array
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:

@@ -14,6 +14,7 @@ from ..backends.base import register_backend
 from ..backends.numpy import NATIVE, WrappingBackend
 from ..base.dtypes import dtype
 from ..declare.op import REGISTRY
+from .program import numbers_taken
 from .recording import RecordedArray, current, recorder_of
 from .returned_numbers import Number, is_returned
 
@@ -35,6 +36,10 @@ class RecordingBackend(WrappingBackend):
         recorder = current()
         made = NUMPY.asarray(value, d, where)
         return made if recorder is None else recorder.call("np.array", np.array, (made,), {})
+
+    def specs(self) -> list[Any]:
+        """Return what tensors and packed ones say of recorded arrays."""
+        return list(self._specs.values())
 
     def ensure(self, array: Any) -> Any:
         return array
@@ -63,7 +68,7 @@ class RecordingBackend(WrappingBackend):
         return array + other
 
     def to_numpy(self, array: Any) -> Any:
-        array.recorder.refuse("the values of a tensor were handed to Python")
+        array.recorder.refuse(numbers_taken())
         return array._array
 
     def number(self, array: Any) -> Any:
@@ -72,6 +77,9 @@ class RecordingBackend(WrappingBackend):
             copy = recorder.call("copy", NUMPY.copy, (array,), {})  # what is written to the array comes later
             return Number(copy.variable, NUMPY.number(array._array))
         return recorder.guard(array, "number", NUMPY.number)
+
+    def truth(self, array: Any) -> bool:
+        return bool(array)
 
     def address(self, array: Any) -> int:
         return int(array.address)

@@ -11,8 +11,9 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-from ..base.tree import tree_flatten, tree_unflatten
+from ..base.tree import tree_unflatten
 from .program import Variable
+from .trees import flattened
 
 
 class Number:
@@ -31,7 +32,7 @@ class Number:
 
 def with_values(result: Any) -> Any:
     """Return results with numbers in the place of what stands for them."""
-    leaves, shape = tree_flatten(result)
+    leaves, shape = flattened(result)
     if not any(type(leaf) is Number for leaf in leaves):
         return result
     return tree_unflatten([leaf.value if type(leaf) is Number else leaf for leaf in leaves], shape)

@@ -13,7 +13,8 @@ import numpy as np
 from ..backends import NUMPY
 from ..backends.memory_layout import _array_type
 from ..base.modes import MODE
-from ..base.tree import TreeSpec, tree_flatten
+from ..base.tree import TreeSpec
+from ..core.packed import Packed
 from ..core.tensor import Tensor, alias
 from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, reachable
@@ -22,17 +23,33 @@ from ..ops.random.generator import Generator
 from ..optim import optimizer as optimizers
 from .effects import effects, place_of
 from .emit import build
-from .facts import TENSOR, Facts, Kept, Result, Source, facts_of, grad_of, is_steady, kin_of, tensor_of, unlike
+from .facts import (
+    TENSOR,
+    Facts,
+    Kept,
+    Result,
+    Source,
+    facts_of,
+    grad_of,
+    is_steady,
+    kin_of,
+    tensor_of,
+    unlike,
+    without_hooks,
+)
 from .fusion import has_loops
 from .graphs import noder
 from .graphs import planned as planned_backward
 from .graphs import recorded as recorded_backward
-from .program import Instruction, Program, Variable, line_of_caller, may_end, variables
-from .python_state import Walk
+from .lasting import Lasting
+from .outcome import Outcome
+from .program import Instruction, Program, line_of_caller, may_end, variables
+from .python.state import Walk
+from .python.values import is_users
 from .recording import RecordedArray, Recorder, recording
 from .recording_backend import RECORDING
-from .returned_numbers import Number
 from .simplify import simplified, without_dead_code
+from .trees import flattened
 from .turn import Turn
 from .updates import recorded
 
@@ -52,6 +69,7 @@ class Session:
         self.before: list[tuple[Tensor, Any, Any, int]] = []  # tensor, array, spec, version
         self.arrays: list[RecordedArray] = []
         self.freed: dict[Any, bool] = {}  # nodes of backward passes inside of it: whether it is a root
+        self.inner: set[Any] = set()  # leaves of backward passes inside of it
         self.outer: set[Any] = set()  # edges of arguments that have a graph
         self.backward: Any = None
         given = {id(t) for t in inputs}
@@ -62,6 +80,7 @@ class Session:
             grad = grad_of(tensor)
             if grad is not None:
                 named.append((source._replace(grad=True), grad, f"{name}.grad"))
+        self.names = [name for *_, name in named]
         for source, tensor, name in named:
             self.reason = self.reason or _unfit(tensor, name, source.tensor is None)
             if self.reason:
@@ -76,9 +95,12 @@ class Session:
 
     def run(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         """Call the function, and record it."""
-        self.facts = [facts_of(t) for t, *_ in self.before]
+        tensors = [t for t, *_ in self.before]
+        self.facts = [facts_of(t) for t in tensors]
+        self.lasting = Lasting(list(zip(tensors, self.names, strict=True)), (args, kwargs), len(self.inputs))
         self.kin = kin_of(self.sources, self.inputs)
         self.recorder.place = place_of(function)
+        self.recorder.random.know([*self.walk.seen.values(), *flattened((args, kwargs))[0]])
         original, profile, collects = engine.run, sys.getprofile(), gc.isenabled()
         any(has_loops(array) for _, array, *_ in self.before)  # Numba is imported here, and not inside of the function
         gc.disable()  # what it calls, as finalizers, is no part of the function
@@ -89,15 +111,21 @@ class Session:
         engine.run = self._backward(original)
         try:
             with recording(self.recorder):
-                if profile is None:
+                if profile is not None:
+                    self.recorder.refuse("a profiler of Python watches its calls", again=True)
+                else:
                     sys.setprofile(partial(effects, self.recorder))
                 try:
                     result = function(*args, **kwargs)
-                    self.outer = set()
+                    self.outer, self.recorder.ended = set(), True
+                    hooked = self.lasting.hooked()
+                    if hooked:
+                        self.recorder.refuse(f"it gives {hooked} a hook, or takes one away: do so outside")
                     self.backward = recorded_backward(self.recorder, result, self.before, self.sources, self.freed)
                     return result
                 finally:
-                    sys.setprofile(profile)
+                    if profile is None:
+                        sys.setprofile(None)
         except BaseException:
             self.recorder.open = True
             self.recorder.refuse("it raised an exception")
@@ -116,6 +144,13 @@ class Session:
                 run(task, grads)
                 return
             nodes = reachable(task.roots)
+            leaves = {node for node in nodes if type(node) is AccumulateGrad}
+            self.inner |= leaves
+            for (tensor, *_), name in zip(self.before, self.names, strict=True):
+                if tensor._edge in leaves and tensor._edge.extras is not None:
+                    self.recorder.refuse(
+                        f"{name} has hooks, which no program runs: change its gradient behind `backward`"
+                    )
             if not self.outer.isdisjoint(nodes):
                 self.recorder.refuse("a backward pass inside of it goes on into the graph of an argument")
             if not task.keep:
@@ -157,9 +192,9 @@ class Session:
         """Return a function that makes an array, and draws the numbers for it, as one instruction."""
 
         def run(*args: Any) -> Any:
-            if any(isinstance(a, Generator) for a in args):
-                self.recorder.refuse("random numbers of another generator were drawn")
-            if any(isinstance(a, Tensor | Generator) for a in args):
+            if args and isinstance(args[0], Tensor) and function.__name__.startswith("_method_"):
+                args = _like(args[0]), *args[1:]  # its numbers are written over
+            elif any(isinstance(a, Tensor) for a in args):
                 return function(*args)
             return self.recorder.call(function.__name__, function, args, {})
 
@@ -186,16 +221,19 @@ class Session:
             tensor._data, tensor._spec = array._array, NUMPY.spec(array._array)
         count = len(_state_tensors(optimizer))
         optimizers.RECORDERS.remove(self)
+        recorder.inside = True  # tensors that it makes are none of the program
         try:
             result = step(optimizer, *args, **kwargs)
         finally:
+            recorder.inside = False
             optimizers.RECORDERS.append(self)
             if any(t._data is not array._array for t, array, _ in held) or len(_state_tensors(optimizer)) != count:
                 recorder.refuse(f"{type(optimizer).__name__}.step made new arrays, as a first step does", again=True)
             for tensor, array, spec in held:
                 tensor._data, tensor._spec = array, spec
         written = tuple(t._data.variable for t in tensors if type(t._data) is RecordedArray)
-        function = partial(_updated, optimizer=optimizer, step=step, params=params, tensors=tensors)
+        versions = [0 if g is None else g._counter[0] for g in grads]
+        function = partial(_updated, optimizer=optimizer, step=step, params=params, tensors=tensors, versions=versions)
         recorder.instructions.append(
             Instruction(function, "update", tuple(given), {}, None, written, None, "update", line_of_caller())
         )
@@ -214,8 +252,10 @@ class Session:
                 tensor._data = tensor._data._array
                 tensor._spec = NUMPY.spec(tensor._data)
         self.found: dict[int, RecordedArray] = {}  # of tensors that are left, by identity
-        for each in gc.get_referrers(*self.recorder.living):
-            if isinstance(each, Tensor):
+        for each in gc.get_referrers(*self.recorder.living, *RECORDING.specs()):
+            if isinstance(each, Packed) and each.spec.backend is RECORDING:
+                each.spec = NUMPY.spec_for(each.spec.dtype, each.spec.device)
+            elif isinstance(each, Tensor):
                 held = getattr(each, "_data", None)
                 if type(held) is RecordedArray:
                     self.found[id(each)] = held
@@ -232,14 +272,10 @@ class Session:
         """Return the program, or None if there can be none: the recorder knows why."""
         recorder = self.recorder
         recorder.open = True
-        changed = self.walk.changed()
-        if changed:
-            what = f"it changes values of Python, {changed}: return them, or change them outside"
-            recorder.refuse(what, again=True)
-        recorder.drawn_outside()
-        outputs: list[Variable] = []
-        results, shape = self._results(result, outputs)
-        grads = self._gradients(outputs)
+        self._refuse_what_lasts(result)
+        outcome = Outcome(self)
+        results, shape = outcome.results(result)
+        grads, outputs = outcome.gradients(), outcome.outputs
         if recorder.refused is not None:
             return None
         steady = [a.variable for a, s in zip(self.arrays, self.sources, strict=True) if is_steady(s)]
@@ -250,7 +286,10 @@ class Session:
         program = without_dead_code(program) if recorder.whole else simplified(program)
         if self.backward is not None:
             roots = {r.root: r.output for r in results if type(r) is Result and r.root >= 0}
-            both = planned_backward(self.backward, program, arrays, self.sources, [roots[i] for i in range(len(roots))])
+            made = {r.output for r in results if type(r) is Result and r.source < 0 and not r.is_number}
+            made |= {output for _, output in grads if output is not None}
+            places = [roots[i] for i in range(len(roots))]
+            both = planned_backward(self.backward, program, arrays, self.sources, places, made)
             if both is None:
                 recorder.refuse("the backward pass of its results does more than to compute")
                 return None
@@ -259,97 +298,56 @@ class Session:
         used = [v in read for v in program.state]
         program = program._replace(state=[v for v, u in zip(program.state, used, strict=True) if u])
         program = program._replace(steady=[v for v in steady if v in read])
-        writes: list[tuple[Source, int]] = []
         last = max((n for n, e in enumerate(program.instructions) if may_end(e)), default=-1)
         looks = max((n for n, e in enumerate(program.instructions) if e.kind in ("guard", "checked")), default=-1)
         early = {v.memory for n, e in enumerate(program.instructions) for v in e.writes if n < last}
         undo = [i for i, a in enumerate(self.arrays) if a.variable.memory in early]
-        updated = {
+        writes = self._versions(program)
+        if any(e.kind == "update" for e in program.instructions[: looks + 1]):
+            recorder.refuse("Python looks at a value after a step of an optimizer")
+            return None
+        known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
+        facts_now = [
+            f if source.grad or t._edge in self.inner else without_hooks(f)
+            for f, source, (t, *_) in zip(self.facts, self.sources, self.before, strict=True)
+        ]
+        facts = Facts(self.sources, facts_now, used, self.kin, self.passed)
+        draws = recorder.random.generators if any(e.kind == "draw" for e in program.instructions) else []
+        nodes = None if backward is None or recorder.whole else noder(backward, backward.built.bind())
+        return Kept(
+            program, self.walk, known, tree, self.sources,
+            facts, Turn(build(program), nodes), writes, grads, results, shape,
+            undo, draws, context, [False], backward,
+            outcome.counters, self.names, list(map(type, self.inputs)), self.lasting.required,
+        )  # fmt: skip
+
+    def _refuse_what_lasts(self, result: Any) -> None:
+        """Make no program if the function leaves more behind than numbers and gradients."""
+        recorder = self.recorder
+        changed = self.walk.changed()
+        if changed:
+            what = f"it changes values of Python, {changed}: return them, or change them outside"
+            recorder.refuse(what, again=True)
+        recorder.drawn_outside()
+        if recorder.random.others():
+            recorder.refuse("a generator is seeded or drawn from in a way that no program does again: do so outside")
+        left = self.lasting.changed([(found, array) for (_, found), array in zip(self.after, self.arrays, strict=True)])
+        left = left or self.lasting.returned(result, self.walk.seen)
+        if left:
+            recorder.refuse(left)
+
+    def _versions(self, program: Program) -> list[tuple[Source, int]]:
+        """Return the tensors that the function writes to, with how many versions later they are."""
+        writes: list[tuple[Source, int]] = []
+        updated = {  # whose versions the optimizer counts
             v.memory for e in program.instructions if e.kind == "update" for v in e.writes
-        }  # whose versions the optimizer counts
+        }
         counters = {id(t._counter): i for i, (t, *_) in enumerate(self.before)}  # views share them
         for i in counters.values():
             version, now = self.before[i][3], self.versions[i]
             if now != version and self.arrays[i].variable.memory not in updated:
                 writes.append((self.sources[i], now - version))
-        if any(e.kind == "update" for e in program.instructions[: looks + 1]):
-            recorder.refuse("Python looks at a value after a step of an optimizer")
-            return None
-        known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        facts = Facts(self.sources, self.facts, used, self.kin, self.passed)
-        nodes = None if backward is None or recorder.whole else noder(backward, backward.built.bind())
-        return Kept(
-            program, self.walk, known, tree, self.sources,
-            facts, Turn(build(program), nodes), writes, grads, results, shape,
-            undo, any(e.kind == "draw" for e in program.instructions), context, [False], backward,
-        )  # fmt: skip
-
-    def _results(self, result: Any, outputs: list[Variable]) -> tuple[list[Any], TreeSpec]:
-        flat, shape = tree_flatten(result)
-        results: list[Any] = []
-        memories = {a.variable.memory for a in self.arrays}
-        made: dict[int, Result] = {}
-        roots = {} if self.backward is None else {r: i for i, r in enumerate(self.backward.roots)}
-        sources = {id(t): i for i, (t, *_) in enumerate(self.before)}
-        new_grads = {id(g): i for i, g in enumerate(self.new_grads) if g is not None and id(g) not in sources}
-        for leaf in flat:
-            if type(leaf) is Number:
-                results.append(Result(len(outputs), -1, False, is_number=True))
-                outputs.append(leaf.variable)
-                continue
-            if not isinstance(leaf, Tensor):
-                if not isinstance(leaf, int | float | bool | str | type(None)):
-                    self.recorder.refuse(f"it returns a {type(leaf).__name__}")
-                results.append(leaf)
-                continue
-            if id(leaf) in new_grads:
-                results.append(Result(-1, new_grads[id(leaf)], True))
-                continue
-            if id(leaf) in sources:
-                results.append(Result(-1, sources[id(leaf)], False))
-                continue
-            if id(leaf) in made:
-                results.append(made[id(leaf)])
-                continue
-            array = self.found.get(id(leaf))
-            edge = leaf._edge
-            if type(leaf) is not Tensor or array is None or array.variable.memory in memories:
-                self.recorder.refuse("it returns a tensor that is a view, or that no operation made")
-                continue
-            if leaf._view is not None and any(v.memory == array.variable.memory for v in outputs):
-                self.recorder.refuse("it returns a tensor and a view of it")
-            root = roots.get(id(leaf), -1)
-            results.append(made.setdefault(id(leaf), Result(len(outputs), -1, edge is not None and root < 0, root)))
-            outputs.append(array.variable)
-        return results, shape
-
-    def _gradients(self, outputs: list[Variable]) -> list[tuple[Source, int | None]]:
-        """Return where each new `.grad` comes from."""
-        grads: list[tuple[Source, int | None]] = []
-        set_already = {
-            (id(p), v)
-            for e in self.recorder.instructions
-            if e.kind == "update"
-            for p, v in zip(_keywords(e.function)["params"], e.args, strict=True)
-        }
-        old = {id(t) for source, (t, *_) in zip(self.sources, self.before, strict=True) if source.grad}
-        memories = {v.memory for v in (*outputs, *(a.variable for a in self.arrays))}
-        for source, grad, array in zip(self.sources, self.new_grads, self.grad_arrays, strict=True):
-            if source.grad or id(grad) in old:
-                continue
-            if grad is None:
-                if any(s.grad and s.tensor is source.tensor and s.place == source.place for s in self.sources):
-                    grads.append((source, None))
-                continue
-            if type(array) is not RecordedArray or array.variable.memory in memories or array._array.base is not None:
-                self.recorder.refuse("a gradient shares memory with another tensor, or was not recorded")
-                continue
-            memories.add(array.variable.memory)
-            if (id(source.tensor), array.variable) in set_already:
-                continue
-            grads.append((source, len(outputs)))
-            outputs.append(array.variable)
-        return grads
+        return writes
 
 
 _OF_VALUES = frozenset({"multinomial", "bernoulli", "normal", "poisson", "binomial"})  # draw by values of tensors
@@ -359,18 +357,22 @@ def _variable(recorder: Recorder, array: Any) -> Any:
     return array.variable if type(array) is RecordedArray else recorder.constant(array)
 
 
-def _keywords(function: Any) -> Any:
-    return function.keywords
+def _like(tensor: Tensor) -> Tensor:
+    """Return a tensor of the same shape and dtype that takes no memory."""
+    spec = NUMPY.spec_for(tensor._spec.dtype, tensor._spec.device)
+    return alias(np.broadcast_to(np.zeros((), spec.native), tensor._shape), spec, tensor._shape)
 
 
 def _state_tensors(optimizer: Any) -> list[Tensor]:
     return [v for own in optimizer.state.values() for v in own.values() if isinstance(v, Tensor)]
 
 
-def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tensors: Any) -> None:
+def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tensors: Any, versions: list[int]) -> None:
     """Give parameters their gradients, and call a step of an optimizer."""
-    for p, g in zip(params, grads, strict=True):
+    for p, g, version in zip(params, grads, versions, strict=True):
         made = None if g is None else tensor_of(g)
+        if made is not None:
+            made._counter[0] = version
         edge = p._edge
         if type(edge) is AccumulateGrad:
             edge.grad = made
@@ -381,13 +383,15 @@ def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tenso
 
 def _unfit(tensor: Tensor, name: str, given: bool) -> str:
     """Return why a tensor cannot be recorded, or ""."""
+    if is_users(type(tensor).__module__):
+        return f"{name} is a {type(tensor).__name__}, of a class of yours: give it as a Tensor"
+    if tensor.is_inference():
+        return f"{name} was made in inference mode: make a copy by `clone`"
     if not tensor._spec.numpy or type(tensor._data) is not _array_type:
         return f"{name} is not a dense tensor on the CPU"
     edge = tensor._edge
     if edge is not None and type(edge) is not AccumulateGrad and not given:
         return f"{name} has a graph from outside of the function"
-    if edge is not None and edge.extras is not None and type(edge) is AccumulateGrad:
-        return f"{name} has hooks, which only the function itself runs: change its gradient behind `backward`"
     if given and unlike(tensor):
         return f"{name}, an argument, has attributes that are no numbers or strings"
     return ""

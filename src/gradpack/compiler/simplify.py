@@ -122,7 +122,8 @@ def _rewritten(program: Program) -> Program:
         lone = results[0] if each.results is results[0] else None
         if lone is not None:
             same = _equal_operand(each, lone)
-            if same is not None and (lone.memory not in outputs or same.memory not in lasting | outputs):
+            stays = same is not None and (same.value is not None or same.memory in lasting | outputs)
+            if same is not None and not (lone.memory in outputs and stays):
                 names[lone] = same
                 memories[lone.memory] = same.memory
                 outputs |= {same.memory} if lone.memory in outputs else set()

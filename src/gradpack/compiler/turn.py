@@ -134,6 +134,7 @@ class _Text:
     def __init__(self, kept: Kept, owners: frozenset[int] | None = None) -> None:
         self.kept, self.facts, self.owners = kept, kept.facts, owners
         self.sources = kept.sources
+        self.made_of: dict[int, str] = {}  # names of tensors, by their outputs
         self.names: dict[str, Any] = {
             "Leaf": AccumulateGrad, "facts_of": facts_of, "grad_of": grad_of, "kin_of": kin_of, "own_of": own_of,
             "memory_of": memory_of, "ended": failed, "hushed": hushed, "unhush": unhush,
@@ -187,7 +188,7 @@ class _Text:
                 if self.owners is None:
                     tests.append(f"{found}._data is {self.name('a', source.now([])._data)}")
                     tests.append(f"{found}._edge is {edge or self.name('k', source.tensor._edge)}")  # type: ignore[union-attr]
-                tests += [f"{edge}.extras is None"] if edge else []
+                tests += [f"{edge}.extras is None"] if edge and facts[4] is not None else []
             elif used or not edge:
                 tests.append(f"facts_of({found}) == {self.name('f', facts)}")
             else:
@@ -201,10 +202,10 @@ class _Text:
         return source.tensor is None or bool(self._edge(source))
 
     def _of_argument(self, x: str, facts: Any) -> list[str]:
-        shape, strides, spec, kind, _, writeable, own = facts
+        shape, strides, spec, kind, hooked, writeable, own = facts
         edge = {
             None: f"{x}._edge is None",
-            True: f"type({x}._edge) is Leaf and {x}._edge.extras is None",
+            True: f"type({x}._edge) is Leaf" + ("" if hooked is None else f" and {x}._edge.extras is None"),
             False: f"{x}._edge is not None and type({x}._edge) is not Leaf",
         }[kind]
         given = f"own_of({x}) == {self.name('o', own)}"
@@ -259,6 +260,7 @@ class _Text:
         lines = [f"{''.join(f'o{i}, ' for i in range(len(kept.program.outputs)))}= outputs"]
         lines = lines if kept.program.outputs else []
         lines += [f"{self.tensor(source)}._counter[0] += {count}" for source, count in kept.written]
+        lines += [f"x{place}.requires_grad_()" for place in kept.required]
         for number, (source, output) in enumerate(kept.grads):
             new = "None"
             if output is not None:
@@ -270,22 +272,31 @@ class _Text:
         if roots:
             edges = "".join(f"{roots[i]}._edge, " for i in range(len(roots)))
             inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in kept.leaves)))
-            tensors = ", ".join(roots[i] for i in range(len(roots)))
-            lines.append(f"{edges} = nodes(outputs, ({inputs}), [{tensors}])")
+            checked = [c for c, *_ in kept.backward.checks if isinstance(c, int)]
+            tensors = ", ".join(f"{c}: {self.made_of[c]}" for c in checked)
+            lines.append(f"{edges} = nodes(outputs, ({inputs}), {{{tensors}}})")
         return [*lines, f"return {self.nested(results, kept.shape)}"]
 
     def made(self, name: str, output: int) -> list[str]:
         """Return lines that make a tensor around an output."""
         v = self.kept.program.outputs[output]
         spec = self.name("s", NUMPY.spec_for(NUMPY.dtype_of(v.dtype), CPU))
+        counter, self.made_of[output] = self.kept.counters[output], name
         lines = [
             f"{name} = new(Tensor)", f"{name}._data = o{output}", f"{name}._spec = {spec}",
-            f"{name}._shape = {v.shape}", f"{name}._edge = {name}._view = None", f"{name}._counter = [0]",
+            f"{name}._shape = {v.shape}", f"{name}._edge = {name}._view = None",
+            f"{name}._counter = {self.counter(counter)}",
         ]  # fmt: skip
         if not v.shape:  # NumPy's reductions return numbers
             self.names["asarray"] = array_of
             lines[1] = f"{name}._data = o{output} if type(o{output}) is array_type else asarray(o{output})"
         return lines
+
+    def counter(self, of: Any) -> str:
+        """Return the text of the version counter of an output."""
+        if isinstance(of, Source):
+            return f"{self.tensor(of)}._counter"
+        return f"[{of}]" if isinstance(of, int) else f"{self.made_of[of[0]]}._counter"
 
     def _results(self, lines: list[str]) -> tuple[list[str], dict[int, str]]:
         """Append the lines that make results; return their names, and those of results that require grad, by number."""
@@ -341,7 +352,8 @@ class _Text:
         names = [f"x{given.index(i)}" if i in given else f"y{i}" for i in range(len(kept.leaves))]
         if names:
             lines.append(f"{''.join(f'{n}, ' for n in names)}= args")
-        first = [f"type(x{i}) is Tensor" for i in range(len(given))]
+        kinds = {kind: "Tensor" if kind is Tensor else self.name("q", kind) for kind in set(kept.kinds)}
+        first = [f"type(x{i}) is {kinds[kind]}" for i, kind in enumerate(kept.kinds)]
         first += [
             f"(y{i} is {k} or same_leaf(y{i}, {k}))"
             for i, leaf in enumerate(kept.leaves)

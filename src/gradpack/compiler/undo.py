@@ -11,9 +11,11 @@ from .program import Instruction
 
 
 class Undo:
-    """Copies of all that a program may write to."""
+    """Copies of all that a program may write to, and states of the generators that it may draw from."""
 
-    def __init__(self, instructions: list[Instruction], tensors: list[Any], arrays: list[Any]) -> None:
+    def __init__(
+        self, instructions: list[Instruction], tensors: list[Any], arrays: list[Any], generators: list[Any]
+    ) -> None:
         self.arrays = [(a, a.copy()) for a in arrays]
         self.counters = [(t, t._counter[0]) for t in tensors]
         self.grads = [(t, grad_of(t)) for t in tensors]
@@ -24,7 +26,7 @@ class Undo:
                 self.more += function.keywords["tensors"]
         self.grads += [(t, grad_of(t)) for t in self.more]
         self.more = [(t, t._data.copy(), t._counter[0]) for t in self.more]
-        self.state = default_generator.get_state()
+        self.states = [(g, g.get_state()) for g in {id(g): g for g in (default_generator, *generators)}.values()]
 
     def restore(self) -> None:
         for array, copy in self.arrays:
@@ -41,4 +43,5 @@ class Undo:
                 edge.grad = grad
             else:
                 tensor._own_grad = grad
-        default_generator.set_state(self.state)
+        for generator, state in self.states:
+            generator.set_state(state)

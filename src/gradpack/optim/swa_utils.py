@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from ..autograd.grad_mode import no_grad
+from ..base.dtypes import float32, float64
 from ..core.tensor import Tensor
 from ..declare.signature.constructors import explain_constructors
 from ..nn import Module
@@ -103,7 +104,7 @@ def get_swa_multi_avg_fn() -> ManyAverages:
         >>> averages
         [tensor(5.), tensor(1.)]
     """
-    return _mover(lambda count: 1 / (int(count) + 1))
+    return _mover(lambda count: 1 / (count.to(float64) + 1) if isinstance(count, Tensor) else 1 / (count + 1))
 
 
 def _check_decay(decay: float) -> None:
@@ -111,7 +112,7 @@ def _check_decay(decay: float) -> None:
         raise ValueError(f"Invalid decay value {decay} provided. Please provide a value in [0,1] range.")
 
 
-def _mover(share_of: Callable[[Any], float]) -> ManyAverages:
+def _mover(share_of: Callable[[Any], Any]) -> ManyAverages:
     """A function that moves averages in place, by a share that follows from their count."""
 
     @no_grad()
@@ -124,6 +125,8 @@ def _mover(share_of: Callable[[Any], float]) -> ManyAverages:
 
 def _move(average: Tensor, weights: Tensor, share: Any) -> None:
     """Move `average` in place by `share` of the way to the weights; truncated for integers."""
+    if isinstance(share, Tensor):
+        share = share.to(average.dtype) if average.dtype in (float32, float64) else float(share)
     if average.is_floating_point() or average.is_complex():
         average.lerp_(weights, share)
     else:

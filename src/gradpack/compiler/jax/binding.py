@@ -13,7 +13,7 @@ from ...backends.memory_layout import _array_type
 from ...base.tree import tree_unflatten
 from ...core.tensor import Tensor
 from ...graph.node import AccumulateGrad
-from ..facts import Kept, Result, Source, facts_of, grad_of, is_steady, kin_of, memory_of, own_of
+from ..facts import Kept, Result, Source, facts_of, grad_of, hold, is_steady, kin_of, memory_of, own_of
 from ..freed import freed_edge
 from ..graphs import noder
 from ..turn import moving_facts
@@ -90,7 +90,7 @@ class Binding:
             if is_steady(source) and type(captured) in _DEFERRED:
                 if not _is_like(captured, known):
                     return False
-            elif not (source.grad and source.tensor is not None) and facts_of(source.now(inputs)) != known:
+            elif not (source.grad and source.tensor is not None) and not hold(facts_of(source.now(inputs)), known):
                 return False
         self._own(arrays)
         if not self._rest(inputs) or kin_of(facts.sources, inputs) != facts.kin:
@@ -130,7 +130,7 @@ class Binding:
         if self.placement.place is None:
             return
         walk = self.kept.walk
-        names = names_of(walk.tensors, list(walk._seen.values()), self.kept.program)
+        names = names_of(walk.tensors, list(walk.seen.values()), self.kept.program)
         for i, source in enumerate(self.sources):
             array = source.now(inputs)._data
             name = str(source.place) if source.tensor is None else names.get(id(source.tensor), "")
@@ -151,9 +151,12 @@ class Binding:
             counter_of(source.now(inputs))[0] += count
         for tensor, count in self.counts:
             counter_of(tensor)[0] += count
+        for place in kept.required:
+            inputs[place].requires_grad_()
+        same: dict[int, Any] = {}  # tensors by their outputs: what a function returns twice is one
         for source, output in self.grads:
             holder: Any = inputs[source.place] if source.tensor is None else source.tensor
-            made = None if output is None else self._tensor(outputs, output)
+            made = None if output is None else self._tensor(outputs, output, same)
             edge = edge_of(holder)
             if type(edge) is AccumulateGrad:
                 edge.grad = made
@@ -161,7 +164,6 @@ class Binding:
                 holder._own_grad = made
         results = []
         roots: dict[int, Any] = {}
-        same: dict[int, Any] = {}  # what a function returns twice is one tensor
         for each in kept.results:
             if type(each) is not Result:
                 results.append(each)
@@ -169,9 +171,7 @@ class Binding:
                 found = kept.sources[each.source].now(inputs)
                 results.append(grad_of(found) if each.requires_grad else found)
             else:
-                made = same.get(each.output)
-                if made is None:
-                    made = same[each.output] = self._tensor(outputs, each.output)
+                made = same[each.output] if each.output in same else self._tensor(outputs, each.output, same)
                 if each.root >= 0:
                     roots[each.root] = made
                 elif each.requires_grad:
@@ -179,9 +179,13 @@ class Binding:
                 results.append(made)
         if roots:
             tensors = [roots[i] for i in range(len(roots))]
-            for tensor, edge in zip(tensors, self.nodes(outputs, inputs, tensors), strict=True):
+            for tensor, edge in zip(tensors, self.nodes(outputs, inputs, same), strict=True):
                 tensor._edge = edge
         return tree_unflatten(results, kept.shape)
 
-    def _tensor(self, outputs: list[Any], place: int) -> Any:
-        return new(outputs[place], *self.specs[place])
+    def _tensor(self, outputs: list[Any], place: int, same: dict[int, Any]) -> Any:
+        """Return a new tensor, which is noted in `same`."""
+        made = same[place] = new(outputs[place], *self.specs[place])
+        if place < len(self.kept.counters):  # the gradients of optimizers come behind
+            counter_of(made)[0] = self.kept.counters[place]
+        return made

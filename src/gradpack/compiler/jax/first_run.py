@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from ...backends.numpy import NUMPY
-from ...base.tree import tree_flatten
 from ...core.tensor import Tensor
 from ..compiled import _array, _equal, _is_output
 from ..facts import Result, grad_of
 from ..graphs import agrees
+from ..trees import flattened
 from .binding import Binding
 from .deferred import fetched
 from .updates import keywords_of
@@ -36,7 +36,7 @@ class FirstRun:
     def agreed(self, result: Any, inputs: list[Tensor]) -> Binding | None:
         """Return the program, ready for further calls, if the function did the same; else None."""
         binding, kept = self.binding, self.binding.kept
-        leaves, shape = tree_flatten(result)
+        leaves, shape = flattened(result)
         if shape != kept.shape:
             return None
         pairs = [(e.output, leaves[i]) for i, e in enumerate(kept.results) if _is_output(e)]

@@ -99,8 +99,8 @@ class _SpectralNorm(Module):
     def _iterate(self, matrix: Tensor, steps: int) -> None:
         with no_grad():
             for _ in range(steps):
-                self._u = F.normalize(mv(matrix, self._v), dim=0, eps=self.eps)
-                self._v = F.normalize(mv(matrix.mH, self._u), dim=0, eps=self.eps)
+                self._u.copy_(F.normalize(mv(matrix, self._v), dim=0, eps=self.eps))
+                self._v.copy_(F.normalize(mv(matrix.mH, self._u), dim=0, eps=self.eps))
 
     def forward(self, weight: Tensor) -> Tensor:
         if weight.ndim == 1:

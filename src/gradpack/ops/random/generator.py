@@ -94,14 +94,12 @@ class Generator:
             raise RuntimeError(f"RNG state must be a torch.ByteTensor of {8 * _STATE_WORDS} elements")
         w = [int(x) for x in np.ascontiguousarray(new_state._data).view(np.uint64)]
         self._seed = w[6]
-        bits = _seeded(self._seed)
-        bits.state = {
+        self.numpy.bit_generator.state = {
             "bit_generator": "PCG64",
             "state": {"state": w[0] | w[1] << 64, "inc": w[2] | w[3] << 64},
             "has_uint32": w[4],
             "uinteger": w[5],
         }
-        self._numpy = np.random.Generator(bits)
         return self
 
     def clone_state(self) -> Generator:

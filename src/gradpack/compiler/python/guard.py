@@ -10,9 +10,9 @@ from itertools import chain
 from types import CellType, MappingProxyType, MethodType
 from typing import Any
 
-from ..base.devices import device
-from ..base.dtypes import dtype
-from ..core.tensor import Tensor
+from ...base.devices import device
+from ...base.dtypes import dtype
+from ...core.tensor import Tensor
 
 PLAIN = (int, float, bool, complex, str, bytes, type(None), dtype, device)
 _NUMBERS = (int, float, bool, complex)
@@ -55,15 +55,22 @@ class Snapshot:
         now = list(self.values())
         if len(now) != len(self.held):
             return f"{self.name} has {len(now)} values, and had {len(self.held)}"
-        changed = [(a, b) for a, b in zip(now, self.held, strict=True) if not same(a, b)]
+        keys = [""] * len(now) if self.keys is None else [f"{k} " if isinstance(k, str) else "" for k in self.keys]
+        changed = [(k, a, b) for k, a, b in zip(keys, now, self.held, strict=False) if not same(a, b)]
         if not changed and self.keys is not None:
             return f"{self.name} has other keys"
-        shown = ", ".join(f"{_short(b)} became {_short(a)}" for a, b in changed[:3])
+        shown = ", ".join(f"{k}{_short(b)} became {became(a, b)}" for k, a, b in changed[:3])
         return f"{self.name}: {shown}"
 
 
 def _short(value: Any) -> str:
     return repr(value) if isinstance(value, PLAIN) else type(value).__name__
+
+
+def became(a: Any, b: Any) -> str:
+    """Return what a message calls a value that is not `b`."""
+    shown = _short(a)
+    return f"another {shown}" if shown == _short(b) else shown
 
 
 def _all_same(a: list[Any], b: list[Any]) -> bool:

@@ -1,0 +1,7 @@
+"""The functions that no program may call: `torch.compiler.disable` adds to them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+DISABLED: set[Any] = set()  # their code

@@ -1,0 +1,390 @@
+"""Results of programs: what they share memory with, what is written to them, and which gradients they have."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+from tests.compiler.test_lasting import agrees, leaves, x
+
+import gradpack as torch
+from gradpack import nn
+
+
+def views_of_an_argument():
+    def run(f, i):
+        given = x(i, 3, 2)
+        row, turned, alone, data, flat = f(given)
+        row.zero_()
+        flat.add_(1)
+        data.mul_(2)
+        return row, turned, alone, data, flat, given
+
+    return run, lambda x: (x[0], x.t(), x.detach(), x.data, x.view(-1))
+
+
+def views_of_captured_tensors():
+    w, p = x(0, 3, 2), leaves(3, seed=1)
+
+    def run(f, i):
+        row, turned, alone, total = f(x(i))
+        row.add_(i)
+        if i == 5:
+            alone.mul_(2)
+        return row, turned, alone, total, w, p
+
+    return run, lambda x: (w[0], w.t(), p.detach(), x.sum())
+
+
+def views_of_results():
+    def f(x):
+        h = x * 2
+        return h[1], h, {"flat": h.view(-1)[:1], "same": h}
+
+    def run(f, i):
+        one, whole, rest = f(x(i))
+        one.add_(5)
+        rest["flat"].mul_(3)
+        return one, whole, rest, rest["same"] is whole
+
+    return run, f
+
+
+def a_part_of_a_buffer():
+    buffer = torch.zeros(4, 3, dtype=torch.float64)
+
+    def f(x, k):
+        buffer[k] = x
+        return buffer[: k + 1]
+
+    return lambda f, i: (f(x(i), i % 2), buffer), f
+
+
+def what_is_saved_is_returned():
+    w = leaves(3)
+
+    def f(x):
+        z = torch.exp(w * x)
+        return z.sum(), z.detach(), z, z.detach()[:2]
+
+    def run(f, i):
+        w.grad = None
+        loss, whole, result, part = f(x(i))
+        if i % 3 == 2:
+            part.mul_(2)
+        try:
+            (loss + result.sum()).backward()
+        except RuntimeError as error:
+            return "modified by an inplace operation" in str(error), whole, part
+        return w.grad, whole, part
+
+    return run, f
+
+
+def versions_of_results_and_gradients():
+    w = leaves(3)
+
+    def f(x):
+        w.grad = None
+        y = torch.zeros(3, dtype=torch.float64)
+        y.add_(x).mul_(2)
+        (w * y).sum().backward()
+        w.grad.mul_(0.5)
+        return y
+
+    return lambda f, i: (f(x(i)), w.grad), f
+
+
+SHARED = (
+    views_of_an_argument, views_of_captured_tensors, views_of_results, a_part_of_a_buffer, what_is_saved_is_returned,
+    versions_of_results_and_gradients,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("make", SHARED)
+def test_results_share_memory_and_versions_as_those_of_the_function(make):
+    assert agrees(make).kept
+
+
+# -- data classes --
+
+
+@dataclasses.dataclass
+class Batch:
+    x: torch.Tensor
+    more: object = None
+    factor: float = 1.0
+
+    def scaled(self):
+        return self.x * self.factor * SCALE
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Output:
+    loss: torch.Tensor
+    parts: list
+
+
+SCALE = 1.0
+
+
+def data_classes():
+    w = leaves(3)
+
+    def f(batch, more):
+        h = batch.scaled() * w + more["z"].x
+        return Output(h.sum(), [batch.factor, Batch(h), batch.more])
+
+    def run(f, i):
+        global SCALE
+        SCALE, w.grad, kept = 1.0 + i // 6, None, x(1)
+        found = f(Batch(x(i), kept, 1.0 if i < 4 else 2.0), {"z": Batch(x(2), [1, x(3)])})
+        found.loss.backward()
+        assert type(found) is Output and type(found.parts[1]) is Batch and found.parts[2] is kept
+        return found.loss, found.parts[0], found.parts[1].x, w.grad
+
+    return run, f
+
+
+def test_data_classes_are_arguments_and_results():
+    step = agrees(data_classes)
+    assert len(step.kept) == 3 and "no more programs" not in step.explain()
+
+
+def test_a_data_class_that_is_written_to():
+    def make():
+        def f(batch):
+            batch.more = batch.x * 2
+            return batch.more.sum()
+
+        def run(f, i):
+            batch = Batch(x(i))
+            return f(batch), batch.more
+
+        return run, f
+
+    step = agrees(make)
+    assert not step.kept and "it changes a Batch among its arguments" in step.explain()
+
+
+# -- constants are new arrays at each call --
+
+
+def constants():
+    def f(x):
+        rows = torch.zeros(2, 3, dtype=torch.float64)
+        return torch.ones(3), torch.tensor([1.0, 2.0]), torch.arange(4).view(2, 2).t(), rows[1], rows, x
+
+    def run(f, i):
+        *found, _ = f(x(i))
+        for each in found:
+            each.add_(1)
+        return found
+
+    return run, f
+
+
+def gradients_that_are_constants():
+    w = leaves(3)
+
+    def f():
+        w.grad = None
+        w.sum().backward()
+
+    def run(f, i):
+        f()
+        w.grad.add_(1)
+        return w.grad
+
+    return run, f
+
+
+@pytest.mark.parametrize("make", [constants, gradients_that_are_constants])
+def test_constants_are_new_at_each_call(make):
+    assert agrees(make).kept
+
+
+# -- gradients --
+
+
+def gradients_of_some_results():
+    w, v = leaves(3), leaves(3, seed=1)
+
+    def run(f, i):
+        w.grad = v.grad = None
+        first, second, both = f(x(i))
+        (first, second, both, first + both)[i % 4].backward()
+        return w.grad, v.grad
+
+    return run, lambda x: ((x * w).sum(), (x * v).sum(), (w * v).sum())
+
+
+def gradients_that_are_asked_for():
+    w, v = leaves(3), leaves(3, seed=1)
+
+    def run(f, i):
+        first, _ = f(x(i))
+        return torch.autograd.grad(first, [w, v], allow_unused=True)
+
+    return run, lambda x: ((x * w).sum(), (x * v).sum())
+
+
+class Clamp(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, most):
+        ctx.save_for_backward(x)
+        ctx.most = most
+        return x.clamp(-most, most)
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return torch.where(x.abs() < ctx.most, g, g * 0.1), None
+
+
+class Both(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, y):
+        ctx.save_for_backward(x, y)
+        return x * y, x + y
+
+    @staticmethod
+    @torch.autograd.function.once_differentiable
+    def backward(ctx, g, h):
+        x, y = ctx.saved_tensors
+        return g * y + h, g * x + h if ctx.needs_input_grad[1] else None
+
+
+def functions_of_the_user():
+    layer, v = nn.Linear(3, 3).double(), leaves(3)
+
+    def f(x, most):
+        h = Clamp.apply(layer(x), most)
+        return Both.apply(h, v)
+
+    def run(f, i):
+        layer.zero_grad()
+        v.grad = None
+        product, total = f(x(i, 4, 3), 0.5 if i < 5 else 0.7)
+        (product, total, product + total)[i % 3].sum().backward()
+        return product, total, layer.weight.grad, v.grad
+
+    return run, f
+
+
+def parameters_as_arguments():
+    w = nn.Parameter(x(0))
+
+    def run(f, i):
+        w.grad = None
+        loss = f(w, x(i))
+        loss.backward()
+        return loss, w.grad
+
+    return run, lambda w, x: (w * x).pow(2).sum()
+
+
+def an_argument_that_requires_grad_inside():
+    w = leaves(3)
+
+    def f(x):
+        x.requires_grad_()
+        return (w * x * x).sum()
+
+    def run(f, i):
+        given, w.grad = x(i), None
+        f(given).backward()
+        return given, given.grad, w.grad
+
+    return run, f
+
+
+GRADIENTS = (
+    gradients_of_some_results, gradients_that_are_asked_for, functions_of_the_user, parameters_as_arguments,
+    an_argument_that_requires_grad_inside,
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("make", GRADIENTS)
+def test_gradients_are_those_of_the_function(make):
+    step = agrees(make)
+    assert step.kept and "no more programs" not in step.explain()
+
+
+class Counting(torch.autograd.Function):
+    calls = 0
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        Counting.calls += 1
+        return g * 2
+
+
+def test_a_backward_that_does_more_than_to_compute_runs_as_it_is():
+    def make():
+        w = leaves(3)
+        Counting.calls = 0
+
+        def run(f, i):
+            w.grad = None
+            f(x(i)).sum().backward()
+            return w.grad, Counting.calls
+
+        return run, lambda x: Counting.apply(w * x)
+
+    step = agrees(make)
+    assert not step.kept and "CountingBackward looks at more than its ctx" in step.explain()
+
+
+def test_steps_of_an_optimizer_that_is_formulas():
+    def make():
+        w = leaves(3)
+        optimizer = torch.optim.ASGD([w], lr=0.1)
+
+        def f(x):
+            optimizer.zero_grad()
+            loss = (w * x).pow(2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return lambda f, i: (f(x(i)), w.detach().clone(), w.grad._version), f
+
+    assert agrees(make).kept
+
+
+def test_the_sentences_name_the_function_and_the_line():
+    calls = {
+        "`tolist` takes the numbers": lambda x: x * x.tolist()[0],
+        "`numpy` takes the numbers": lambda x: x * float(x.numpy()[0]),
+        "`embedding_bag` takes the numbers": lambda x: nn.functional.embedding_bag(
+            torch.arange(3), x.view(3, 1), torch.tensor([0, 2])
+        ),
+    }
+    for message, function in calls.items():
+        step = torch.compile(function, fullgraph=True)
+        step(x(0))
+        with pytest.raises(RuntimeError, match=message) as caught:
+            step(x(0))
+        assert "test_results_of_programs.py:" in str(caught.value)
+
+
+def test_reasons_of_misses_name_what_differs():
+    step = torch.compile(lambda x, k, **more: x * k)
+    kept = x(0)
+    for args, message in (
+        ((kept, 2), None),
+        ((kept, 2.0), "an argument was 2 and is 2.0"),
+        ((x(0, 4), 2.0), "x has shape [4], and had [3]"),
+        ((kept.float(), 2.0), "x is of gradpack.float32, and was of gradpack.float64"),
+        ((kept.clone().requires_grad_(), 2.0), "another `requires_grad`"),
+    ):
+        for _ in range(3):
+            np.testing.assert_array_equal(step(*args).detach().numpy(), (args[0] * args[1]).detach().numpy())
+        if message is not None:
+            assert any(message in miss for miss in step.misses), step.misses
