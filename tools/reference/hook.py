@@ -18,7 +18,7 @@ LOG = logging.getLogger("mkdocs.reference")
 
 def on_config(config: Any) -> Any:
     """Add the indexes of modules to the part of the navigation that is called Reference."""
-    indexes = [{f"torch.{m}" if m else "torch": names.index_page(m)} for m in names.MODULES]
+    indexes = [{names.title_of(m): names.index_page(m)} for m in names.MODULES]
     for part in config["nav"] or []:
         if isinstance(part, dict) and isinstance(part.get("Reference"), list):
             part["Reference"][:0] = [{"All modules": "api/index.md"}, *indexes]
@@ -38,7 +38,7 @@ def on_files(files: Any, config: Any) -> Any:
     """Add a page for every public name, and run its example where the libraries that it imports are installed."""
     for group in names.entries().values():
         for entry in group:
-            session = "" if entry.same_as else docstrings.example(entry.value)
+            session = "" if entry.same_as else entry.example
             missing = docstrings.absent(session)
             if missing:
                 LOG.info("the example of %s is not run: %s is not installed", entry.path, ", ".join(missing))
