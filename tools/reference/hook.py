@@ -14,6 +14,32 @@ from mkdocs.structure.files import File, InclusionLevel  # noqa: E402
 from tools.reference import docstrings, names, pages  # noqa: E402 (MkDocs runs this file by its path)
 
 LOG = logging.getLogger("mkdocs.reference")
+# What people type who look for a page, beside the words on it; and pages that are seldom meant.
+SEARCHED = {
+    "start.md": ["install", "pip", "getting started", "quickstart"],
+    "sharp_edges.md": ["in-place error", "inplace", "FAQ", "questions", "report a bug", "retain_graph", "zero_grad"],
+    "tutorials/digits.md": ["image classifier", "CNN", "training loop"],
+    "tutorials/gpt.md": ["transformer", "language model"],
+    "tutorials/ode.md": ["differential equation"],
+    "tutorials/memory.md": ["out of memory", "memory budget", "OOM"],
+    "tutorials/per_example.md": ["per-sample gradients", "differential privacy", "vmap"],
+    "tutorials/own_operation.md": ["custom function", "custom operation", "custom op"],
+    "howto/choosing.md": ["save memory", "saved tensors"],
+    "howto/checkpoints.md": ["save model", "load model", "state_dict", "safetensors"],
+    "howto/interop.md": ["numpy", "DLPack", "JAX", "SciPy"],
+    "howto/profiling.md": ["profile", "profiler", "slow", "speed"],
+    "howto/nan.md": ["NaN", "anomaly", "inf"],
+    "devices.md": ["GPU", "CUDA", "device"],
+    "compile.md": ["compile", "jit", "torch.compile"],
+    "distributed.md": ["DDP", "distributed", "MPI", "multiprocessing"],
+    "saved.md": ["memory budget", "offload"],
+    "explanation/tape.md": ["graph", "autograd", "hooks"],
+    "explanation/forward_mode.md": ["forward mode", "jvp", "dual numbers"],
+    "explanation/fast.md": ["performance", "benchmark"],
+    "differences.md": ["limitations", "unsupported"],
+    "reference/autograd.md": ["hooks"],
+}
+SELDOM = {"decisions/": 0.1, "compatibility.md": 0.1, "architecture.md": 0.5, "releases.md": 0.1, "api/": 1.0}
 
 
 def on_config(config: Any) -> Any:
@@ -32,6 +58,18 @@ def on_nav(nav: Any, config: Any, files: Any) -> Any:
         if section is not None and file.src_uri.startswith("api/") and file.page is not None:
             file.page.parent = file.page.parent or section
     return nav
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    """Say what a page is found by, and how much it counts: guides more than single names."""
+    path = page.file.src_uri
+    if path == "names.md":
+        page.meta["search"] = {"exclude": True}
+    else:
+        weight = next((w for start, w in SELDOM.items() if path.startswith(start)), 2.0)
+        page.meta.setdefault("search", {"boost": 0.5 if path.endswith("/index.md") else weight})
+        page.meta.setdefault("tags", SEARCHED.get(path, []))
+    return markdown
 
 
 def on_files(files: Any, config: Any) -> Any:

@@ -10,17 +10,17 @@ from enum import EnumType
 from html import escape
 from typing import Any
 
-from gradpack import Tensor, distributions, nn, optim
+from gradpack import Tensor, distributions, dtype, nn, optim
 from gradpack.declare.op import REGISTRY
 
-from . import docstrings, families, signatures
+from . import constants, docstrings, families, signatures
 from .arguments import ARGUMENTS, ELEMENTWISE, OF_LAYERS
 from .arguments_of_modules import OF_MODULE
 from .formulas import formula
 from .names import MODULES, Entry, entries, index_page, title_of
 
-_BASES: tuple[type, ...] = (nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler, distributions.Distribution)
-_BASES += (distributions.constraints.Constraint, distributions.Transform)
+_BASES: tuple[type, ...] = (Tensor, nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler)
+_BASES += (distributions.Distribution, distributions.constraints.Constraint, distributions.Transform)
 _PYTHONS = {"builtins", "collections"}  # what classes inherit from these is known
 _KINDS = {"elementwise": "Inputs are broadcast with each other; the result has the shape of that."}
 
@@ -44,7 +44,7 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     texts = [] if isinstance(entry.value, property) else signatures.definitions(entry)
     kind = "class " if isinstance(entry.value, type) else ""
     place = f"[Reference]({_link(entry.page, 'api/index.md')}) / [{title_of(entry.module)}](index.md)"
-    parts = [f"---\ntitle: {entry.heading}\n---", place, f"# {entry.heading}"]
+    parts = [f"---\ntitle: {entry.heading}\ntags: {_words(entry)}\n---", place, f"# {entry.heading}"]
     if texts:
         parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
     parts += [_block(text) for text in docs.text]
@@ -61,6 +61,8 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     if isinstance(entry.value, EnumType):
         members: dict[str, Any] = dict(entry.value.__members__)
         parts += _table("Values", ("Name", "Number"), [(f"`{name}`", f"`{m.value}`") for name, m in members.items()])
+    if entry.value is dtype:
+        parts += _table("Values", ("Name", "Also", "Kind", "Bytes"), constants.dtypes())
     for section in ("Returns", "Yields"):
         if docs.sections.get(section):
             parts += [f"## {section}", _block("\n".join(docs.sections[section]).strip())]
@@ -78,17 +80,26 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     return "\n\n".join(_linked(part, entry, by_path) for part in parts) + "\n"
 
 
-_NAMED = re.compile(r"(?<![`\[])(\b(?:[Ss]ee|form of|same as|like) )?`((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)`(?!`)")
+def _words(entry: Entry) -> str:
+    """Return what a search finds a page by, as YAML: its names, and the words of its own."""
+    names = {entry.name.strip("_"), *(a.rpartition(".")[2].strip("_") for a in entry.aliases)}
+    return f"[{', '.join(sorted(names | {entry.name.strip('_').replace('_', ' ')}))}]"
+
+
+_NOT_SEARCHED = {"Also as", "Errors", "Example", "Gradient", "Returns", "Shapes", "Yields"}
+_NAMED = re.compile(r"(?<![`\[])(\b(?:[Ss]ee|form of|same as|those of|like) )?`((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)`(?!`)")
 
 
 def _linked(part: str, here: Entry, by_path: dict[str, Entry]) -> str:
     """Return a part of a page in which the names of other pages lead there."""
+    if part.startswith("## ") and part[3:] in _NOT_SEARCHED:
+        return f"{part} {{ data-search-exclude }}"
     if part.startswith(("#", "---", "```", "[")):
         return part
 
     def link(found: re.Match[str]) -> str:
         before, name = found[1] or "", found[2]
-        if not (before or "." in name or name[0].isupper()) or name == "Tensor":
+        if not (before or "." in name or name[0].isupper()) or (name == "Tensor" and not before):
             return found[0]
         short = re.sub(r"^(torch|gradpack)\.", "", name)
         folder = here.module
@@ -240,6 +251,7 @@ def _index(module: str, group: list[Entry], by_path: dict[str, Entry]) -> str:
         lines = [("Name", "What it is"), ("---", "---"), *(row[1:] for row in sorted(parts[part]))]
         text += [f"## {part}"] * bool(part)
         text.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
+    text += _table("Constants", ("Name", "What it is"), constants.rows(module))
     return "\n\n".join(text) + "\n"
 
 
