@@ -101,7 +101,7 @@ _ROOT = Path(gradpack.__file__).parent
 
 def part_of(value: Any) -> str:
     """Return the title of the part of an index that a function, class or property belongs to."""
-    place = _file(value)
+    place = file_of(value)
     while place not in _PARTS and "/" in place:
         place = place.rpartition("/")[0]
     return _PARTS.get(place, _ORDER[-1])
@@ -112,7 +112,8 @@ def order_of(title: str) -> int:
     return _ORDER.index(title)
 
 
-def _file(value: Any) -> str:
+def file_of(value: Any) -> str:
+    """Return the file that a function, class or property is defined in, below the package; empty if there is none."""
     for known in (getattr(getattr(value, "op", None), "forward", None), value, getattr(value, "fget", None)):
         try:
             return Path(inspect.getfile(inspect.unwrap(known))).relative_to(_ROOT).as_posix()

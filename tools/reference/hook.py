@@ -21,10 +21,10 @@ SEARCHED = {
     "tutorials/digits.md": ["image classifier", "CNN", "training loop"],
     "tutorials/gpt.md": ["transformer", "language model"],
     "tutorials/ode.md": ["differential equation"],
-    "tutorials/memory.md": ["out of memory", "memory budget", "OOM"],
+    "tutorials/memory.md": ["out of memory", "memory", "memory budget"],
     "tutorials/per_example.md": ["per-sample gradients", "differential privacy", "vmap"],
     "tutorials/own_operation.md": ["custom function", "custom operation", "custom op"],
-    "howto/choosing.md": ["save memory", "saved tensors"],
+    "howto/choosing.md": ["save memory", "memory", "saved tensors"],
     "howto/checkpoints.md": ["save model", "load model", "state_dict", "safetensors"],
     "howto/interop.md": ["numpy", "DLPack", "JAX", "SciPy"],
     "howto/profiling.md": ["profile", "profiler", "slow", "speed"],
@@ -66,7 +66,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if path == "names.md":
         page.meta["search"] = {"exclude": True}
     else:
-        weight = next((w for start, w in SELDOM.items() if path.startswith(start)), 2.0)
+        weight = next((w for start, w in SELDOM.items() if path.startswith(start)), 4.0)
         page.meta.setdefault("search", {"boost": 0.5 if path.endswith("/index.md") else weight})
         page.meta.setdefault("tags", SEARCHED.get(path, []))
     return markdown

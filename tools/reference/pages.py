@@ -10,17 +10,16 @@ from enum import EnumType
 from html import escape
 from typing import Any
 
-from gradpack import Tensor, distributions, dtype, nn, optim
+from gradpack import Tensor, dtype, nn
 from gradpack.declare.op import REGISTRY
 
-from . import constants, docstrings, families, signatures
+from . import constants, docstrings, families, searching, signatures
 from .arguments import ARGUMENTS, ELEMENTWISE, OF_LAYERS
 from .arguments_of_modules import OF_MODULE
 from .formulas import formula
 from .names import MODULES, Entry, entries, index_page, title_of
 
-_BASES: tuple[type, ...] = (Tensor, nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler)
-_BASES += (distributions.Distribution, distributions.constraints.Constraint, distributions.Transform)
+_BASES = (Tensor, *searching.BASES)  # their methods are not told again on the pages of classes of theirs
 _PYTHONS = {"builtins", "collections"}  # what classes inherit from these is known
 _KINDS = {"elementwise": "Inputs are broadcast with each other; the result has the shape of that."}
 
@@ -44,7 +43,7 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     texts = [] if isinstance(entry.value, property) else signatures.definitions(entry)
     kind = "class " if isinstance(entry.value, type) else ""
     place = f"[Reference]({_link(entry.page, 'api/index.md')}) / [{title_of(entry.module)}](index.md)"
-    parts = [f"---\ntitle: {entry.heading}\ntags: {_words(entry)}\n---", place, f"# {entry.heading}"]
+    parts = [searching.front_matter(entry, by_path), place, f"# {entry.heading}"]
     if texts:
         parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
     parts += [_block(text) for text in docs.text]
@@ -78,12 +77,6 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     if entry.aliases:
         parts += ["## Also as", ", ".join(f"`{a}`" for a in sorted(set(entry.aliases) - {entry.heading}))]
     return "\n\n".join(_linked(part, entry, by_path) for part in parts) + "\n"
-
-
-def _words(entry: Entry) -> str:
-    """Return what a search finds a page by, as YAML: its names, and the words of its own."""
-    names = {entry.name.strip("_"), *(a.rpartition(".")[2].strip("_") for a in entry.aliases)}
-    return f"[{', '.join(sorted(names | {entry.name.strip('_').replace('_', ' ')}))}]"
 
 
 _NOT_SEARCHED = {"Also as", "Errors", "Example", "Gradient", "Returns", "Shapes", "Yields"}
