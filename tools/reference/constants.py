@@ -33,8 +33,8 @@ def dtypes() -> list[tuple[str, str, str, str]]:
     found = []
     for value, known in names.items():
         own = str(value).rpartition(".")[2]
-        others = " ".join(f"`torch.{n}`" for n in known if n != own)
+        others = " ".join(f"`{n}`" for n in known if n != own)
         whole = "bool" if value is gradpack.bool else "integer"
         kind = "complex" if value.is_complex else "floating point" if value.is_floating_point else whole
-        found.append((f"`torch.{own}`", others, kind, str(value.itemsize)))
+        found.append((f"`{own}`", others, kind, str(value.itemsize)))
     return sorted(found, key=lambda row: (row[2], int(row[3]), row[0]))

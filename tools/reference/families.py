@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import Any
 
@@ -95,16 +96,19 @@ _PARTS = {
     "base": "Devices, threads and defaults",
     "compat": "Devices, threads and defaults",
 }
-_ORDER = list(dict.fromkeys(_PARTS.values()))
+_OLD = "Older names"
+_ORDER = [*dict.fromkeys(_PARTS.values()), _OLD]
 _ROOT = Path(gradpack.__file__).parent
 
 
 def part_of(value: Any) -> str:
     """Return the title of the part of an index that a function, class or property belongs to."""
     place = file_of(value)
+    if re.match(r"Refused|Makes a tensor of dtype", inspect.getdoc(value) or ""):
+        return _OLD
     while place not in _PARTS and "/" in place:
         place = place.rpartition("/")[0]
-    return _PARTS.get(place, _ORDER[-1])
+    return _PARTS.get(place, _ORDER[-2])
 
 
 def order_of(title: str) -> int:

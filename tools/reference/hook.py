@@ -38,8 +38,14 @@ SEARCHED = {
     "explanation/fast.md": ["performance", "benchmark"],
     "differences.md": ["limitations", "unsupported"],
     "reference/autograd.md": ["hooks"],
+    "api/nn/index.md": ["layers", "losses", "activations"],
+    "api/optim/index.md": ["optimizers"],
+    "api/optim/lr_scheduler/index.md": ["learning rate", "scheduler"],
+    "api/distributions/index.md": ["probability distributions"],
+    "api/linalg/index.md": ["linear algebra"],
+    "api/distributed/index.md": ["collectives", "processes"],
 }
-SELDOM = {"decisions/": 0.1, "compatibility.md": 0.1, "architecture.md": 0.5, "releases.md": 0.1, "api/": 1.0}
+SELDOM = {"decisions/": 0.1, "compatibility.md": 0.1, "architecture.md": 0.5, "releases.md": 0.1, "api/": 0.5}
 
 
 def on_config(config: Any) -> Any:
@@ -66,8 +72,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     if path == "names.md":
         page.meta["search"] = {"exclude": True}
     else:
-        weight = next((w for start, w in SELDOM.items() if path.startswith(start)), 4.0)
-        page.meta.setdefault("search", {"boost": 0.5 if path.endswith("/index.md") else weight})
+        weight = 6.0 if path in SEARCHED else next((w for start, w in SELDOM.items() if path.startswith(start)), 4.0)
+        page.meta.setdefault("search", {"boost": weight})
         page.meta.setdefault("tags", SEARCHED.get(path, []))
     return markdown
 

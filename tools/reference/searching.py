@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from itertools import pairwise
 
 import gradpack
 from gradpack import distributions, dtype, nn, optim
@@ -36,13 +35,18 @@ def front_matter(entry: Entry, by_path: Mapping[str, Entry]) -> str:
 
 
 def _weight(entry: Entry, by_path: Mapping[str, Entry]) -> float:
-    """Return more for names that others begin with, which a search finds, too; less for what old programs need."""
+    """Return more for names that are parts of others, which a search finds, too; less for what old programs need."""
     if families.file_of(entry.value).startswith("compat/"):
         return 0.3
-    return 2.0 if entry.name.lower() in _beginnings(tuple(by_path)) else 1.0
+    return 1.0 + min(_longer(tuple(by_path))[_plain(entry.path)], 8)
+
+
+def _plain(path: str) -> str:
+    return path.rpartition(".")[2].lower().strip("_")
 
 
 @cache
-def _beginnings(paths: tuple[str, ...]) -> frozenset[str]:
-    names = sorted({path.rpartition(".")[2].lower().rstrip("_") for path in paths})
-    return frozenset(short for short, long in pairwise(names) if long.startswith(short))
+def _longer(paths: tuple[str, ...]) -> dict[str, int]:
+    """Return for each name how many others begin with it, or have it among their words."""
+    names = {_plain(path) for path in paths}
+    return {n: sum(m != n and (m.startswith(n) or f"_{n}_" in f"_{m}_") for m in names) for n in names}
