@@ -75,6 +75,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
         weight = 6.0 if path in SEARCHED else next((w for start, w in SELDOM.items() if path.startswith(start)), 4.0)
         page.meta.setdefault("search", {"boost": weight})
         page.meta.setdefault("tags", SEARCHED.get(path, []))
+    if path.startswith("reference/"):
+        return pages.tables(markdown, path, {e.path: e for group in names.entries().values() for e in group})
     return markdown
 
 

@@ -257,6 +257,18 @@ def _row(here: str, target: Entry, names: list[Entry]) -> tuple[str, str, str]:
     return names[0].name, " ".join(f"[`{e.name}`]({_link(here, target.page)})" for e in names), summary
 
 
+def tables(text: str, here: str, by_path: dict[str, Entry]) -> str:
+    """Return a page in which lines of names, after `:::`, are tables of what these are, with links to their pages."""
+
+    def table(found: re.Match[str]) -> str:
+        entries = [by_path[path] for path in found[0].split() if path != ":::"]
+        rows = [(e.heading, by_path[e.same_as] if e.same_as else e) for e in entries]
+        lines = [f"| [`{name}`]({_link(here, e.page)}) | {_row(here, e, [e])[2]} |\n" for name, e in rows]
+        return f"| Name | What it is |\n| --- | --- |\n{''.join(lines)}"
+
+    return re.sub(r"(^::: .*\n)+", table, text, flags=re.MULTILINE)
+
+
 def _contents(groups: dict[str, list[Entry]]) -> str:
     lines = ["# Reference", "", "Every public name, by module. The names are PyTorch's; `import gradpack as torch`", ""]
     lines[2] += " makes them so in a program."
