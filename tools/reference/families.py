@@ -118,7 +118,8 @@ def order_of(title: str) -> int:
 
 def file_of(value: Any) -> str:
     """Return the file that a function, class or property is defined in, below the package; empty if there is none."""
-    for known in (getattr(getattr(value, "op", None), "forward", None), value, getattr(value, "fget", None)):
+    body: Any = getattr(getattr(value, "op", None), "forward", None)
+    for known in (body, value, getattr(value, "fget", None)):
         try:
             return Path(inspect.getfile(inspect.unwrap(known))).relative_to(_ROOT).as_posix()
         except (TypeError, ValueError):

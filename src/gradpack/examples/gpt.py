@@ -152,4 +152,4 @@ def main(file: str, steps: int = 300) -> None:
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:2] or [__file__]), *map(int, sys.argv[2:]))
+    main(sys.argv[1] if len(sys.argv) > 1 else __file__, *map(int, sys.argv[2:]))
