@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from tools import project_pages
 from tools.reference import names, searching
+
+from tools import project_pages
 
 ENTRIES = {e.path: e for group in names.entries().values() for e in group}
 
