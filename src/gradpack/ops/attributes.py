@@ -36,7 +36,7 @@ def _always(answer: Any, doc: str) -> property:
 
 _NOT_THERE = "is_mps is_xpu is_xla is_ipu is_maia is_mtia is_vulkan is_mkldnn is_sparse_csr".split()
 OPERATORS: dict[str, Any] = {
-    **{name: _always(answer=False, doc="Whether the tensor is of such a device or layout: always False.") for name in _NOT_THERE}
+    **{name: _always(answer=False, doc="Whether the tensor is of such a kind: always False.") for name in _NOT_THERE}
 }
 
 
