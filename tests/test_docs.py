@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import doctest
-import importlib
 import re
 import types
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tools.reference import names, pages
 
 import gradpack
 from gradpack import extend
@@ -139,12 +139,11 @@ def test_who_says_to_be_a_fragment():
 
 @pytest.mark.parametrize("page", [str(page.relative_to(ROOT)) for page in ROOT.glob("docs/reference/*.md")])
 def test_what_the_reference_names_is_there(page):
-    text = (ROOT / page).read_text(encoding="utf-8")
-    for entry in text.split("::: ")[1:]:
-        module = importlib.import_module(entry.split()[0])
-        _, _, members = entry.partition("members:")
-        for member in re.findall(r"\w+", members.partition("\n\n")[0]):
-            assert hasattr(module, member), f"{page}: {module.__name__} has no {member}"
+    entries = {e.path: e for group in names.entries().values() for e in group}
+    text = pages.tables((ROOT / page).read_text(encoding="utf-8"), page.removeprefix("docs/"), entries)
+    assert ":::" not in text
+    links = re.findall(r"^\| \[`[\w.]+`]\(\.\./(api/[\w./-]+)\) \| \S", text, re.MULTILINE)
+    assert len(links) > 4 and set(links) <= {e.page for e in entries.values()}
 
 
 def test_the_operation_that_contributing_adds():

@@ -16,8 +16,8 @@ OWN = [e for e in ENTRIES.values() if not e.same_as]
 
 
 def without_example() -> list[str]:
-    """Functions and classes outside `Tensor` without an example: forms in place refer to the operation."""
-    return sorted(e.path for e in OWN if e.module != "Tensor" and not docstrings.example(e.value))
+    """Names without an example: forms in place refer to the operation."""
+    return sorted(e.path for e in OWN if not e.example)
 
 
 def without_meaning() -> list[str]:
@@ -26,8 +26,31 @@ def without_meaning() -> list[str]:
     return sorted(f"{e.path}({name})" for e in own for name, text in pages.described(e) if not text)
 
 
-def test_every_function_and_class_has_an_example():
+def test_every_name_has_an_example():
     assert not without_example()
+
+
+@pytest.mark.parametrize("path", docstrings.kept_apart())
+def test_examples_that_are_kept_apart_run(path):
+    assert not docstrings.example(ENTRIES[path].value) and not ENTRIES[path].same_as
+    assert docstrings.check(path, docstrings.kept_apart()[path]) == ""
+
+
+def test_links_to_other_names():
+    text = pages.page(ENTRIES["nn.Conv2d"], ENTRIES)
+    assert "See [`nn.functional.conv2d`](../torch/conv2d.md)" in text and "those of [`Module`](Module-class.md)" in text
+    assert "[`torch.max`]" not in pages.page(ENTRIES["max"], ENTRIES)
+
+
+def test_an_index_in_parts():
+    text = pages.pages()["api/torch/index.md"]
+    part = text.split("## Comparison\n")[1].split("\n## ")[0]
+    assert "| [`gt`](gt.md) [`greater`](gt.md)" in part and "`sin`" not in part
+
+
+def test_names_that_torch_does_not_have():
+    assert ENTRIES["saved.budget"].heading == "gradpack.saved.budget"
+    assert ENTRIES["saved.budget"].page in pages.pages()
 
 
 def test_every_argument_is_described():

@@ -262,14 +262,6 @@ OF_LAYERS = {
     "dropout": "the probability of zeroing an element, in training.",
 }
 
-# The same of functions of a module, where they have a meaning of their own.
-OF_MODULE = {
-    "special": {"n": "the order.", "x": "where to evaluate the function."},
-    "fft": {"n": "the number of points: the input is cut, or filled with zeros, to it; None for its size."},
-    "masked": {"mask": "the elements that take part, as bools: of a shape that broadcasts; None for all."},
-    "nn.init": {"tensor": "the tensor to fill.", "a": "the lower bound.", "b": "the upper bound."},
-}
-
 # Layers that are applied element by element, whose docstrings do not repeat what that means for shapes.
 ELEMENTWISE = frozenset(
     "CELU ELU GELU Hardshrink Hardsigmoid Hardswish Hardtanh LeakyReLU LogSigmoid Mish PReLU RReLU ReLU ReLU6 SELU "

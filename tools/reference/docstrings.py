@@ -9,6 +9,8 @@ import io
 import re
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import gradpack
@@ -84,6 +86,17 @@ def example(value: Any) -> str:
         if inside:
             found.append(line)
     return inspect.cleandoc("\n".join(found)) if found else ""
+
+
+@cache
+def kept_apart() -> dict[str, str]:
+    """Return the examples of names whose docstrings have none, from the files in `examples`."""
+    found = {}
+    for file in sorted((Path(__file__).parent / "examples").glob("*.txt")):
+        for block in re.split(r"\n\n(?=[A-Za-z][\w.]*\n>>> )", file.read_text(encoding="utf-8"))[1:]:
+            name, _, session = block.strip().partition("\n")
+            found[name] = f">>> import gradpack as torch\n{session}"
+    return found
 
 
 def absent(session: str) -> list[str]:

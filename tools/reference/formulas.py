@@ -10,8 +10,8 @@ from typing import Any, cast
 
 GREEK = dict(
     zip(
-        "alpha beta gamma delta eps epsilon lambd lambda_ mu sigma tau theta rho pi inf".split(),
-        "α β γ δ ε ε λ λ μ σ τ θ ρ π ∞".split(),
+        "alpha beta gamma delta eps epsilon lambd lambda_ mu sigma tau theta rho pi inf Phi".split(),
+        "α β γ δ ε ε λ λ μ σ τ θ ρ π ∞ Φ".split(),
         strict=True,
     )
 )
@@ -26,7 +26,7 @@ _CODE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 
 
 # What stands around code that says all of what a function does, rather than a part of it, or one case of several.
-_BEFORE = re.compile(r"(^|\n\n|: |\b(with|difference|network|density is) )$")
+_BEFORE = re.compile(r"(^|\n\n|: |\b(with|difference|network|density|density is|proportional to) )$")
 _AFTER = re.compile(
     r"(?![^.]*\b(where|else|elsewhere|below|above|pairs|up to)\b)"
     r"([.,:;\n]|$| (along|over|batched|of|element|for|with|in|at)\b)"
@@ -43,7 +43,8 @@ def formula(text: str) -> str:
     if cases:
         return _two_cases(*cases.groups())
     for found in _CODE.finditer(text):
-        code = found[1]
+        code = re.sub(r"\|([^|]+)\|", r"abs(\1)", found[1]).replace("^", "**")
+        code = re.sub(r"(?<=\)) = ", " == ", code)  # of a probability, which Python assigns nothing to
         if not _BEFORE.search(text[: found.start()]) or not _AFTER.match(text[found.end() :]):
             continue
         try:
@@ -106,7 +107,10 @@ def _binary(node: ast.BinOp) -> str:
         text = f"<mfrac>{_row(node.left)}{_row(node.right)}</mfrac>"
         return f"<mo>⌊</mo>{text}<mo>⌋</mo>" if kind is ast.FloorDiv else text
     if kind is ast.Pow:
-        return f"<msup>{_row(node.left, 5)}{_row(node.right)}</msup>"
+        base = _row(node.left, 5)
+        if isinstance(node.left, ast.BinOp) and isinstance(node.left.op, ast.Div):
+            base = f"<mrow><mo>(</mo>{base}<mo>)</mo></mrow>"
+        return f"<msup>{base}{_row(node.right)}</msup>"
     weight = _WEIGHT.get(kind, 1)
     right = _row(node.right, weight + (kind is ast.Sub))
     return f"{_row(node.left, weight)}<mo>{_SIGNS[kind]}</mo>{right}"

@@ -11,6 +11,8 @@ from typing import Any
 
 import gradpack
 
+from . import docstrings
+
 # Modules in the order of the index, and what the index says of them.
 MODULES = {
     "": "Making, combining and reducing tensors",
@@ -18,11 +20,21 @@ MODULES = {
     "nn": "Layers, losses and containers of parameters",
     "nn.functional": "Layers and losses as functions",
     "nn.init": "Initial values of parameters",
-    "nn.utils": "Gradients, parameters and sequences of different lengths",
+    "nn.utils": "Clipping of gradients, and parameters as vectors",
+    "nn.utils.rnn": "Sequences of different lengths",
+    "nn.utils.parametrize": "Parameters that are computed from others",
+    "nn.utils.parametrizations": "Orthogonal matrices, weight and spectral norms",
+    "nn.utils.prune": "Zeros in the place of weights",
+    "nn.utils.stateless": "Calls of modules with other parameters",
+    "nn.attention": "Ways of computing attention",
+    "nn.grad": "Gradients of convolutions as functions",
+    "nn.parallel": "Training by several processes",
     "optim": "Optimizers",
     "optim.lr_scheduler": "Schedules of learning rates",
     "optim.swa_utils": "Averages of weights",
     "autograd": "Gradients, functions of one's own, and checks of gradients",
+    "autograd.function": "What functions of one's own are given and made of",
+    "autograd.forward_ad": "Forward mode: tensors with tangents",
     "autograd.functional": "Jacobians, Hessians and products with them",
     "autograd.graph": "Nodes of the graph, and hooks for saved tensors",
     "autograd.profiler": "The profiler under its older name",
@@ -39,6 +51,9 @@ MODULES = {
     "distributions.utils": "Helpers of distributions",
     "saved": "Ways of keeping saved tensors, budgets and recordings",
     "saved.torch": "The same for the graphs of PyTorch",
+    "sparse": "Functions of sparse tensors",
+    "distributed": "Several processes that exchange tensors",
+    "distributed.algorithms.ddp_comm_hooks.default_hooks": "How gradients are exchanged",
     "utils.checkpoint": "Recomputing instead of keeping",
     "utils.data": "Data sets and loaders",
     "utils.flop_counter": "Counting floating-point operations",
@@ -49,12 +64,17 @@ MODULES = {
     "profiler": "Where time and memory go",
     "profiler.itt": "Marks for another profiler",
     "serialization": "Which classes a file may contain",
+    "testing": "Comparison of tensors",
+    "overrides": "Classes that stand for tensors",
     "library": "Operators of one's own under PyTorch's interface",
     "extend": "Operations, dtypes and devices of one's own",
+    "backends.compiled": "The switch of compiled loops",
     "accelerator": "The accelerator of this machine",
     "cpu": "The CPU as a device",
     "as_torch": "Programs that import torch",
 }
+
+_OWN = {"saved", "saved.torch", "extend", "as_torch", "backends.compiled"}
 
 
 @dataclass
@@ -74,14 +94,25 @@ class Entry:
 
     @property
     def heading(self) -> str:
-        """The name as torch has it."""
-        return f"torch.{self.path}"
+        """The name as torch has it, or as gradpack has it where torch has none."""
+        return f"{title_of(self.module)}.{self.name}"
+
+    @property
+    def example(self) -> str:
+        """The session that shows what it does: of the docstring, or kept apart."""
+        return docstrings.example(self.value) or docstrings.kept_apart().get(self.path, "")
 
     @property
     def page(self) -> str:
         """The path of the page below `docs`."""
         folder = "/".join((self.module or "torch").split("."))
         return f"api/{folder}/{file_name(self.name)}.md"
+
+
+def title_of(module: str) -> str:
+    """The name of a module as users write it: `gradpack` instead of `torch` for what torch does not have."""
+    place = "gradpack" if module in _OWN else "torch"
+    return f"{place}.{module}" if module else place
 
 
 def file_name(name: str) -> str:

@@ -10,16 +10,16 @@ from enum import EnumType
 from html import escape
 from typing import Any
 
-from gradpack import distributions, nn, optim
+from gradpack import Tensor, dtype, nn
 from gradpack.declare.op import REGISTRY
 
-from . import docstrings, signatures
-from .arguments import ARGUMENTS, ELEMENTWISE, OF_LAYERS, OF_MODULE
+from . import constants, docstrings, families, searching, signatures
+from .arguments import ARGUMENTS, ELEMENTWISE, OF_LAYERS
+from .arguments_of_modules import OF_MODULE
 from .formulas import formula
-from .names import MODULES, Entry, entries, index_page
+from .names import MODULES, Entry, entries, index_page, title_of
 
-_BASES: tuple[type, ...] = (nn.Module, optim.Optimizer, optim.lr_scheduler.LRScheduler, distributions.Distribution)
-_BASES += (distributions.constraints.Constraint, distributions.Transform)
+_BASES = (Tensor, *searching.BASES)  # their methods are not told again on the pages of classes of theirs
 _PYTHONS = {"builtins", "collections"}  # what classes inherit from these is known
 _KINDS = {"elementwise": "Inputs are broadcast with each other; the result has the shape of that."}
 
@@ -42,8 +42,8 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     docs = docstrings.read(entry.value)
     texts = [] if isinstance(entry.value, property) else signatures.definitions(entry)
     kind = "class " if isinstance(entry.value, type) else ""
-    place = f"[Reference]({_link(entry.page, 'api/index.md')}) / [{_title(entry.module)}](index.md)"
-    parts = [f"---\ntitle: {entry.heading}\n---", place, f"# {entry.heading}"]
+    place = f"[Reference]({_link(entry.page, 'api/index.md')}) / [{title_of(entry.module)}](index.md)"
+    parts = [searching.front_matter(entry, by_path), place, f"# {entry.heading}"]
     if texts:
         parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
     parts += [_block(text) for text in docs.text]
@@ -60,20 +60,52 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     if isinstance(entry.value, EnumType):
         members: dict[str, Any] = dict(entry.value.__members__)
         parts += _table("Values", ("Name", "Number"), [(f"`{name}`", f"`{m.value}`") for name, m in members.items()])
+    if entry.value is dtype:
+        parts += _table("Values", ("Name", "Also", "Kind", "Bytes"), constants.dtypes())
     for section in ("Returns", "Yields"):
         if docs.sections.get(section):
             parts += [f"## {section}", _block("\n".join(docs.sections[section]).strip())]
     rows = [(f"`{n}`" if n else "", _cell(t)) for n, t in docs.items("Raises")]
     parts += _table("Errors", ("Exception", "When"), rows)
-    session = docstrings.example(entry.value)
-    if session:
-        parts += ["## Example", f"```pycon\n{session}\n```"]
-    if isinstance(entry.value, type) and entry.module != "Tensor":
+    if entry.example:
+        parts += ["## Example", f"```pycon\n{entry.example}\n```"]
+    if entry.value is Tensor:
+        parts += ["## Methods", f"All [methods and attributes]({_link(entry.page, index_page('Tensor'))})."]
+    elif isinstance(entry.value, type) and entry.module != "Tensor":
         parts += _members(entry.value)
     parts += _gradient(entry)
     if entry.aliases:
         parts += ["## Also as", ", ".join(f"`{a}`" for a in sorted(set(entry.aliases) - {entry.heading}))]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(_linked(part, entry, by_path) for part in parts) + "\n"
+
+
+_NOT_SEARCHED = {"Also as", "Errors", "Example", "Gradient", "Returns", "Shapes", "Yields"}
+_NAMED = re.compile(r"(?<![`\[])(\b(?:[Ss]ee|form of|same as|those of|like) )?`((?:[A-Za-z]\w*\.)*[A-Za-z]\w*)`(?!`)")
+
+
+def _linked(part: str, here: Entry, by_path: dict[str, Entry]) -> str:
+    """Return a part of a page in which the names of other pages lead there."""
+    if part.startswith("## ") and part[3:] in _NOT_SEARCHED:
+        return f"{part} {{ data-search-exclude }}"
+    if part.startswith(("#", "---", "```", "[")):
+        return part
+
+    def link(found: re.Match[str]) -> str:
+        before, name = found[1] or "", found[2]
+        if not (before or "." in name or name[0].isupper()) or (name == "Tensor" and not before):
+            return found[0]
+        short = re.sub(r"^(torch|gradpack)\.", "", name)
+        folder = here.module
+        known = by_path.get(f"{folder}.{short}" if folder else short)
+        while known is None and folder:
+            folder = folder.rpartition(".")[0]
+            known = by_path.get(f"{folder}.{short}" if folder else short)
+        target = by_path[known.same_as] if known is not None and known.same_as else known
+        if target is None or target is here:
+            return found[0]
+        return f"{before}[`{name}`]({_link(here.page, target.page)})"
+
+    return _NAMED.sub(link, part)
 
 
 def described(entry: Entry) -> list[tuple[str, str]]:
@@ -172,8 +204,8 @@ def _table(title: str, heads: tuple[str, ...], rows: Iterable[tuple[str, ...]]) 
 
 
 def _cell(text: str) -> str:
-    """Return a text for the cell of a table: one line, without the bars that end cells."""
-    return re.sub(r"\s+", " ", _escaped(text)).replace("|", "&#124;").strip()
+    """Return a text for the cell of a table: one line."""
+    return re.sub(r"\s+", " ", _escaped(text)).strip()
 
 
 def _block(text: str) -> str:
@@ -185,13 +217,11 @@ def _block(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text in which what is not code means nothing to Markdown."""
+    """Return a text in which what is not code means nothing to Markdown; bars in code end no cell."""
     parts = re.split(r"(`+[^`]*`+)", text)
     for at in range(0, len(parts), 2):
         plain = escape(parts[at], quote=False)
-        parts[at] = re.sub(r"([\\*_\[\]#])", r"\\\1", plain)
-    for at in range(1, len(parts), 2):
-        parts[at] = parts[at].replace("|", "or") if "|" in parts[at] else parts[at]
+        parts[at] = re.sub(r"([\\*_\[\]#])", r"\\\1", plain).replace("|", "&#124;")
     return "".join(parts)
 
 
@@ -199,24 +229,44 @@ def _link(here: str, there: str) -> str:
     return os.path.relpath(there, os.path.dirname(here)).replace(os.sep, "/")
 
 
-def _title(module: str) -> str:
-    return f"torch.{module}" if module else "torch"
-
-
 def _index(module: str, group: list[Entry], by_path: dict[str, Entry]) -> str:
-    here = index_page(module)
-    title = _title(module)
-    parts = [f"---\ntitle: {title}\n---", f"# {title}", MODULES[module] + "."]
-    rows = []
+    """Return the page of a module: a row for each function or class, with its other names; long ones in parts."""
+    title = title_of(module)
+    text = [f"---\ntitle: {title}\n---", f"# {title}", MODULES[module] + "."]
+    rows: dict[str, list[Entry]] = {}
     for entry in group:
-        target = by_path[entry.same_as] if entry.same_as else entry
-        summary = _cell(re.split(r"(?<=[.:]) ", docstrings.read(entry.value).summary.replace("\n", " "))[0])
-        if summary.endswith(":"):  # an example or a formula follows on its own page
-            summary = f"{summary[:-1]}."
-        rows.append((f"[`{entry.name}`]({_link(here, target.page)})", summary))
-    lines = [("Name", "What it is"), ("---", "---"), *rows]
-    parts.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
-    return "\n\n".join(parts) + "\n"
+        rows.setdefault(entry.same_as or entry.path, []).append(entry)
+    parts: dict[str, list[tuple[str, str, str]]] = {}
+    for path, names in rows.items():
+        part = families.part_of(by_path[path].value) if module in families.IN_PARTS else ""
+        parts.setdefault(part, []).append(_row(index_page(module), by_path[path], names))
+    for part in sorted(parts, key=lambda part: families.order_of(part) if part else 0):
+        lines = [("Name", "What it is"), ("---", "---"), *(row[1:] for row in sorted(parts[part]))]
+        text += [f"## {part}"] * bool(part)
+        text.append("\n".join("| " + " | ".join(line) + " |" for line in lines))
+    text += _table("Constants", ("Name", "What it is"), constants.rows(module))
+    return "\n\n".join(text) + "\n"
+
+
+def _row(here: str, target: Entry, names: list[Entry]) -> tuple[str, str, str]:
+    """Return the row of an index for the names of one function or class, its own name first, after what sorts it."""
+    names.sort(key=lambda e: (e.name != target.name, e.name))
+    summary = _cell(re.split(r"(?<=\.) ", docstrings.read(target.value).summary.replace("\n", " "))[0])
+    if summary.endswith(":"):  # an example or a formula follows on its own page
+        summary = f"{summary[:-1]}."
+    return names[0].name, " ".join(f"[`{e.name}`]({_link(here, target.page)})" for e in names), summary
+
+
+def tables(text: str, here: str, by_path: dict[str, Entry]) -> str:
+    """Return a page in which lines of names, after `:::`, are tables of what these are, with links to their pages."""
+
+    def table(found: re.Match[str]) -> str:
+        entries = [by_path[path] for path in found[0].split() if path != ":::"]
+        rows = [(e.heading, by_path[e.same_as] if e.same_as else e) for e in entries]
+        lines = [f"| [`{name}`]({_link(here, e.page)}) | {_row(here, e, [e])[2]} |\n" for name, e in rows]
+        return f"| Name | What it is |\n| --- | --- |\n{''.join(lines)}"
+
+    return re.sub(r"(^::: .*\n)+", table, text, flags=re.MULTILINE)
 
 
 def _contents(groups: dict[str, list[Entry]]) -> str:
@@ -224,7 +274,6 @@ def _contents(groups: dict[str, list[Entry]]) -> str:
     lines[2] += " makes them so in a program."
     lines += ["| Module | Names | What is in it |", "| --- | --- | --- |"]
     for module, group in groups.items():
-        lines.append(
-            f"| [`{_title(module)}`]({_link('api/index.md', index_page(module))}) | {len(group)} | {MODULES[module]} |"
-        )
+        link = f"[`{title_of(module)}`]({_link('api/index.md', index_page(module))})"
+        lines.append(f"| {link} | {len(group)} | {MODULES[module]} |")
     return "\n".join(lines) + "\n"

@@ -109,7 +109,7 @@ class TensorBase(TensorMethods):
         """Whether it is on the device `meta`, where tensors have no elements."""
         return self._spec.device.type == "meta"
 
-    is_quantized = is_nested = property(lambda _: False, doc="Whether tensors are so: always False.")
+    is_quantized = is_nested = property(lambda _: False, doc="Whether it is quantized, or nested: always False.")
 
     def dim(self) -> int:
         """The number of dimensions."""

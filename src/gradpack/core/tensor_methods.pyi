@@ -409,7 +409,7 @@ class TensorMethods:
     def coalesce(self) -> Tensor:
         """The same tensor with its entries in order, those of one place added up."""
     def col_indices(self) -> Tensor:
-        """Refused: tensors are dense."""
+        """Raise: there are no tensors of compressed rows, only dense ones and such in coordinates."""
     def conj(self) -> Tensor:
         """The complex conjugate; a real tensor itself."""
     def conj_physical(self, *, out: Tensor | None = None) -> Tensor:
@@ -449,7 +449,7 @@ class TensorMethods:
     ) -> Tensor:
         """The cross product along `dim`, by default the first dimension of size 3."""
     def crow_indices(self) -> Tensor:
-        """Refused: tensors are dense."""
+        """Raise: there are no tensors of compressed rows, only dense ones and such in coordinates."""
     def cuda(
         self,
         device: _Device | None = None,

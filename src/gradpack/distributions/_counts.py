@@ -155,7 +155,7 @@ class NegativeBinomial(Odds):
 
 
 class Geometric(Odds):
-    """The number of failures before the first success, of probability `probs`: `(1 - probs)^k probs`.
+    """The number of failures before the first success, of probability `probs`: `(1 - probs)^k * probs`.
 
     Raises:
         ValueError: for a probability of zero.
@@ -212,7 +212,7 @@ class Geometric(Odds):
 
 
 class Poisson(ExponentialFamily):
-    """The number of independent events that occur at a rate: `rate^k exp(-rate) / k!`.
+    """The number of independent events that occur at a rate: `rate^k * exp(-rate) / factorial(k)`.
 
     Example::
 

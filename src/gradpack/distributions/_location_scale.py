@@ -27,7 +27,7 @@ __all__ = ["Cauchy", "Gumbel", "HalfCauchy", "Laplace", "Uniform", "VonMises"]
 
 
 class Laplace(LocationScale):
-    """Two exponential tails about `loc`: density `exp(-|x - loc| / scale) / (2 scale)`.
+    """Two exponential tails about `loc`: density `exp(-|x - loc| / scale) / (2 * scale)`.
 
     Example::
 
@@ -174,7 +174,7 @@ class Gumbel(TransformedDistribution):
 
 
 class Uniform(Distribution):
-    """All numbers from `low` up to but without `high` alike.
+    """All numbers from `low` up to but without `high` alike: the density is `1 / (high - low)`.
 
     Example::
 
@@ -234,7 +234,7 @@ class Uniform(Distribution):
 
 
 class VonMises(Distribution):
-    """Angles about `loc`: density `exp(concentration cos(x - loc)) / (2π I0(concentration))`.
+    """Angles about `loc`: density `exp(concentration * cos(x - loc)) / (2 * pi * I0(concentration))`.
 
     Values and `loc` are in radians; samples lie between -π and π.
 

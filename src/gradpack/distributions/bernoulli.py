@@ -90,7 +90,7 @@ class Bernoulli(Odds, ExponentialFamily):
 
 
 class ContinuousBernoulli(Odds, ExponentialFamily):
-    """Numbers in [0, 1] with density proportional to `probs^x (1 - probs)^(1 - x)`.
+    """Numbers in [0, 1] with density proportional to `probs^x * (1 - probs)^(1 - x)`.
 
     With the log-odds `l` that is `exp(l x)` over `A = (exp(l) - 1) / l`: all else follows from log A and its
     derivatives, by their series near `l = 0`. Source: Loaiza-Ganem and Cunningham, 2019.

@@ -120,7 +120,7 @@ def one_hot_like(index: Tensor, like: Tensor) -> Tensor:
 
 
 class Beta(ExponentialFamily):
-    """The beta distribution: density proportional to `x^(concentration1 - 1) (1 - x)^(concentration0 - 1)`.
+    """The beta distribution: density proportional to `x^(concentration1 - 1) * (1 - x)^(concentration0 - 1)`.
 
     It is the first of two shares under a Dirichlet distribution. Samples need SciPy.
 

@@ -32,7 +32,7 @@ def _gamma_numbers(shape: Any, concentration: Tensor) -> Tensor:
 
 
 class Gamma(ExponentialFamily):
-    """The gamma distribution: density `rate^a x^(a-1) exp(-rate x) / Γ(a)`. Samples need SciPy.
+    """The gamma distribution: density `rate^a * x^(a - 1) * exp(-rate * x) / Γ(a)`. Samples need SciPy.
 
     Example::
 
@@ -112,7 +112,7 @@ class Chi2(Gamma):
 
 
 class Exponential(ExponentialFamily):
-    """Waiting times of a process of this rate: density `rate exp(-rate x)`.
+    """Waiting times of a process of this rate: density `rate * exp(-rate * x)`.
 
     Example::
 

@@ -25,6 +25,8 @@ _LOG_SQRT_2PI = 0.5 * math.log(2 * math.pi)
 class Normal(LocationScale, ExponentialFamily):
     """The normal distribution with mean `loc` and standard deviation `scale`.
 
+    Its density is `exp(-((x - loc) / scale)^2 / 2) / (scale * sqrt(2 * pi))`.
+
     Example::
 
         >>> import gradpack as torch

@@ -2,7 +2,7 @@
 
 Replace the first import below by `import torch` and the file runs there as it is.
 
-    python gpt.py TEXTFILE [STEPS]
+    python gpt.py [TEXTFILE [STEPS]]    # without a file, it learns its own source
 """
 
 from __future__ import annotations
@@ -152,4 +152,4 @@ def main(file: str, steps: int = 300) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], *map(int, sys.argv[2:]))
+    main(sys.argv[1] if len(sys.argv) > 1 else __file__, *map(int, sys.argv[2:]))

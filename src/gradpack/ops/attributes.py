@@ -36,7 +36,7 @@ def _always(answer: Any, doc: str) -> property:
 
 _NOT_THERE = "is_mps is_xpu is_xla is_ipu is_maia is_mtia is_vulkan is_mkldnn is_sparse_csr".split()
 OPERATORS: dict[str, Any] = {
-    **{name: _always(answer=False, doc="False: tensors are dense, on the CPU.") for name in _NOT_THERE}
+    **{name: _always(answer=False, doc="Whether the tensor is of such a kind: always False.") for name in _NOT_THERE}
 }
 
 
@@ -205,7 +205,7 @@ def _sparse_only(name: str, layout: str) -> Any:
         raise RuntimeError(f"{name} expected {layout} tensor layout but got Strided")
 
     method.__name__ = name
-    method.__doc__ = "Refused: tensors are dense."
+    method.__doc__ = "Raise: there are no tensors of compressed rows, only dense ones and such in coordinates."
     return method
 
 

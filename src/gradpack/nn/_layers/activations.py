@@ -66,7 +66,7 @@ class Softplus(Module):
 
 
 class GELU(Module):
-    """x * Phi(x), where Phi is the distribution function of the normal distribution.
+    """`x * Phi(x)`, with Phi the distribution function of the normal distribution.
 
     Args:
         approximate: `"none"`, or `"tanh"` for the approximation with a hyperbolic tangent.
@@ -90,7 +90,7 @@ class GELU(Module):
 
 
 class LogSigmoid(Module):
-    """log(1 / (1 + exp(-x))).
+    """`log(1 / (1 + exp(-x)))`.
 
     Example::
 
@@ -104,7 +104,7 @@ class LogSigmoid(Module):
 
 
 class Softsign(Module):
-    """x / (1 + |x|).
+    """`x / (1 + |x|)`.
 
     Example::
 
@@ -118,7 +118,7 @@ class Softsign(Module):
 
 
 class Tanhshrink(Module):
-    """x - tanh(x).
+    """`x - tanh(x)`.
 
     Example::
 
@@ -141,7 +141,7 @@ class _Shrink(Module):
 
 
 class Hardshrink(_Shrink):
-    """x where |x| > lambd, else 0.
+    """`x` where `|x|` > `lambd`, else `0`.
 
     Example::
 

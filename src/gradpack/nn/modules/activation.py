@@ -223,7 +223,7 @@ class SELU(_InPlace):
 
 
 class Mish(_InPlace):
-    """x * tanh(softplus(x)).
+    """`x * tanh(softplus(x))`.
 
     Source: Misra, 2019.
 
@@ -256,7 +256,7 @@ class Hardswish(_InPlace):
 
 
 class Hardsigmoid(_InPlace):
-    """ReLU6(x + 3) / 6.
+    """`relu6(x + 3) / 6`.
 
     Example::
 
