@@ -26,7 +26,9 @@ for _ in range(200):
     optimizer.step()
     show("loss", loss.item())
 right = (model(x).argmax(1) == side).float().mean().item()
-show("text", f"{right:.1%} of the points are on the right side, after {perf_counter() - began:.1f} s")
+show(
+    "text", f"{right:.1%} of the points are on the right side, after {perf_counter() - began:.1f} s"
+)
 
 # What the tape keeps in one more step: by itself, and with activations quantized to 8 bits.
 with saved.record(title="one step") as record:

@@ -118,7 +118,8 @@ def order_of(title: str) -> int:
 
 def file_of(value: Any) -> str:
     """Return the file that a function, class or property is defined in, below the package; empty if there is none."""
-    body: Any = getattr(getattr(value, "op", None), "forward", None)
+    body = getattr(getattr(value, "op", None), "forward", None)
+    known: Any
     for known in (body, value, getattr(value, "fget", None)):
         try:
             return Path(inspect.getfile(inspect.unwrap(known))).relative_to(_ROOT).as_posix()

@@ -64,7 +64,7 @@ class Loop(NamedTuple):
     answers: list[tuple[Any, bool]]  # conditions as code, and their results: evaluation stops at the first mismatch
     numbers: list[Any]  # the numbers that the loop takes after the arrays, as code
     names: dict[str, Any]  # names that both use, besides the arguments
-    run: Function | None  # None: the function is called as it is
+    run: Any  # `ranges.OfText`; None: the function is called as it is
     dtype: Any  # the dtype of the result, if it is not that of the arrays
     part: int  # elements that one core takes at a time, at most
 
@@ -152,7 +152,7 @@ class Fused:
         if facts is not None:
             if len(self.plans) >= _PLANS:
                 self.plans.clear()
-            again = run.repeated(count, part, *given, made, *numbers)
+            again = loop.run.repeated(count, part, *given, made, *numbers)
             places = [i for i, k in enumerate(kinds) if k != "s"]
             self.plans[facts] = Plan(loop, places, again, out.shape, out.dtype, into is None)
         return out
@@ -179,7 +179,8 @@ class Fused:
             return Loop(steps.answers, [], steps.names, None, None, 0)
         arrays = [p for p, v in given.items() if v.kind != "s"]
         form, deep, of = (_TEXT, 8, "a_{}") if is_new else (_IN_PLACE, 12, "b_{}")
-        columns, lines = [], [f"p_{a} = {of.format(a)}[_i]" for a in arrays]
+        columns: list[str] = []
+        lines = [f"p_{a} = {of.format(a)}[_i]" for a in arrays]
         if "r" in kinds or "c" in kinds:
             form, deep = _ROWS, 12
             columns, lines = read(kinds.replace("s", ""), arrays)
