@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from _thread import RLock
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ from ..backends import NUMPY
 from ..backends.memory_layout import _array_type
 from ..backends.numpy import quiet
 from ..base.errors import saved_was_freed, saved_was_modified
+from ..base.exits import block
 from ..base.modes import MODE
 from ..core.tensor import Tensor, alias
 from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq, reachable
@@ -103,7 +103,7 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
         return _recorded(recorder, roots, wanted, freed)
 
 
-@contextmanager
+@block
 def _without_hooks(edges: list[Any]) -> Iterator[None]:
     """Let no hooks of the ends of a backward pass run: those of arguments run outside of the program."""
     nodes = [edge.parent if isinstance(edge, OutputSlot) else edge for edge in edges]

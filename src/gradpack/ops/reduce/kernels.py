@@ -112,7 +112,7 @@ def mean_of_rows(rows: Any) -> Any:
 @accelerated
 def over_rows(x: Any) -> Any:
     """The sum of the rows of a matrix."""
-    return _add(x, 0) if x.shape[1] >= CHUNK else _columns(x[None])
+    return _add(x, 0) if x.shape[1] >= CHUNK else _columns(x[None])[0]
 
 
 @accelerated
