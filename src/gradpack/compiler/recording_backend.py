@@ -109,7 +109,7 @@ def _name_of(function: Any) -> str:
 
 @cache
 def origins() -> dict[Any, tuple[Any, str]]:
-    """Return the operation of each body and formula, and which of them it is."""
+    """Return the operation of each body and formula, and which of them it is: "inputs" is the one for all inputs."""
     found: dict[Any, tuple[Any, str]] = {}
     for op in REGISTRY.values():
         found.update({f: (op, p) for p, f in op.formulas.items()})

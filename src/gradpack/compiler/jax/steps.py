@@ -32,6 +32,8 @@ def function_of(each: Instruction) -> Callable[..., Any]:
     name, function = each.name, each.function
     if each.origin is not None:
         op, which = each.origin
+        if which == "inputs":
+            return JAX.bind(op.joint_vjp)
         return JAX.bind(op.forward if which == "forward" else op.formulas[which])
     if name.startswith("np.ndarray."):
         return _method(name.rpartition(".")[2])
