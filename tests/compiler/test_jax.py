@@ -370,3 +370,25 @@ def test_reset_drops_programs():
     assert not step.bindings and not step.kept
     for _ in range(4):
         same(step(torch.ones(2)), np.full(2, 2.0, "f4"))
+
+
+def test_a_cell_of_an_lstm():
+    runs = []
+    for backend in ("eager", "jax"):
+        torch.manual_seed(0)
+        cell = torch.nn.LSTMCell(5, 6)
+        optimizer = torch.optim.SGD(cell.parameters(), lr=0.1)
+
+        def step(x, cell=cell, optimizer=optimizer):
+            optimizer.zero_grad()
+            h = c = torch.zeros(3, 6)
+            for each in x:
+                h, c = cell(each, (h, c))
+            loss = (h * h).mean()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        compiled = torch.compile(step, backend=backend)
+        runs.append([compiled(torch.randn(4, 3, 5)).item() for _ in range(6)])
+    np.testing.assert_allclose(*runs, rtol=1e-5)
