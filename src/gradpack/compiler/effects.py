@@ -7,8 +7,8 @@ import sys
 from typing import Any
 
 from ..ops.random.generator import Generator, default_generator
-from .disabled import DISABLED
 from .recording import Recorder
+from .unrecorded import DISABLED
 
 
 def place_of(function: Any) -> str:
