@@ -82,3 +82,12 @@ def test_the_sum_over_many_rows_is_precise():
     y = torch.ones(16, requires_grad=True)
     (torch.tensor(x) * y).sum().backward()
     np.testing.assert_allclose(y.grad.numpy(), x.astype(np.float64).sum(0), rtol=1e-6)
+
+
+def test_a_result_larger_than_all_that_has_memory_is_in_no_loop():
+    g, row, vector = np.broadcast_to(drawn(1, 40_000), (30, 40_000)), drawn(1, 40_000, seed=1), drawn(40_000, seed=2)
+    assert spread((g, row, vector))[0] == ""
+    x, y = (torch.tensor(a, requires_grad=True) for a in (row, vector))
+    other = torch.tensor(drawn(30, 1, seed=3), requires_grad=True)
+    slope = torch.autograd.grad(torch.addcmul(other, x, y), other, torch.from_numpy(np.array(g[:1])).expand(30, 40_000))
+    np.testing.assert_allclose(slope[0].numpy(), g.astype(np.float64).sum(1, keepdims=True), rtol=1e-4)

@@ -49,6 +49,8 @@ def spread(args: tuple[Any, ...]) -> tuple[str, tuple[Any, ...], int]:
             given.append(a)
             continue
         if 0 in a.strides:
+            if np.broadcast_shapes(a.shape, whole.shape) != whole.shape:  # the result is larger than all that are dense
+                return "", args, 0
             a = a[tuple([slice(0, 1) if step == 0 else slice(None) for step in a.strides])]
         form = lies(a.shape, whole.shape)
         if form is None or a.dtype is not whole.dtype or not dense(a) or (length and form[1] not in (0, length)):
