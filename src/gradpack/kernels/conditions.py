@@ -71,8 +71,12 @@ def many_rows_of_numbers(x: Any) -> bool:
 
 
 def single_rows(first: Any, *others: Any) -> bool:
-    """`single`, of matrices with as many rows."""
-    return first.ndim == 2 and single(first, *others) and all(a is None or len(a) == len(first) for a in others)
+    """`single`, of matrices with as many rows, and vectors."""
+    return (
+        first.ndim == 2
+        and single(first, *others)
+        and all(a is None or a.ndim == 1 or len(a) == len(first) for a in others)
+    )
 
 
 def single_same_shape(first: Any, *others: Any) -> bool:

@@ -33,7 +33,7 @@ LEAST = 256  # elements, below which no kernel applies
 LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them need not be one loop
 HEAVY = 1 << 16  # elements that a core takes at a time, where each is some work: as long as it takes to wake a thread
 PART = 1 << 17  # where it waits for memory
-PYTHON = 1 << 19  # and where each part waits for the lock of the interpreter
+PYTHON = 1 << 18  # and where each part waits for the lock of the interpreter
 SEEN: list[int] = []  # not empty once there was an array of two parts: operations of one step look for more
 # By library, whether its kernels are used: for all of this process.
 ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}

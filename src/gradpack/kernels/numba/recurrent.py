@@ -8,13 +8,14 @@ import numpy as np
 
 from ..dispatch import HEAVY
 from .loops import recurrent as loops
-from .ranges import over
+from .ranges import Whole, over
 
 
-def gates_forward(sums: Any, cx: Any) -> Any:
+def gates_forward(input_gates: Any, hidden_gates: Any, bias: Any, cx: Any) -> Any:
     """As `ops.nn.lstm_gates.gates_forward`."""
-    h, c, workspace = np.empty_like(cx), np.empty_like(cx), np.empty_like(sums)
-    over(HEAVY, loops.lstm, sums, cx, h, c, workspace)
+    h, c, workspace = np.empty_like(cx), np.empty_like(cx), np.empty_like(input_gates)
+    bias = np.zeros(input_gates.shape[1], cx.dtype) if bias is None else bias
+    over(HEAVY, loops.lstm, input_gates, hidden_gates, Whole(bias), cx, h, c, workspace)
     return h, c, workspace
 
 

@@ -30,9 +30,12 @@ def _composed(input_gates: Any, hidden_gates: Any, cx: Any, input_bias: Any = No
 
 
 @accelerated
-def gates_forward(sums: Any, cx: Any) -> Any:
-    """The output, the next cell state and the activations, from the sums of the gates."""
+def gates_forward(input_gates: Any, hidden_gates: Any, bias: Any, cx: Any) -> Any:
+    """The output, the next cell state and the activations, from the addends of the gates; `bias` is a row, or None."""
     size = cx.shape[1]
+    sums = input_gates + hidden_gates
+    if bias is not None:
+        sums += bias
     made = exp_of_negative(sums)
     made += 1
     np.divide(1, made, out=made)
@@ -113,12 +116,9 @@ def _lstm_gates(
         cx: the cell state, shape (N, H).
         input_bias, hidden_bias: shape (4 H), or None.
     """
-    sums = input_gates + hidden_gates
     if input_bias is not None and hidden_bias is not None:
-        sums += input_bias + hidden_bias
-    elif input_bias is not None or hidden_bias is not None:
-        sums += hidden_bias if input_bias is None else input_bias
-    return gates_forward(sums, cx)
+        input_bias = input_bias + hidden_bias
+    return gates_forward(input_gates, hidden_gates, hidden_bias if input_bias is None else input_bias, cx)
 
 
 def lstm_gates(

@@ -1,4 +1,4 @@
-"""Loops over the gates of recurrent networks, of float32: `sums` has four times as many columns as `cx`.
+"""Loops over the gates of recurrent networks, of float32: those have four times as many columns as `cx`.
 
 Each loop over a row reads and writes few arrays, so that it works on several elements at a time.
 """
@@ -17,18 +17,21 @@ _ONE = np.float32(1.0)
 
 
 @loop
-def lstm(sums: Any, cx: Any, h: Any, c: Any, workspace: Any) -> None:
+def lstm(input_gates: Any, hidden_gates: Any, bias: Any, cx: Any, h: Any, c: Any, workspace: Any) -> None:
     """The output, the next cell state, and the activations of the gates i, f, g and o."""
     rows, size = cx.shape
-    flat, made = sums.reshape(-1), workspace.reshape(-1)
-    for j in range(flat.size):
-        made[j] = sigmoid(flat[j])
     for r in range(rows):
-        own = workspace[r]
+        own, given, other = workspace[r], input_gates[r], hidden_gates[r]
         i, f, g, o = own[:size], own[size : 2 * size], own[2 * size : 3 * size], own[3 * size :]
-        given, before, state, out = sums[r, 2 * size : 3 * size], cx[r], c[r], h[r]
+        before, state, out = cx[r], c[r], h[r]
+        for j in range(4 * size):
+            own[j] = (given[j] + other[j]) + bias[j]
+        for j in range(2 * size):
+            own[j] = sigmoid(own[j])
         for j in range(size):
-            g[j] = tanh(given[j])
+            g[j] = tanh(g[j])
+        for j in range(size):
+            o[j] = sigmoid(o[j])
         for j in range(size):
             state[j] = f[j] * before[j] + i[j] * g[j]
         for j in range(size):
