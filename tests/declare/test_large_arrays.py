@@ -114,3 +114,23 @@ def test_the_first_operand_may_take_the_result(name, given):
         more = args[-1] if args and isinstance(args[-1], dict) else {}
         results.append(getattr(a, method)(*args[: len(args) - bool(more)], **more).numpy())
     np.testing.assert_array_equal(*results)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.complex64])
+@pytest.mark.parametrize("size", [3, 3 * LARGE])
+def test_a_product_of_a_tensor_with_itself(size, dtype):
+    x = torch.linspace(-3, 3, size).to(dtype).requires_grad_()
+    given = torch.linspace(1, 2, size).to(dtype)
+    (once,) = torch.autograd.grad(x * x, x, given)
+    (apart,) = torch.autograd.grad(x * x.view(size), x, given)  # two operands to the graph
+    assert torch.equal(once, apart)
+
+
+def test_hooks_of_a_node_see_both_gradients_of_one_tensor():
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    y = x * x
+    seen = []
+    y.grad_fn.register_hook(lambda inputs, outputs: seen.extend(g.tolist() for g in inputs))
+    y.sum().backward()
+    assert seen == [[1.0, -2.0]] * 2
+    assert x.grad.tolist() == [2.0, -4.0]

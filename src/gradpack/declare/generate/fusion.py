@@ -23,6 +23,7 @@ from .broadcast_forms import read, spread
 from .elementwise_parts import BLOCK, FREE, in_parts, is_whole, unspread, writing
 from .fusion_text import Reader, Steps, Unknown, Value, statements
 from .large_sizes import SEVERAL, is_slow, large_body, large_formula, steps_of
+from .node_text import is_symmetric
 
 Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -147,6 +148,7 @@ class Fused:
         part, count, made = min(loop.part, max(_LEAST, out.size // 4)), out.size, out.reshape(-1)
         if length:
             part, count, made = max(1, part // length), count // length, out.reshape(-1, length)
+        part = -(-count // -(-count // part))  # equal ones
         given = [_laid(a, k, length) for a, k in zip(args, kinds, strict=True) if k != "s"]
         run(count, part, *given, made, *numbers)
         if facts is not None:
@@ -300,7 +302,20 @@ def large_forms(op: Op, inlined: Any, body: Function, formulas: dict[str, Functi
         expression = inlined.expression(p)
         if large_formula(op, p, expression):
             names[f"_vjp_{p}_large"] = fused(op.formulas[p], formula, expression)
+    if is_symmetric(op):
+        names["_vjp_twice_large"] = _twice(op, inlined, formulas)
     return names
+
+
+def _twice(op: Op, inlined: Any, formulas: dict[str, Function]) -> Function:
+    """Return the form for large arrays of twice the gradient of an operand."""
+    p = op.inputs[0]
+    formula, expression = formulas[p], inlined.expression(p)
+    if expression is None:
+        return lambda g, other, own=False: formula(g, other) * 2
+    expression = ast.BinOp(expression, ast.Mult(), ast.Constant(2))
+    text = f"lambda {', '.join(_parameters(op.formulas[p]))}: {ast.unparse(expression)}"
+    return fused(op.formulas[p], eval(text, formula.__globals__), expression)  # noqa: S307
 
 
 def of_body(op: Op, body: Function, expression: ast.expr | None = None) -> Function:

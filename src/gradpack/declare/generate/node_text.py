@@ -36,6 +36,9 @@ if type({n}) is not _ndarray or _self.{n}_c[0] != _self.{n}_v: {n} = _unpack_res
 """
 
 
+TWICE = " * 2"
+
+
 def reads(op: Op) -> list[str]:
     """Return the names that formulas read, in order."""
     return list(dict.fromkeys(n for p in op.inputs for n in op.reads[p]))
@@ -72,6 +75,15 @@ def is_many(op: Op) -> bool:
     if op.view:
         return len(op.inputs) == 1 and not op.results
     return bool(op.results) and bool(op.inputs) and not op.broadcasts
+
+
+def is_symmetric(op: Op) -> bool:
+    """Return whether the formulas of two operands are one and the same, of the other operand each."""
+    if op.kind != "elementwise" or len(op.inputs) != 2 or op.returns or op.joint_vjp is not None:
+        return False
+    (a, b), codes = op.inputs, [op.formulas[p].__code__ for p in op.inputs]
+    same = all(getattr(codes[0], n) == getattr(codes[1], n) for n in ("co_code", "co_consts", "co_names"))
+    return same and op.reads[a] == (b,) and op.reads[b] == (a,)
 
 
 def node_text(op: Op, inlined: Inlined) -> str:
@@ -144,7 +156,19 @@ def _gradients(op: Op, inlined: Inlined) -> tuple[str, str]:
         own = "".join(_load(op, n) for n in op.reads[p] if n not in shared)
         body = indented(f"{own}{p}_g = {_formula(op, inlined, p)}\n")
         gradients.append(f"if {p}_edge is not None:\n{body}else: {p}_g = None\n")
-    return "".join(lines), "".join(gradients)
+    return "".join(lines), _of_one_tensor(op, inlined, "".join(gradients)) if is_symmetric(op) else "".join(gradients)
+
+
+def _of_one_tensor(op: Op, inlined: Inlined, gradients: str) -> str:
+    """Return the statements for gradients, and before them those for both operands being one tensor.
+
+    The engine adds the two gradients, which are equal: twice one of them, without the other, takes less passes. Hooks
+    of the node are to see both.
+    """
+    a, b = op.inputs
+    twice = f"{_load(op, b)}{a}_g = {_formula(op, inlined, a, TWICE)}\n{b}_g = None\n"
+    test = f"if {a}_edge is {b}_edge and _self.{a} is _self.{b} and _self.extras is None:\n"
+    return f"{test}{indented(twice)}else:\n{indented(gradients)}"
 
 
 def _parts(op: Op) -> str:
@@ -153,16 +177,17 @@ def _parts(op: Op) -> str:
     return "if type(_g) is _Part: _g = tuple(_g)\n" if several else ""
 
 
-def _formula(op: Op, inlined: Inlined, p: str) -> str:
-    """Return the expression for the gradient of an input."""
+def _formula(op: Op, inlined: Inlined, p: str, factor: str = "") -> str:
+    """Return the expression for the gradient of an input, or for twice that."""
     args = ", ".join(["_g", *op.reads[p]])
     expression = f"_vjp_{p}({args})"
     if op.returns or op.lists:
         return expression
     gradient = op.formulas[p].__code__.co_varnames[0]
-    expression = inlined.text(p, {gradient: "_g"}) or expression
+    expression = (inlined.text(p, {gradient: "_g"}) or expression) + factor
     large = large_formula(op, p, inlined.expression(p))
     if not large:
         return expression
-    later = [f"{q}_edge is None" for q in op.inputs[op.inputs.index(p) + 1 :]]  # which read `_g`, too
-    return f"{expression} if {smaller('_g', large)} else _vjp_{p}_large({args}, own={' and '.join(later) or True})"
+    later = [f"{q}_edge is None" for q in op.inputs[op.inputs.index(p) + 1 :]] if not factor else []  # read `_g`, too
+    form = f"_vjp_{'twice' if factor else p}_large"
+    return f"{expression} if {smaller('_g', large)} else {form}({args}, own={' and '.join(later) or True})"
