@@ -60,8 +60,14 @@ def over(part: int, loop: Callable[..., Any], *args: Any, first: Any = None) -> 
 
 
 def part_of(part: int, first: Any) -> int:
-    """Return the length of a part of an array, of so many elements at most."""
-    return max(1, part * len(first) // max(first.size, 1))
+    """Return the length of each of equal parts of an array, of so many elements at most."""
+    length = len(first)
+    return even(length, max(1, part * length // max(first.size, 1)))
+
+
+def even(length: int, part: int) -> int:
+    """Return the length of equal parts, as few as of those of `part`."""
+    return -(-length // -(-length // part)) if length else part
 
 
 def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> None:

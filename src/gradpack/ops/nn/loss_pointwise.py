@@ -17,6 +17,7 @@ from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
 from ...declare.generate.fusion import looped
+from ..pointwise.blockwise import exp_of_negative
 from ..reduce.kernels import add_up
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 
@@ -110,7 +111,7 @@ def _logit_slope(input: Any, target: Any, pos_weight: Any) -> Any:
 
 
 def _distance(input: Any, target: Any) -> Any:
-    return late.sigmoid(input) - target
+    return 1 / (exp_of_negative(input) + 1) - target
 
 
 def _result_shape(*operands: Any) -> Any:
