@@ -238,6 +238,11 @@ class _Pool:
 _pool = _Pool()
 
 
+def even(size: int, part: int, multiple: int = 1) -> int:
+    """Return the length of parts of equal length that are as few as those of `part`, as a multiple of a number."""
+    return -(-size // (-(-size // part) * multiple)) * multiple if size else part
+
+
 def split(work: Work, size: int, part: int) -> None:
     """Call `work(low, high)` for `range(size)` in parts of `part`, on at most `get_num_threads()` threads."""
     wanted = min(-(-size // part), threads.get_num_threads()) - 1

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base.pool import even
 from ...kernels import conditions
 from ...kernels.dispatch import ENABLED, HEAVY, LARGE, PART, PYTHON, SEEN, loaded, note_large
 from ...kernels.table import Kernel
@@ -29,6 +30,7 @@ Function = Callable[..., Any]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 LOOPS, WHOLE = Kernel("numba", "ranges.OfText"), Kernel("numba", "ranges.Whole")
 _LEAST = 1 << 15  # elements of a part
+_LINE = 64  # of which parts have a multiple: as many as lie in lines of the cache
 _PLANS = 64
 _FEW_STEPS = 1 << 20  # elements, from which on it is worth while to import Numba for one step or two
 
@@ -148,7 +150,7 @@ class Fused:
         part, count, made = min(loop.part, max(_LEAST, out.size // 4)), out.size, out.reshape(-1)
         if length:
             part, count, made = max(1, part // length), count // length, out.reshape(-1, length)
-        part = -(-count // -(-count // part))  # equal ones
+        part = even(count, part, 1 if length else _LINE)
         given = [_laid(a, k, length) for a, k in zip(args, kinds, strict=True) if k != "s"]
         run(count, part, *given, made, *numbers)
         if facts is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base.pool import Compiled, split_compiled
+from ...base.pool import Compiled, even, split_compiled
 from .loops.from_text import loop_of
 from .loops.ranges import function_of
 
@@ -63,11 +63,6 @@ def part_of(part: int, first: Any) -> int:
     """Return the length of each of equal parts of an array, of so many elements at most."""
     length = len(first)
     return even(length, max(1, part * length // max(first.size, 1)))
-
-
-def even(length: int, part: int) -> int:
-    """Return the length of equal parts, as few as of those of `part`."""
-    return -(-length // -(-length // part)) if length else part
 
 
 def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> None:
