@@ -42,6 +42,12 @@ def test_links_to_other_names():
     assert "[`torch.max`]" not in pages.page(ENTRIES["max"], ENTRIES)
 
 
+def test_the_array_api_standard_leads_to_torchs_functions():
+    text = pages.page(ENTRIES["array_api.add"], ENTRIES)
+    assert "[`gradpack.add`](../torch/add.md)" in text and ">>> import gradpack.array_api as xp\n" in text
+    assert ENTRIES["array_api.exp"].same_as == "exp" and ENTRIES["array_api.linalg.inv"].same_as == "linalg.inv"
+
+
 def test_an_index_in_parts():
     text = pages.pages()["api/torch/index.md"]
     part = text.split("## Comparison\n")[1].split("\n## ")[0]

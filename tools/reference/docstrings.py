@@ -95,7 +95,8 @@ def kept_apart() -> dict[str, str]:
     for file in sorted((Path(__file__).parent / "examples").glob("*.txt")):
         for block in re.split(r"\n\n(?=[A-Za-z][\w.]*\n>>> )", file.read_text(encoding="utf-8"))[1:]:
             name, _, session = block.strip().partition("\n")
-            found[name] = f">>> import gradpack as torch\n{session}"
+            library = "gradpack.array_api as xp" if name.startswith("array_api.") else "gradpack as torch"
+            found[name] = f">>> import {library}\n{session}"
     return found
 
 

@@ -43,6 +43,10 @@ MODULES = {
     "linalg": "Linear algebra",
     "fft": "Fourier transforms",
     "special": "Special functions",
+    "array_api": "The array API standard: the same functions under its names",
+    "array_api.fft": "Fourier transforms under the standard's names",
+    "array_api.linalg": "Linear algebra under the standard's names",
+    "array_api.special": "Special functions under SciPy's names",
     "signal.windows": "Windows",
     "distributions": "Probability distributions",
     "distributions.transforms": "Transforms of random variables",
@@ -74,7 +78,8 @@ MODULES = {
     "as_torch": "Programs that import torch",
 }
 
-_OWN = {"saved", "saved.torch", "extend", "as_torch", "backends.compiled"}
+_OWN = {"array_api", "saved", "saved.torch", "extend", "as_torch", "backends.compiled"}
+_OWN |= {f"array_api.{name}" for name in ("fft", "linalg", "special")}
 
 
 @dataclass
