@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import ast
+import pickle
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from tools.reference import docstrings, formulas, names, pages, signatures
+
+import gradpack
+from gradpack.backends import cupy_loading
+from gradpack.compat import hub
 
 GROUPS = names.entries()
 ENTRIES = {e.path: e for group in GROUPS.values() for e in group}
@@ -40,6 +45,12 @@ def test_links_to_other_names():
     text = pages.page(ENTRIES["nn.Conv2d"], ENTRIES)
     assert "See [`nn.functional.conv2d`](../torch/conv2d.md)" in text and "those of [`Module`](Module-class.md)" in text
     assert "[`torch.max`]" not in pages.page(ENTRIES["max"], ENTRIES)
+
+
+def test_the_array_api_standard_leads_to_torchs_functions():
+    text = pages.page(ENTRIES["array_api.add"], ENTRIES)
+    assert "[`gradpack.add`](../torch/add.md)" in text and ">>> import gradpack.array_api as xp\n" in text
+    assert ENTRIES["array_api.exp"].same_as == "exp" and ENTRIES["array_api.linalg.inv"].same_as == "linalg.inv"
 
 
 def test_an_index_in_parts():
@@ -186,6 +197,25 @@ def test_formulas_are_closed():
 def test_examples_that_show_something_else_are_found():
     assert docstrings.check("here", ">>> 1 + 1\n2\n") == ""
     assert "Expected" in docstrings.check("here", ">>> 1 + 1\n3\n")
+
+
+def test_functions_without_effect_have_pages_of_their_own():
+    assert not ENTRIES["jit.script"].same_as and not ENTRIES["jit.trace"].same_as
+    assert pickle.loads(pickle.dumps(gradpack.jit.trace)).__name__ == "trace"
+    assert "| `*args` |  |  | of no effect. |" in pages.page(ENTRIES["jit.trace"], ENTRIES)
+
+
+@pytest.mark.parametrize("session", [">>> torch.hub.set_dir('here')\n", ">>> torch.manual_seed(1)\n"])
+def test_examples_leave_no_trace(session):
+    folder, seed = hub.get_dir(), gradpack.initial_seed()
+    docstrings.check("here", f">>> import gradpack as torch\n{session}")
+    assert (hub.get_dir(), gradpack.initial_seed()) == (folder, seed)
+
+
+def test_examples_of_cuda_are_those_without_a_device(monkeypatch):
+    assert docstrings.check("cuda.name", ">>> 1\n2\n")
+    monkeypatch.setattr(cupy_loading, "library", lambda: object())
+    assert docstrings.check("cuda.name", ">>> 1\n2\n") == "" != docstrings.check("name", ">>> 1\n2\n")
 
 
 def test_examples_for_which_a_library_is_missing_are_told():

@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import Any
 
 import gradpack
+from gradpack.compat import harmless
 
 from . import docstrings
 
@@ -27,6 +28,7 @@ MODULES = {
     "nn.utils.prune": "Zeros in the place of weights",
     "nn.utils.stateless": "Calls of modules with other parameters",
     "nn.attention": "Ways of computing attention",
+    "nn.attention.flex_attention": "Attention whose scores and mask are functions",
     "nn.grad": "Gradients of convolutions as functions",
     "nn.parallel": "Training by several processes",
     "optim": "Optimizers",
@@ -43,6 +45,10 @@ MODULES = {
     "linalg": "Linear algebra",
     "fft": "Fourier transforms",
     "special": "Special functions",
+    "array_api": "The array API standard: the same functions under its names",
+    "array_api.fft": "Fourier transforms under the standard's names",
+    "array_api.linalg": "Linear algebra under the standard's names",
+    "array_api.special": "Special functions under SciPy's names",
     "signal.windows": "Windows",
     "distributions": "Probability distributions",
     "distributions.transforms": "Transforms of random variables",
@@ -54,11 +60,17 @@ MODULES = {
     "sparse": "Functions of sparse tensors",
     "distributed": "Several processes that exchange tensors",
     "distributed.algorithms.ddp_comm_hooks.default_hooks": "How gradients are exchanged",
+    "futures": "Results that come later",
+    "utils": "What belongs nowhere else",
     "utils.checkpoint": "Recomputing instead of keeping",
     "utils.data": "Data sets and loaders",
+    "utils.dlpack": "Memory shared with other libraries",
     "utils.flop_counter": "Counting floating-point operations",
     "random": "Generators of random numbers and their state",
+    "quasirandom": "Sobol sequences",
     "compiler": "Compiling functions",
+    "jit": "Names of TorchScript, which compile nothing here",
+    "hub": "Models from folders with a `hubconf.py`",
     "amp": "Automatic mixed precision",
     "masked": "Reductions over the elements that a mask selects",
     "profiler": "Where time and memory go",
@@ -69,12 +81,28 @@ MODULES = {
     "library": "Operators of one's own under PyTorch's interface",
     "extend": "Operations, dtypes and devices of one's own",
     "backends.compiled": "The switch of compiled loops",
+    "backends.opt_einsum": "The order in which `einsum` contracts",
+    "backends.cpu": "What the CPU can do",
+    "backends.cuda": "Settings of CUDA, without effect",
+    "backends.cudnn": "Settings of cuDNN, without effect",
+    "backends.mkl": "Whether MKL is used as PyTorch uses it",
+    "backends.mkldnn": "Whether oneDNN is used",
+    "backends.mps": "Whether Apple's Metal is used",
+    "backends.nnpack": "Whether NNPACK is used",
+    "backends.openmp": "Whether OpenMP is used",
     "accelerator": "The accelerator of this machine",
     "cpu": "The CPU as a device",
+    "cpu.amp": "Automatic mixed precision on the CPU under its older name",
+    "cuda": "CUDA devices, by CuPy",
+    "cuda.amp": "Automatic mixed precision on CUDA devices under its older name",
+    "cuda.nvtx": "Marks for NVIDIA's profilers, without effect",
+    "mps": "Apple's Metal devices: there are none",
+    "xpu": "Intel's devices: there are none",
     "as_torch": "Programs that import torch",
 }
 
-_OWN = {"saved", "saved.torch", "extend", "as_torch", "backends.compiled"}
+_OWN = {"array_api", "saved", "saved.torch", "extend", "as_torch", "backends.compiled"}
+_OWN |= {f"array_api.{name}" for name in ("fft", "linalg", "special")}
 
 
 @dataclass
@@ -137,13 +165,16 @@ def names_of(name: str) -> list[str]:
     found = module_of(name)
     if isinstance(found, type):
         return sorted(n for n in dir(found) if n[0] != "_")
+    quiet = (path.rpartition(".") for path in harmless.found())
+    more = {n for module, _, n in quiet if module == f"torch.{name}" and n[0] != "_"}
     own = [n for n, v in vars(found).items() if n[0] != "_" and getattr(v, "__module__", None) == found.__name__]
-    return sorted(getattr(found, "__all__", own))
+    return sorted({*getattr(found, "__all__", own)} | more)
 
 
 def is_documented_by_itself(value: Any) -> bool:
-    """Whether a name is a function or a class: numbers, modules and types of one letter have no page."""
-    return (isinstance(value, type) or callable(value)) and bool(inspect.getdoc(value))
+    """Whether a name is a function or a class: numbers, modules, types of one letter and Python's own have no page."""
+    own = type(value).__module__ not in ("types", "typing")
+    return own and (isinstance(value, type) or callable(value)) and bool(inspect.getdoc(value))
 
 
 def entries() -> dict[str, list[Entry]]:

@@ -95,7 +95,7 @@ def _linked(part: str, here: Entry, by_path: dict[str, Entry]) -> str:
         if not (before or "." in name or name[0].isupper()) or (name == "Tensor" and not before):
             return found[0]
         short = re.sub(r"^(torch|gradpack)\.", "", name)
-        folder = here.module
+        folder = here.module if short == name else ""
         known = by_path.get(f"{folder}.{short}" if folder else short)
         while known is None and folder:
             folder = folder.rpartition(".")[0]

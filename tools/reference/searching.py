@@ -35,8 +35,8 @@ def front_matter(entry: Entry, by_path: Mapping[str, Entry]) -> str:
 
 
 def _weight(entry: Entry, by_path: Mapping[str, Entry]) -> float:
-    """Return more for names that are parts of others, which a search finds, too; less for what old programs need."""
-    if families.file_of(entry.value).startswith("compat/"):
+    """Return more for names that are parts of others, which a search finds, too; less for what few programs need."""
+    if families.file_of(entry.value).startswith(("array_api/", "compat/")):
         return 0.3
     return 1.0 + min(_longer(tuple(by_path))[_plain(entry.path)], 24)
 

@@ -22,6 +22,8 @@ _SHORTENED = {
     "_Sizes": "int | Sequence[int]",
     "_tensor_or_tensors": "Tensor | Iterable[Tensor]",
     "_FactorOfEpoch": "Callable[[int], float]",
+    "Axes": "int | tuple[int, ...]",
+    "Where": "device | str | None",
 }
 _SHORT = (bool, int, float, str, tuple, type(None))
 # By module: the group of overloads, or the module, as the stub files name them.
@@ -154,7 +156,7 @@ class _Shown:
         return text
 
 
-_TYPES = {"int", "float", "bool", "str", "complex", "object", "None", "bytes"}
+_TYPES = {"int", "float", "bool", "str", "complex", "object", "None", "bytes", "dtype"}
 
 
 def _plain(text: str) -> str:

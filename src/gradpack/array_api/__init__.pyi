@@ -22,7 +22,7 @@ def acos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def acosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of `cosh`: NaN below 1."""
 def add(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.add` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.add` of two operands, promoted as the array API standard says."""
 def all(x: Tensor, *, axis: Axes | None = None, keepdims: _bool = False) -> Tensor:
     """Return whether all elements over some axes are true."""
 def any(x: Tensor, *, axis: Axes | None = None, keepdims: _bool = False) -> Tensor:
@@ -55,21 +55,21 @@ def astype(x: Tensor, dtype: _dtype, *, copy: _bool = True, device: Where | None
 def atan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The angle whose tangent is `input`."""
 def atan2(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.atan2` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.atan2` of two operands, promoted as the array API standard says."""
 def atanh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The inverse of `tanh`: NaN outside of [-1, 1]."""
 def bitwise_and(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.bitwise_and` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.bitwise_and` of two operands, promoted as the array API standard says."""
 def bitwise_invert(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Bitwise complement; for bool, `logical_not`."""
 def bitwise_left_shift(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.bitwise_left_shift` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.bitwise_left_shift` of two operands, promoted as the array API standard says."""
 def bitwise_or(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.bitwise_or` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.bitwise_or` of two operands, promoted as the array API standard says."""
 def bitwise_right_shift(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.bitwise_right_shift` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.bitwise_right_shift` of two operands, promoted as the array API standard says."""
 def bitwise_xor(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.bitwise_xor` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.bitwise_xor` of two operands, promoted as the array API standard says."""
 bool: _dtype
 def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
     """Return tensors expanded to the shape that they broadcast to."""
@@ -90,7 +90,7 @@ def concat(arrays: Sequence[Tensor], *, axis: _int | None = 0) -> Tensor:
 def conj(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The complex conjugate, in memory of its own; a real tensor itself."""
 def copysign(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.copysign` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.copysign` of two operands, promoted as the array API standard says."""
 def cos(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The cosine of an angle in radians."""
 def cosh(input: Tensor, *, out: Tensor | None = None) -> Tensor:
@@ -110,7 +110,7 @@ def diff(
 ) -> Tensor:
     """Return the differences of neighbours along an axis, `n` times."""
 def divide(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.divide` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.divide` of two operands, promoted as the array API standard says."""
 e: float
 def empty(shape: Shape, *, dtype: _dtype | None = None, device: Where | None = None) -> Tensor:
     """Return an uninitialised tensor of a shape."""
@@ -126,7 +126,7 @@ def empty_like(
 ) -> Tensor:
     """An uninitialised tensor of the shape, dtype and layout of `input`."""
 def equal(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.eq` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.eq` of two operands, promoted as the array API standard says."""
 def exp(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """e to the power of `input`."""
 def expand_dims(x: Tensor, axis: Axes) -> Tensor:
@@ -151,7 +151,7 @@ float64: _dtype
 def floor(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The next whole number below."""
 def floor_divide(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.floor_divide` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.floor_divide` of two operands, promoted as the array API standard says."""
 def from_dlpack(x: Tensor | _Scalar, *, device: Where | None = None, copy: _bool | None = None) -> Tensor:
     """Return a tensor of the memory of an object with `__dlpack__`."""
 def full(
@@ -171,11 +171,11 @@ def full_like(
 ) -> Tensor:
     """One value in the shape, dtype and layout of `input`."""
 def greater(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.greater` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.greater` of two operands, promoted as the array API standard says."""
 def greater_equal(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.greater_equal` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.greater_equal` of two operands, promoted as the array API standard says."""
 def hypot(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.hypot` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.hypot` of two operands, promoted as the array API standard says."""
 def iinfo(type: _dtype | Tensor) -> IntLimits:
     """Return the limits of an integer dtype, or of that of a tensor; `dtype` is a dtype, unlike torch's."""
 def imag(input: Tensor) -> Tensor:
@@ -203,9 +203,9 @@ def isinf(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def isnan(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Where there is NaN, in one of the parts of a complex number."""
 def less(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.less` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.less` of two operands, promoted as the array API standard says."""
 def less_equal(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.less_equal` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.less_equal` of two operands, promoted as the array API standard says."""
 def linspace(
     start: _complex,
     stop: _complex,
@@ -225,15 +225,15 @@ def log1p(input: Tensor, *, out: Tensor | None = None) -> Tensor:
 def log2(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """The logarithm to base 2."""
 def logaddexp(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.logaddexp` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.logaddexp` of two operands, promoted as the array API standard says."""
 def logical_and(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.logical_and` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.logical_and` of two operands, promoted as the array API standard says."""
 def logical_not(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """Where `input` is 0."""
 def logical_or(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.logical_or` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.logical_or` of two operands, promoted as the array API standard says."""
 def logical_xor(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.logical_xor` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.logical_xor` of two operands, promoted as the array API standard says."""
 def matmul(x1: Tensor, x2: Tensor) -> Tensor:
     """Return the product of matrices, or of a matrix and a vector."""
 def matrix_transpose(x: Tensor) -> Tensor:
@@ -241,7 +241,7 @@ def matrix_transpose(x: Tensor) -> Tensor:
 def max(x: Tensor, *, axis: Axes | None = None, keepdims: _bool = False) -> Tensor:
     """Return the largest element over some axes, or all."""
 def maximum(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.maximum` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.maximum` of two operands, promoted as the array API standard says."""
 def mean(x: Tensor, *, axis: Axes | None = None, keepdims: _bool = False) -> Tensor:
     """Return the mean over some axes, or all."""
 def meshgrid(*arrays: Tensor, indexing: str = 'xy') -> list[Tensor]:
@@ -249,21 +249,21 @@ def meshgrid(*arrays: Tensor, indexing: str = 'xy') -> list[Tensor]:
 def min(x: Tensor, *, axis: Axes | None = None, keepdims: _bool = False) -> Tensor:
     """Return the smallest element over some axes, or all."""
 def minimum(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.minimum` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.minimum` of two operands, promoted as the array API standard says."""
 def moveaxis(x: Tensor, source: _int | Sequence[_int], destination: Axes) -> Tensor:
     """Return a tensor with some axes at other places."""
 def multiply(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.multiply` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.multiply` of two operands, promoted as the array API standard says."""
 nan: float
 def negative(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`-input`."""
 newaxis: None
 def nextafter(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.nextafter` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.nextafter` of two operands, promoted as the array API standard says."""
 def nonzero(x: Tensor) -> tuple[Tensor, ...]:
     """Return the indices of the elements that are not zero, one tensor for each axis."""
 def not_equal(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.ne` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.ne` of two operands, promoted as the array API standard says."""
 def ones(shape: Shape, *, dtype: _dtype | None = None, device: Where | None = None) -> Tensor:
     """Return ones of a shape."""
 def ones_like(
@@ -283,7 +283,7 @@ pi: float
 def positive(input: Tensor) -> Tensor:
     """The tensor itself."""
 def pow(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.pow` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.pow` of two operands, promoted as the array API standard says."""
 def prod(
     x: Tensor, *, axis: Axes | None = None, dtype: _dtype | None = None, keepdims: _bool = False
 ) -> Tensor:
@@ -293,7 +293,7 @@ def real(input: Tensor) -> Tensor:
 def reciprocal(input: Tensor, *, out: Tensor | None = None) -> Tensor:
     """`1 / input`."""
 def remainder(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.remainder` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.remainder` of two operands, promoted as the array API standard says."""
 def repeat(x: Tensor, repeats: _int | Tensor, *, axis: _int | None = None) -> Tensor:
     """Return each element several times in a row, along an axis or of the flattened tensor."""
 def reshape(x: Tensor, shape: tuple[_int, ...], *, copy: _bool | None = None) -> Tensor:
@@ -329,7 +329,7 @@ def std(
 ) -> Tensor:
     """Return the standard deviation over some axes, or all: the root of `var`."""
 def subtract(x1: Any, x2: Any) -> Tensor:
-    """`gradpack.subtract` of operands that are promoted as the array API standard says."""
+    """Return `gradpack.subtract` of two operands, promoted as the array API standard says."""
 def sum(
     x: Tensor, *, axis: Axes | None = None, dtype: _dtype | None = None, keepdims: _bool = False
 ) -> Tensor:

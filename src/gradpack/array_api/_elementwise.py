@@ -32,7 +32,7 @@ def with_promotion(name: str, own: str) -> Callable[[Any, Any], Tensor]:
         return result
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"`gradpack.{own}` of operands that are promoted as the array API standard says."
+    call.__doc__ = f"Return `gradpack.{own}` of two operands, promoted as the array API standard says."
     return call
 
 

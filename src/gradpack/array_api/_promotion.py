@@ -113,7 +113,12 @@ def isdtype(dtype: dtype, kind: dtype | str | tuple[dtype | str, ...]) -> bool:
 
 
 def astype(x: Tensor, dtype: dtype, /, *, copy: bool = True, device: Where = None) -> Tensor:
-    """Return a tensor with another dtype; a copy even if it has that dtype, unless `copy=False`."""
+    """Return a tensor with another dtype; a copy even if it has that dtype, unless `copy=False`.
+
+    Args:
+        copy: whether to copy a tensor that has the dtype already.
+        device: the device of the result; None for that of `x`.
+    """
     return x.to(device=x.device if device is None else device, dtype=dtype, copy=copy)
 
 

@@ -46,7 +46,7 @@ def _shift(name: str) -> Callable[..., Tensor]:
 
 def _named(name: str, call: Any) -> Callable[..., Tensor]:
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"`gradpack.fft.{name}` with the names of arguments of the array API standard."
+    call.__doc__ = f"Return `gradpack.fft.{name}` of a tensor; the arguments are those of the array API standard."
     made: Callable[..., Tensor] = call
     return made
 

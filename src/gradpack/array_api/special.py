@@ -30,7 +30,7 @@ def _of_several(name: str, inside: Any) -> Callable[..., Tensor]:
         return result
 
     call.__name__ = call.__qualname__ = name
-    call.__doc__ = f"`scipy.special.{name}` of tensors."
+    call.__doc__ = f"Return `scipy.special.{name}` of tensors, some of which may be numbers."
     return call
 
 

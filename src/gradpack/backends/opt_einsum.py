@@ -56,7 +56,7 @@ def _check(strategy: str, enabled: bool) -> None:
 
 @block
 def flags(enabled: bool | None = None, strategy: str | None = None) -> Iterator[None]:
-    """`with flags(enabled=False): ...` sets them for a block."""
+    """Set whether and how to optimize contraction paths for a block: `with flags(enabled=False): ...`."""
     this = vars(sys.modules[__name__])
     before = {name: this[name] for name in ("enabled", "strategy")}
     try:

@@ -93,7 +93,7 @@ def set_device(device: Any) -> None:
 
 
 class device:  # noqa: N801 - torch's name
-    """`with torch.cuda.device(1): ...` uses a device for the block; None and negative indices change nothing."""
+    """Use a device for a block, `with torch.cuda.device(1): ...`; None and negative indices change nothing."""
 
     def __init__(self, device: Any) -> None:
         given = device if isinstance(device, int) or device is None else _device(device).index
@@ -113,7 +113,7 @@ class device:  # noqa: N801 - torch's name
 
 
 class device_of(device):  # noqa: N801 - torch's name
-    """`with torch.cuda.device_of(tensor): ...` uses the device of a tensor, if it is on one."""
+    """Use the device of a tensor for a block, if it is on one: `with torch.cuda.device_of(tensor): ...`."""
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj.device.index if obj.is_cuda else -1)

@@ -151,7 +151,7 @@ class Event:
 
 
 class StreamContext:
-    """`with torch.cuda.stream(s): ...` gives the work of the block to a stream, on its device; None changes nothing."""
+    """Give the work of a block to a stream, on its device: what `torch.cuda.stream` returns; None changes nothing."""
 
     def __init__(self, stream: Stream | None) -> None:
         self.stream = stream
@@ -178,7 +178,7 @@ _local = _Local()
 
 
 def stream(stream: Stream | None) -> StreamContext:
-    """`with torch.cuda.stream(s): ...` gives the work of the block to a stream; None changes nothing."""
+    """Return a `with` block, `with torch.cuda.stream(s): ...`, whose work goes to a stream; None changes nothing."""
     return StreamContext(stream)
 
 

@@ -117,7 +117,7 @@ def _raise(error: Exception) -> Callable[..., Any]:
     def refuse(*args: Any, **kwargs: Any) -> Any:
         raise type(error)(*error.args)
 
-    refuse.__doc__ = f"Raises:\n    {type(error).__name__}: always."
+    refuse.__doc__ = f"Refuse: {error}.\n\nRaises:\n    {type(error).__name__}: always."
     return refuse
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from types import FunctionType
 from typing import Any
 
 # By the module that has them. Functions that return their first argument; without one, or with a name, a decorator.
@@ -78,7 +79,6 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         ("is_opaque_type", "is_opaque_value", "is_opaque_reference_type", "is_opaque_value_type"), False
     ),
     "torch.backends.mha": {"get_fastpath_enabled": False},
-    "torch.cpu": {"is_available": True},
     "torch.cuda": {"is_current_stream_capturing": False},
     "torch.utils.cpp_extension": {"is_ninja_available": False},
 }
@@ -90,22 +90,39 @@ def identity(obj: Any) -> Any:
 
 
 def given(obj: Any = None, *args: Any, **kwargs: Any) -> Any:
-    """Return the argument unchanged; a decorator if there is none, or only a name."""
+    """Return the argument unchanged; a decorator if there is none, or only a name.
+
+    Args:
+        obj: a function, a class or a module.
+        *args, **kwargs: of no effect.
+    """
     return identity if obj is None or isinstance(obj, str) else obj
 
 
 def decorator(*args: Any, **kwargs: Any) -> Callable[[Any], Any]:
-    """Return a decorator that changes nothing."""
+    """Return a decorator that changes nothing.
+
+    Args:
+        *args, **kwargs: of no effect.
+    """
     return identity
 
 
 def silent(*args: Any, **kwargs: Any) -> None:
-    """Do nothing."""
+    """Do nothing.
+
+    Args:
+        *args, **kwargs: of no effect.
+    """
 
 
 @contextmanager
 def block(*args: Any, **kwargs: Any) -> Iterator[None]:
-    """Do nothing at the beginning and the end of this block, or of the function that this decorates."""
+    """Do nothing at the beginning and the end of this block, or of the function that this decorates.
+
+    Args:
+        *args, **kwargs: of no effect.
+    """
     yield
 
 
@@ -115,7 +132,9 @@ def answer(value: Any) -> Callable[..., Any]:
     def always(*args: Any, **kwargs: Any) -> Any:
         return value
 
-    always.__doc__ = f"Always {value!r}."
+    shown = f"a {type(value).__name__}" if repr(value)[0] == "<" else repr(value)
+    said = "Do nothing and return None" if value is None else f"Return {shown}, always"
+    always.__doc__ = f"{said}.\n\nArgs:\n    *args, **kwargs: of no effect."
     return always
 
 
@@ -123,9 +142,20 @@ def answer(value: Any) -> Callable[..., Any]:
 def found() -> dict[str, Callable[..., Any]]:
     """Return the functions by the full name of what they stand for."""
     answers = {f"{module}.{n}": answer(value) for module, named in _ANSWERS.items() for n, value in named.items()}
-    return answers | {
+    listed = answers | {
         f"{module}.{name}": function
         for function, modules in ((given, _GIVEN), (decorator, _DECORATORS), (block, _BLOCKS), (silent, _SILENT))
         for module, names in modules.items()
         for name in names.split()
     }
+    return {path: _named(function, path) for path, function in listed.items()}
+
+
+def _named(function: Any, path: str) -> Callable[..., Any]:
+    """Return a copy of a function that has the name of what it stands for."""
+    module, _, name = path.rpartition(".")
+    made = FunctionType(function.__code__, function.__globals__, name, function.__defaults__, function.__closure__)
+    vars(made).update(vars(function))
+    made.__doc__, made.__annotations__, made.__qualname__ = function.__doc__, function.__annotations__, name
+    made.__module__ = module.replace("torch", __name__.partition(".")[0], 1)
+    return made

@@ -9,14 +9,14 @@ from ....base.dtypes import dtype, float16
 
 
 class autocast(_autocast):  # noqa: N801 - torch's name
-    """`torch.amp.autocast("cuda", ...)`."""
+    """The older form of `torch.amp.autocast("cuda", ...)`."""
 
     def __init__(self, enabled: bool = True, dtype: dtype = float16, cache_enabled: bool = True) -> None:
         super().__init__("cuda", enabled=enabled, dtype=dtype, cache_enabled=cache_enabled)
 
 
 class GradScaler(_GradScaler):
-    """`torch.amp.GradScaler("cuda", ...)`."""
+    """The older form of `torch.amp.GradScaler("cuda", ...)`."""
 
     def __init__(
         self,

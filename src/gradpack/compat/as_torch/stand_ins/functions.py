@@ -16,7 +16,7 @@ _params_t = ParamsT
 
 
 class ScriptModule(Module):
-    """A module; none is compiled."""
+    """Base class of modules for `torch.jit.script`; none is compiled."""
 
 
 class RecursiveScriptModule(ScriptModule):
@@ -62,12 +62,16 @@ def annotate(the_type: Any, the_value: Any) -> Any:
 
 
 def isinstance(obj: Any, target_type: Any) -> bool:
-    """As Python's, for types that it has."""
+    """Return whether an object is of a type, which is one of Python's, as Python's own function does."""
     return builtins.isinstance(obj, target_type)
 
 
 def fork(func: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call `func` synchronously and return its result in place of a future."""
+    """Call `func` synchronously and return its result in place of a future.
+
+    Args:
+        *args, **kwargs: the arguments of `func`.
+    """
     return func(*args, **kwargs)
 
 
