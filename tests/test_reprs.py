@@ -393,6 +393,40 @@ def test_contexts_before_inside_and_after():
             assert repr(context)
 
 
+def test_plans_and_measurements_say_what_they_found():
+    from gradpack import saved
+
+    x = torch.ones(64, 64, requires_grad=True)
+    budget = saved.budget("40 KiB", seed=0)
+    with budget:
+        y = (x @ x).exp().exp().exp().sum()
+    y.backward()
+    assert repr(budget.plan) == f"<plan: {str(budget.plan).splitlines()[0]}>" and "of 40.0 KiB at most" in repr(
+        budget.plan
+    )
+    with saved.Meter() as meter, saved.Disk() as disk, torch.autograd.graph.saved_tensors_hooks(*disk):
+        y = x.exp()
+        assert repr(disk) == "<disk: 16.0 KiB in use, 16.0 KiB at the peak>"
+        assert repr(meter).startswith("<meter: ") and repr(meter).endswith(" now>")
+    with torch.profiler.profile() as profile:
+        assert repr(profile) == "<profile: no events>"
+        x.exp()
+    assert repr(profile) == profile.key_averages().table(sort_by="self_cpu_time_total", row_limit=10)
+    assert "aten::exp" in repr(profile) and str(profile) == repr(profile)
+
+
+def test_sends_and_stores_say_whom_they_reach():
+    def both():
+        there, ways = 1 - torch.distributed.get_rank(), (torch.distributed.isend, torch.distributed.irecv)
+        return [repr(torch.distributed.P2POp(way, torch.ones(2), there)) for way in ways]
+
+    found = alone(both, 2)
+    assert "group_src=0, group_dst=1" in found[0] and found[0].startswith("P2POp(isend pg=")
+    assert "group_src=1, group_dst=0" in found[1] and "float32" in found[1]
+    store = torch.distributed.TCPStore("127.0.0.1", 0, 1, True)
+    assert repr(store) == f"TCPStore(host='127.0.0.1', port={store.port})"
+
+
 def test_functions_and_their_contexts():
     seen = []
 

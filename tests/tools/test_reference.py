@@ -174,6 +174,16 @@ def test_what_is_no_formula(text):
     assert formulas.formula(text) == ""
 
 
+def test_rules_of_optimizers_are_formulas():
+    text = pages.page(ENTRIES["optim.SGD"], ENTRIES)
+    assert "`buffer = " not in text and "`parameter -= " not in text
+    assert ', the first time <math><mrow><mi mathvariant="normal">buffer</mi></mrow><mo>=</mo>' in text
+    taken_off = '<mo>←</mo><mrow><mrow><mi mathvariant="normal">parameter</mi></mrow><mo>−</mo>'
+    assert text.count(taken_off) == 2
+    kept = "`x = 1`\n- `x`, `f(x, key=1)`, `x +`, or `x = [1]`"
+    assert formulas.with_rules(kept) == kept
+
+
 def test_formulas_are_closed():
     class Reader(HTMLParser):
         def __init__(self):
@@ -188,7 +198,8 @@ def test_formulas_are_closed():
 
     reader, count = Reader(), 0
     for entry in OWN:
-        drawn = formulas.formula("\n\n".join(docstrings.read(entry.value).text))
+        text = "\n\n".join(docstrings.read(entry.value).text)
+        drawn = formulas.formula(text) + "".join(re.findall("<math>.*?</math>", formulas.with_rules(text)))
         count += bool(drawn)
         reader.feed(drawn)
     assert not reader.open and count > 90

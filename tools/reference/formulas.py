@@ -62,6 +62,21 @@ def formula(text: str) -> str:
     return ""
 
 
+def with_rules(text: str) -> str:
+    """Return a text in which assignments among the items of lists are MathML: the rules of an optimizer."""
+
+    def drawn(found: re.Match[str]) -> str:
+        try:
+            (rule,) = ast.parse(found[1]).body
+            if isinstance(rule, ast.AugAssign):
+                rule = ast.Assign([rule.target], ast.BinOp(rule.target, rule.op, rule.value))
+            return f"<math>{_statement(rule)}</math>" if isinstance(rule, ast.Assign) else found[0]
+        except (SyntaxError, ValueError, NotImplementedError):
+            return found[0]
+
+    return "\n".join(_CODE.sub(drawn, line) if line.startswith("- ") else line for line in text.split("\n"))
+
+
 def _two_cases(first: str, when: str, second: str) -> str:
     """Return a brace with two lines; empty if one of them is no expression."""
     try:
@@ -76,7 +91,10 @@ def _two_cases(first: str, when: str, second: str) -> str:
 
 def _statement(node: ast.stmt) -> str:
     if isinstance(node, ast.Assign):
-        return "".join(_row(t) + "<mo>=</mo>" for t in node.targets) + _row(node.value)
+        names = {n.id for n in ast.walk(node.value) if isinstance(n, ast.Name)}
+        signs = ["←" if isinstance(t, ast.Name) and t.id in names else "=" for t in node.targets]  # a new value, or not
+        targets = zip(node.targets, signs, strict=True)
+        return "".join(f"{_row(t)}<mo>{sign}</mo>" for t, sign in targets) + _row(node.value)
     return _row(cast("ast.Expr", node).value)
 
 
@@ -84,7 +102,7 @@ def _name(name: str) -> str:
     if name in GREEK:
         return f"<mi>{GREEK[name]}</mi>"
     stem = re.fullmatch(r"([A-Za-z]+?)_?(\d+)", name)
-    if stem and stem[1] in {*GREEK, "x", "y", "beta", "weight", "input", "dim"}:
+    if stem and stem[1] in {*GREEK, "x", "y", "weight", "input", "dim"}:
         return f"<msub>{_name(stem[1])}<mn>{stem[2]}</mn></msub>"
     return f"<mi>{name}</mi>" if len(name) == 1 else f'<mi mathvariant="normal">{escape(name)}</mi>'
 

@@ -16,7 +16,7 @@ from gradpack.declare.op import REGISTRY
 from . import constants, docstrings, families, searching, signatures
 from .arguments import ARGUMENTS, ELEMENTWISE, OF_LAYERS
 from .arguments_of_modules import OF_MODULE
-from .formulas import formula
+from .formulas import formula, with_rules
 from .names import MODULES, Entry, entries, index_page, title_of
 
 _BASES = (Tensor, *searching.BASES)  # their methods are not told again on the pages of classes of theirs
@@ -46,7 +46,7 @@ def page(entry: Entry, by_path: dict[str, Entry]) -> str:
     parts = [searching.front_matter(entry, by_path), place, f"# {entry.heading}"]
     if texts:
         parts.append("```python\n" + "\n".join(kind + text for text in texts) + "\n```")
-    parts += [_block(text) for text in docs.text]
+    parts += [with_rules(_block(text)) for text in docs.text]
     drawn = formula("\n\n".join(docs.text))
     if drawn:
         parts.append(f'<div class="formula">{drawn}</div>')

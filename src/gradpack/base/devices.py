@@ -6,6 +6,7 @@ from contextvars import ContextVar
 from importlib import import_module
 from typing import Any
 
+from .dtypes import DTYPES
 from .exits import Exit, inside
 
 KINDS = {"cpu"}  # where tensors can be: backends add the kinds that they bring
@@ -68,7 +69,8 @@ class device:  # noqa: N801 - torch's name
             index = int(number)
         if kind not in _KNOWN and kind not in KINDS:
             more = "".join(f", {k}" for k in sorted(KINDS - _KNOWN))
-            raise RuntimeError(f"Expected one of {NAMES}{more} device type at start of device string: {kind}")
+            hint = f" ({kind} is a dtype: give torch.{kind}, not a string)" if kind in DTYPES else ""
+            raise RuntimeError(f"Expected one of {NAMES}{more} device type at start of device string: {kind}{hint}")
         if index is not None and index < 0:
             raise RuntimeError(f"Device index must not be negative, got {index}")
         object.__setattr__(self, "type", kind)

@@ -43,12 +43,14 @@ from ..core.views import refresh, skip_refresh
 from ..graph.node import OutputSlot, PartialGrads, next_seq
 from ..kernels.dispatch import SEEN
 from .dispatch import subclass  # noqa: F401 - attaches its method
+from .dispatch.body_errors import public_of
 from .dispatch.interpreter import Output, apply
 from .dispatch.nodes import OpNode, constant, name_node
 from .dispatch.unbroadcast import fit_arrays
 from .generate.profiling import forget, timed, watched
 from .op import OPTIONS, Op, compiled_at_first_call, register
 from .signature.aliases import dim_of, in_former_order
+from .signature.arguments import unexpected
 from .signature.missing import MISSING
 from .signature.shown import of_function
 
@@ -104,12 +106,20 @@ def _compiled(text: str) -> CodeType:
     return compile(text, "<op>", "exec")
 
 
-def _spelled(op: Op, values: tuple[Any, ...], axis: Any, out: Any = None) -> Any:
-    """Call an operation whose dimension is given as `axis`."""
-    named = dict(zip(op.params, values, strict=True))
+def _with_more(op: Op, values: tuple[Any, ...], more: dict[str, Any]) -> Any:
+    """Call an operation with keywords that its text does not take: `out`, `axis`, or none that there is."""
+    from .dispatch.out_argument import into
+
     shown = signature(op.public).parameters
-    named["dim"] = dim_of(op.name, axis, named["dim"], op.defaults.get("dim", MISSING), named, shown)
-    return op.public(**named) if out is None else op.public(**named, out=out)
+    unknown = [n for n in more if not ((n == "axis" and op.axis) or (n == "out" and not op.view))]
+    if unknown:
+        raise unexpected(public_of(op)[1], shown, unknown)
+    if op.axis:
+        named = dict(zip(op.params, values, strict=True))
+        named["dim"] = dim_of(op.name, more.get("axis"), named["dim"], op.defaults.get("dim", MISSING), named, shown)
+        values = tuple(named.values())
+    out = more.get("out")
+    return op.call(values) if out is None else watched(op, op.name, lambda *given: into(op, out, given), values)
 
 
 # The globals of every text.
@@ -140,16 +150,13 @@ _COMMON.update((f"_{f.__name__}", f) for f in (unpack_input, unpack_result, pack
 
 def _names_of(op: Op) -> dict[str, Any]:
     """Return the globals of an operation's text that are its own: body, formulas, defaults, other ways to call it."""
-    from .dispatch.out_argument import into
-
     names: dict[str, Any] = {
         "_refresh": refresh if op.inputs else skip_refresh,
         "_light": op.save_as,
         "_forward": NUMPY.bind(op.forward),
         "_public": op.public,
-        "_into": lambda out, values: watched(op, op.name, lambda *given: into(op, out, given), values),
-        "_in_former_order": lambda values, out: in_former_order(op, op.name, op.public, values, out),
-        "_spelled": partial(_spelled, op),
+        "_in_former_order": lambda values, more: in_former_order(op, op.name, op.public, values, more),
+        "_with_more": partial(_with_more, op),
         "_result_type": getattr(op.public, "result_type", None),
         "_joint": None if op.joint_vjp is None else NUMPY.bind(op.joint_vjp),
     }

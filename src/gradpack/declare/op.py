@@ -290,7 +290,9 @@ class Op(Options):
             if key in values:
                 raise TypeError(f"{self.name}() got multiple values for argument '{key}'")
             if key not in self.params:
-                raise TypeError(f"{self.name}() got an unexpected keyword argument '{key}'")
+                from .signature.arguments import unexpected
+
+                raise unexpected(self.name, signature(self.public).parameters, [key])
             values[key] = value
         missing = [p for p in self.params if p not in values and p not in self.defaults]
         if missing:

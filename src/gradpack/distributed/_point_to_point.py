@@ -138,6 +138,14 @@ class P2POp:
             self.group_peer = _peer(self.group, peer, group_peer, "destination" if op is isend else "source")
             self.peer = self.group.ranks[self.group_peer]
 
+    def __repr__(self) -> str:
+        where = ""
+        if self.group is not None:
+            ends = self.group.rank(), self.group_peer
+            source, target = ends if self.op is isend else ends[::-1]
+            where = f" pg={self.group.group_name}, group_src={source}, group_dst={target}, "
+        return f"P2POp({self.op.__name__}{where} {self.tensor.shape}, {self.tensor.dtype})"
+
 
 def batch_isend_irecv(p2p_op_list: list[P2POp]) -> list[Work]:
     """Start to send and to receive all tensors of a list, and return the handles.

@@ -209,6 +209,9 @@ class TCPStore(Store):
                 self.wait(["init/all"])
                 self.delete_key("init/all")
 
+    def __repr__(self) -> str:
+        return f"TCPStore(host={self.host!r}, port={self.port})"
+
     def _do(self, what: str, keys: Sequence[str], *values: Any) -> Any:
         with self._lock, suppress(OSError, EOFError):
             say(self._peer, (what, list(keys), *values))

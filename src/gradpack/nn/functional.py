@@ -126,7 +126,7 @@ _names = sorted(n for n, found in globals().items() if n[0] != "_" and callable(
 globals()["__all__"] = _names  # as in `_functional`
 _wrap_module(
     globals(),
-    [n for n in _names if not n.endswith(("softmax", "softmin"))],  # these attribute the warning to their caller
+    _names,
     options="training align_corners log_target log_input ceil_mode count_include_pad sparse scale_grad_by_freq "
     "use_input_stats zero_infinity swap include_last_offset",
 )

@@ -13,9 +13,12 @@ from ._options import check_options, options_of
 class Adadelta(FormulaOptimizer):
     """Scales the gradient by the ratio of running averages: of the steps taken, and of the gradient.
 
-    With averages that keep `rho` of themselves: square_avg of g * g; the step is
-    delta = sqrt(acc_delta + eps) / sqrt(square_avg + eps) * g; acc_delta averages delta * delta; and then
-    parameter -= lr * delta.
+    With `g` the gradient plus `weight_decay` times the parameter:
+
+    - `square_avg = rho * square_avg + (1 - rho) * g * g`
+    - `delta = sqrt(acc_delta + eps) / sqrt(square_avg + eps) * g`
+    - `acc_delta = rho * acc_delta + (1 - rho) * delta * delta`
+    - `parameter -= lr * delta`
 
     Args:
         params: tensors, or pairs of name and tensor, or dicts with `"params"` and their own options.

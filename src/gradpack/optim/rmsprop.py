@@ -13,8 +13,12 @@ from ._options import check_options, options_of
 class RMSprop(FormulaOptimizer):
     """Divides the gradient by the root of a running average of its square.
 
-    square_avg = alpha * square_avg + (1 - alpha) * g * g, parameter -= lr * g / (sqrt(square_avg) + eps);
-    with `centered` the square of a running average of g is taken off before the root; with `momentum` the
+    With `g` the gradient plus `weight_decay` times the parameter:
+
+    - `square_avg = alpha * square_avg + (1 - alpha) * g * g`
+    - `parameter -= lr * g / (sqrt(square_avg) + eps)`
+
+    With `centered` the square of a running average of `g` is taken off before the root; with `momentum` the
     quotients add up in a buffer.
 
     Args:

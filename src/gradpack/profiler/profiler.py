@@ -129,6 +129,13 @@ class _KinetoProfile:
 
     # -- results --
 
+    def __repr__(self) -> str:
+        """The longest rows of `key_averages()`, as a table."""
+        found = ""
+        if self.profiler is not None and not self.profiler.experimental_config.trace_only:
+            found = self.key_averages().table(sort_by="self_cpu_time_total", row_limit=10)
+        return found or f"<{type(self).__name__}: no events>"
+
     def _repr_html_(self) -> str | None:
         return None if self.profiler is None else self.profiler._repr_html_()
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..base.dtypes import bfloat16 as BFLOAT16
 from ..base.dtypes import float32
+from ..base.sizes import shown
 from ..core.tensor import Tensor, wrap
 from .storage import FinalizedQueue, Storages, dense, once, undense
 
@@ -80,6 +81,9 @@ class Disk:
     def _use(self, file: ExtentFile) -> None:
         self._file = file
         self._write = once(file.write)
+
+    def __repr__(self) -> str:
+        return f"<disk: {shown(self.in_use)} in use, {shown(self.peak)} at the peak>"
 
     def pack(self, tensor: Tensor) -> Any:
         """Write the tensor and return its `Extent`, or return the tensor itself if it stays in memory."""

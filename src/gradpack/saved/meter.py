@@ -9,6 +9,7 @@ from typing import Any
 
 from ..backends.memory_layout import owner_of
 from ..base.modes import Block
+from ..base.sizes import shown
 from ..core.packed import Packed
 from ..core.tensor import Tensor
 from .info import SavedInfo
@@ -88,6 +89,9 @@ class Meter(Recorder):
         self._start = perf_counter()
         self._lock = RLock()  # policies also store on background threads
         self._tell = weakly(self._watch_all)
+
+    def __repr__(self) -> str:
+        return f"<meter: {shown(self.peak)} at the peak, {shown(self.now)} now>"
 
     def _changes(self) -> dict[str, Any]:
         self._start = perf_counter()

@@ -12,6 +12,7 @@ import json
 import math
 from collections import Counter, OrderedDict
 from collections.abc import Iterator
+from pickle import UnpicklingError
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ from ..nn._module.state_dict import StateDict
 DEEPEST = 200  # containers within containers: more would exhaust Python's stack
 
 
-class BadFileError(RuntimeError):
-    """A file that is not what `save` writes."""
+class BadFileError(RuntimeError, UnpicklingError):
+    """A file that is not what `save` writes: in torch an UnpicklingError, or for archives a RuntimeError."""
 
 
 STRUCTURE = "__structure__"  # the name of the description in an archive

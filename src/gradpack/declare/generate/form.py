@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..op import Op
-from ..signature.aliases import check_text, lacking
+from ..signature.aliases import lacking
 
 
 class Form(NamedTuple):
@@ -65,28 +65,18 @@ def signature(op: Op, form: Form) -> str:
         if i == positional:
             parts.append("*_former" if op.legacy is not None else "*")
         parts.append(f"{p}=_default_{p}" if p in op.defaults else f"{p}=_missing" if i < positional else p)
-    if form.in_place:
-        return ", ".join(parts)
-    named = ([] if op.view else ["out=None"]) + (["axis=None"] if op.axis else [])
-    if named and not op.keyword_only:
-        parts.append("*")
-    return ", ".join(parts + named)
+    return ", ".join([*parts, "**_more"])
 
 
 def forwards(op: Op, form: Form) -> str:
-    """Return the statements for calls with `out=`, `axis=`, or in an older order of arguments."""
+    """Return the statements for calls in an older order of arguments, or with `out=`, `axis=` or an unknown keyword."""
     lines = []
     if op.legacy is not None:
         positional = ", ".join(op.params[: len(op.params) - op.keyword_only])
-        out = "" if form.in_place else ", out"
-        lines.append(f"if _former: return _in_former_order(({positional}, *_former){out})")
-    if form.in_place:
-        return "".join(f"    {line}\n" for line in lines)
-    if op.axis:
-        test = check_text(lacking(op.params, op.defaults))
-        lines.append(f"if {test}: return _spelled({values_of(op)}, axis{'' if op.view else ', out'})")
-    if not op.view:
-        lines.append(f"if out is not None: return _into(out, {values_of(op)})")
+        lines.append(f"if _former: return _in_former_order(({positional}, *_former), _more)")
+    required = lacking(op.params, op.defaults) if op.axis and not form.in_place else []
+    test = " or ".join(["_more", *(f"{p} is _missing" for p in required)])
+    lines.append(f"if {test}: return _with_more({values_of(op)}, _more)")
     return "".join(f"    {line}\n" for line in lines)
 
 

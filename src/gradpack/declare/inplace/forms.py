@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from inspect import signature
 from types import FunctionType
-from typing import Any
+from typing import Any, NoReturn
 
 from ...backends.numpy import NUMPY, hushed, unhush
 from ...base.errors import not_a_method_of
@@ -18,6 +19,7 @@ from ..dispatch.interpreter import apply
 from ..generate.profiling import timed
 from ..op import REGISTRY, Op, compiled_at_first_call
 from ..signature.aliases import in_former_order
+from ..signature.arguments import unexpected
 from ..signature.missing import MISSING
 from ..signature.shown import of_form
 from .inplace import inplace, recorded
@@ -133,12 +135,15 @@ def function(
         if source is None:
             former = ""
             if op.legacy is not None:
-                former = f"if len(args) > {len(op.params) - op.keyword_only}: return _in_former_order(args)\n    "
+                former = (
+                    f"if len(args) > {len(op.params) - op.keyword_only}: return _in_former_order(args, kwargs)\n    "
+                )
             source = f"def {name}(*args, **kwargs):\n    {former}return _slow(_bind(args, kwargs))"
             names["_bind"] = op.bind
         names["_text"] = source
+        names["_with_more"] = lambda values, more: _refuse_more(op, name, more)
         if op.legacy is not None:
-            names["_in_former_order"] = lambda values: in_former_order(op, name, made, values)
+            names["_in_former_order"] = lambda values, more: in_former_order(op, name, made, values, more)
         names["_ufunc"] = op.ufunc
         names["_forward"] = NUMPY.bind(op.forward)
         names["_forward_large"] = of_body(op, names["_forward"])
@@ -151,3 +156,8 @@ def function(
 
     made = names["_function"] = compiled_at_first_call(name, names, compile_now)
     return made
+
+
+def _refuse_more(op: Op, name: str, more: dict[str, Any]) -> NoReturn:
+    """Raise for keywords that an in-place form does not take."""
+    raise unexpected(name, signature(op.forward).parameters, more)

@@ -62,8 +62,10 @@ _BETA: dict[str, tuple[str, ...]] = {
 _ORDERS = {"alpha": _ALPHA, "value": _VALUE, "beta": _BETA}
 
 
-def in_former_order(op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...], out: Any = None) -> Any:
-    """Call with the arguments in today's order. Warns once in a process, as torch does.
+def in_former_order(
+    op: Op, name: str, function: Callable[..., Any], values: tuple[Any, ...], more: Mapping[str, Any]
+) -> Any:
+    """Call with the arguments in today's order, and `more` keywords. Warns once in a process, as torch does.
 
     Raises:
         TypeError: if the arguments match no known order.
@@ -77,6 +79,4 @@ def in_former_order(op: Op, name: str, function: Callable[..., Any], values: tup
     named = " and ".join(role for role in roles if role)
     warn_once("former", f"This overload of {name} is deprecated: give {named} by name, after the tensors")
     named_values = {role: value for role, value in zip(roles, values, strict=True) if role}
-    if out is not None:
-        named_values["out"] = out
-    return function(*(value for role, value in zip(roles, values, strict=True) if not role), **named_values)
+    return function(*(value for role, value in zip(roles, values, strict=True) if not role), **named_values, **more)

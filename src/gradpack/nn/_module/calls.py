@@ -77,3 +77,12 @@ if TYPE_CHECKING:
 
 else:
     Called = object
+
+
+def not_a_module(value: Any) -> TypeError:
+    """Return the error for a value in the place of a module."""
+    if isinstance(value, type):
+        return TypeError(f"{value.__qualname__} is not a Module subclass, but a class: write {value.__name__}(...)")
+    if callable(value) and hasattr(value, "__name__"):
+        return TypeError(f"{value.__name__} is not a Module subclass, but a function: it needs a Module that calls it")
+    return TypeError(f"{type(value).__name__} is not a Module subclass")

@@ -10,6 +10,7 @@ from typing import Any, Self, overload
 from ...core.tensor import Tensor
 from .. import _layers
 from .._layers.parameter_containers import *
+from .._module.calls import not_a_module
 from .._module.entries import pairs, position
 from .._module.printing import _addindent, bracketed
 from .._public import adopt, give_all
@@ -217,7 +218,7 @@ class ModuleList(_ModuleSequence):
             TypeError: unless `module` is a Module or None.
         """
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+            raise not_a_module(module)
         modules = list(self)
         modules.insert(index, module)
         self._renumber(modules)

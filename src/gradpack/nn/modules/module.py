@@ -12,7 +12,7 @@ from ...base.modes import MODE
 from ...core.tensor import Tensor
 from .._module import compiled, conversion, global_hooks, hooks, traversal
 from .._module import state_dict as state
-from .._module.calls import CALLS, Call, Called, no_arguments
+from .._module.calls import CALLS, Call, Called, no_arguments, not_a_module
 from .._module.global_hooks import *
 from .._module.global_hooks import PRESENT as _OF_ALL
 from .._module.global_hooks import passed
@@ -257,7 +257,7 @@ class Module(Called):
             KeyError: if the name is empty, has a dot, or is an attribute of another kind.
         """
         if module is not None and not isinstance(module, Module):
-            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+            raise not_a_module(module)
         self._check_name("_modules", name, "module")
         self._modules[name] = passed(_module_hooks, self, name, module)
 

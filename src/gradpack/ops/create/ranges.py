@@ -76,6 +76,9 @@ def arange(
         start, end = 0, start
     elif start is None:
         start = 0
+    for name, value in {"start": start, "end": end, "step": step}.items():
+        if isinstance(value, str | bytes | list | tuple | dict | None):
+            raise TypeError(f"arange(): argument '{name}' must be Number, not {type(value).__name__}")
     start, end, step = _number(start), _number(end), _number(step)
     _check_range("arange", start, end, step)
     dtype = dtype_for("arange", out, dtype)

@@ -10,7 +10,7 @@ import numpy as np
 from ...backends import backend_of
 from ...base import late
 from ...base.dtypes import scalar_dtype
-from ...base.errors import not_a_tensor, scalar_type
+from ...base.errors import not_a_tensor, scalar_type, shapes_do_not_broadcast
 from ...base.info import number_for
 from ...base.modes import MODE
 from ...core.tensor import Tensor
@@ -98,7 +98,10 @@ def _copied(input: Array, other: Array) -> Any:
     """`other` in the shape and dtype of `input`."""
     if input.shape == other.shape and input.dtype == other.dtype:
         return np.array(other)
-    common = np.broadcast_shapes(input.shape, other.shape)
+    try:
+        common = np.broadcast_shapes(input.shape, other.shape)
+    except ValueError:
+        raise shapes_do_not_broadcast("copy_", input.shape, other.shape) from None
     if common != tuple(input.shape):
         raise RuntimeError(
             f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(common)}: "

@@ -47,7 +47,10 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
     if not operands:
-        raise RuntimeError("einsum(): must provide at least one operand")
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one operand and its "
+            "subscripts list"
+        )
     for t in operands:
         if not isinstance(t, Tensor):
             raise TypeError(f"einsum(): operands must be Tensor, not {type(t).__name__}")
@@ -99,6 +102,12 @@ def _from_lists(first: Any, rest: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]
     def text(labels: Any) -> str:
         return "".join("..." if label is Ellipsis else letters[label] for label in labels)
 
+    for labels in items[1::2]:
+        if not isinstance(labels, list | tuple):
+            raise TypeError(
+                f"einsum(): the subscripts of an operand must be a list of ints, not {type(labels).__name__}: give "
+                "them after each operand, or an equation string before all operands"
+            )
     operands = items[0 : len(items) // 2 * 2 : 2]
     terms = [text(labels) for labels in items[1::2]]
     output = "->" + text(items[-1]) if len(items) % 2 else ""

@@ -19,6 +19,7 @@ from ...declare.dispatch.autocast import in_float32
 from ...declare.generate.fusion import looped
 from ..pointwise.blockwise import exp_of_negative
 from ..reduce.kernels import add_up
+from ..shape.broadcasting import check_broadcast
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = "binary_cross_entropy_with_logits kl_div poisson_nll_loss hinge_embedding_loss"
@@ -62,6 +63,12 @@ def checked_binary_cross_entropy(input: Tensor, target: Tensor, weight: Any, red
     """`binary_cross_entropy`, after a check that the weight requires no grad."""
     refuse_gradient("binary_cross_entropy", weight=weight)
     return binary_cross_entropy(input, target, weight, reduction)
+
+
+def _check_shapes(op: str, a: Any, b: Any) -> None:
+    """Raise the error of a loss, rather than of an operation in it, for shapes that do not broadcast."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor) and a._shape != b._shape:
+        check_broadcast(op, a, b)
 
 
 def _weighted(g: Any, weight: Any) -> Any:
@@ -252,6 +259,7 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = NONE, *, log_target: 
         >>> torch.kl_div(torch.zeros(2), torch.ones(2), 2)
         tensor(0.)
     """
+    _check_shapes("kl_div", target, input)
     each = late.exp(target) * (target - input) if log_target else late.xlogy(target, target) - target * input
     return reduced(each, reduction)
 
@@ -272,6 +280,7 @@ def poisson_nll_loss(input: Tensor, target: Tensor, log_input: bool, full: bool,
         >>> torch.poisson_nll_loss(torch.zeros(2), torch.ones(2), True, False, 1e-8, 1)
         tensor(1.)
     """
+    _check_shapes("poisson_nll_loss", target, input)
     each = late.exp(input) - target * input if log_input else input - target * late.log(input + eps)
     if full:
         stirling = target * late.log(target) - target + 0.5 * late.log(2 * math.pi * target)
@@ -289,6 +298,7 @@ def hinge_embedding_loss(input: Tensor, target: Tensor, margin: float = 1.0, red
         >>> torch.hinge_embedding_loss(torch.tensor([0.5, 0.5]), torch.tensor([1, -1]))
         tensor([0.5000, 0.5000])
     """
+    _check_shapes("hinge_embedding_loss", target, input)
     apart = late.where(late.ne(target, 1), late.clamp_min(margin - input, 0), 0.0)
     together = late.where(late.ne(target, -1), input, 0.0)
     return reduced(apart + together, reduction)

@@ -58,7 +58,7 @@ def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
     """
     if not places and dims is None:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
-    return flip(self, _ints(places) if dims is None else dims)
+    return flip(self, _ints(places, "flip") if dims is None else dims)
 
 
 def fliplr(input: Tensor) -> Tensor:
@@ -215,7 +215,7 @@ def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     """
     if not times and repeats is None:
         raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
-    return repeat(self, _ints(times if repeats is None else (repeats,)))
+    return repeat(self, _ints(times if repeats is None else (repeats,), "repeat"))
 
 
 def tile(input: Tensor, dims: Any) -> Tensor:
@@ -248,7 +248,7 @@ def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
         tensor([[1, 1, 1],
                 [2, 2, 2]])
     """
-    return tile(self, _ints(times if dims is None else (dims,)))
+    return tile(self, _ints(times if dims is None else (dims,), "tile"))
 
 
 @looking_at("repeats")

@@ -43,7 +43,7 @@ def _method_broadcast_to(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
         tensor([[1, 2],
                 [1, 2]])
     """
-    return expand(self, _ints(sizes if size is None else (size,)))
+    return expand(self, _ints(sizes if size is None else (size,), "expand"))
 
 
 def broadcast_shapes(*shapes: Any) -> Any:

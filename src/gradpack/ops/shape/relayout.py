@@ -190,6 +190,8 @@ def _method_set_(
     """
     if not isinstance(source, Tensor | UntypedStorage) and hasattr(source, "untyped"):
         source = source.untyped()
+    if not isinstance(source, Tensor | UntypedStorage | None):
+        raise TypeError(f"set_(): argument 'source' must be a Tensor or a storage, not {type(source).__name__}")
     check_history(self, any(t.requires_grad for t in tensors_in([source])))
     refuse_inference(self)
     spec = self._spec

@@ -52,8 +52,8 @@ def wrap_dims(dims: Any, ndim: int) -> tuple[int, ...]:
 _INTS = frozenset({int})
 
 
-def _ints(values: tuple[Any, ...]) -> tuple[int, ...]:
-    """The sizes as a tuple, from `f(2, 3)` or `f((2, 3))`."""
+def _ints(values: tuple[Any, ...], op: str = "") -> tuple[int, ...]:
+    """The sizes as a tuple, from `f(2, 3)` or `f((2, 3))`; an error names `op`."""
     if len(values) == 1 and type(values[0]) is tuple:
         values = values[0]
     for v in values:
@@ -67,7 +67,8 @@ def _ints(values: tuple[Any, ...]) -> tuple[int, ...]:
         values = tuple(values[0])
     for v in values:
         if not hasattr(v, "__index__"):
-            raise TypeError(f"a shape must be a tuple of ints, but found element of type {type(v).__name__}")
+            called = f"{op}(): " if op else ""
+            raise TypeError(f"{called}a shape must be a tuple of ints, but found element of type {type(v).__name__}")
     return tuple(v if type(v) is int else v.__index__() for v in values)
 
 
@@ -124,7 +125,7 @@ def _sizes_of(op: str, sizes: tuple[Any, ...], named: Any) -> tuple[int, ...]:
     """Return the sizes that a method was given one by one, as one sequence, or by name."""
     if not sizes and named is None:
         raise TypeError(f"{op}() missing 1 required positional argument: '{'shape' if op == 'reshape' else 'size'}'")
-    return _ints(sizes if named is None else (named,))
+    return _ints(sizes if named is None else (named,), op)
 
 
 def _method_reshape(self: Tensor, *sizes: Any, shape: Any = None) -> Tensor:

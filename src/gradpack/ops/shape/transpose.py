@@ -68,7 +68,7 @@ def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
         >>> torch.zeros(2, 3, 5).permute(2, 0, 1).shape
         gradpack.Size([5, 2, 3])
     """
-    return permute(self, _ints(order if dims is None else (dims,)))
+    return permute(self, _ints(order if dims is None else (dims,), "permute"))
 
 
 @view_op(input=lambda g, dim0, dim1: transpose(g, dim0, dim1))

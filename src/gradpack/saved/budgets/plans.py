@@ -275,6 +275,9 @@ class BudgetPlan:
         most = f"{shown(self.peak)} of {shown(self.limits.limit)} at most"
         return f"{most}, {1e3 * self.seconds:.1f} ms in a step: {ways}"
 
+    def __repr__(self) -> str:
+        return f"<plan: {self._summary(self.explain())}>"
+
     def _repr_html_(self) -> str:
         from ...base.html import framed, table
 

@@ -9,6 +9,7 @@ from itertools import accumulate
 from math import floor, isclose
 from typing import Any, Generic, TypeVar
 
+from ...base.errors import NotATensorError
 from ...core.tensor import Tensor
 from ...ops.random.generator import Generator
 from ...ops.random.integers import randperm
@@ -63,6 +64,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
     Raises:
         AssertionError: if the first dimensions differ.
+        TypeError, AttributeError: for an argument that is not a tensor.
 
     Example::
 
@@ -72,8 +74,11 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """
 
     def __init__(self, *tensors: Tensor) -> None:
+        for t in tensors:
+            if not hasattr(t, "shape"):
+                raise NotATensorError(f"TensorDataset(): arguments must be Tensors, not {type(t).__name__}")
         if any(t.shape[0] != tensors[0].shape[0] for t in tensors):
-            raise AssertionError("Size mismatch between tensors")
+            raise AssertionError(f"Size mismatch between tensors: the first sizes are {[t.shape[0] for t in tensors]}")
         self.tensors = tensors
 
     def __getitem__(self, index: Any) -> tuple[Tensor, ...]:
