@@ -220,3 +220,84 @@ def test_an_argument_of_another_layout_or_with_a_gradient():
             found, wanted = made(each), f(each)
             assert found[:2] == wanted[:2]
             same(found[2], wanted[2])
+
+
+def product(x, y):
+    return x * 2 + y, x is y
+
+
+def written(x, y):
+    x = x.mul_(0.5)
+    return y + 1, x is y
+
+
+@pytest.mark.parametrize("function", [product, written])
+def test_a_tensor_that_is_given_twice(function):
+    f = torch.compile(function)
+    x, y = numbers(4, seed=2), numbers(4, seed=1)
+    assert hits(f, x, x) == 3
+    for _ in range(3):
+        for args in ((x, x), (x, y), (y, x), (y, y)):
+            copies = {id(t): t.clone() for t in args}
+            wanted = function(*(copies[id(t)] for t in args))
+            found = f(*args)
+            same(found[0], wanted[0])
+            assert found[1] is wanted[1]
+            for t in args:
+                same(t, copies[id(t)])
+    assert len(f.kept) == 2
+
+
+def test_gradients_of_a_tensor_that_is_given_twice():
+    w = numbers(4, seed=1).requires_grad_()
+    f = torch.compile(lambda x, y: (x * y * w).sum())
+    for i in range(6):
+        x = numbers(4, seed=i).requires_grad_()
+        f(x, x).backward()
+        same(x.grad, 2 * x * w)
+    assert f.hits and len(f.kept) == 1
+    for i in range(4):
+        x, y = numbers(4, seed=i).requires_grad_(), numbers(4, seed=i + 1).requires_grad_()
+        f(x, y).backward()
+        same(x.grad, y * w)
+
+
+def test_draws_after_which_a_program_may_end_are_taken_back():
+    def early(x):
+        return x + torch.rand(4) if torch.rand(()) + x.sum() > 0 else x - torch.rand(4)
+
+    def late(x):
+        return torch.rand(4) * (x if x.sum() > 0 else -x)
+
+    for function in (early, late):
+        f, states = torch.compile(function), []
+        for run in (f, function):
+            torch.manual_seed(3)
+            results = [run(sign * torch.ones(4)) for sign in (1, 1, 1, 1, -1, -1, 1, 1, -1)]
+            states.append((results, torch.get_rng_state()))
+        for found, wanted in zip(*[results for results, _ in states], strict=True):
+            same(found, wanted)
+        assert torch.equal(states[0][1], states[1][1]) and f.hits
+
+
+def test_a_tensor_behind_one_that_is_given_twice_gets_to_require_grad():
+    f = torch.compile(lambda x, y, z: (x * y * z.requires_grad_()).sum())
+    x = numbers(4)
+    for i in range(6):
+        z = numbers(4, seed=i)
+        f(x, x, z).backward()
+        same(z.grad, x * x)
+    assert f.hits
+
+
+def test_an_index_out_of_range_leaves_what_the_function_leaves():
+    def f(x, k):
+        return x.add_(1)[k]
+
+    run = torch.compile(f)
+    assert hits(run, numbers(3), torch.tensor([0])) == 3
+    for each in (run, f):
+        x = torch.zeros(3, dtype=torch.float64)
+        with pytest.raises(IndexError):
+            each(x, torch.tensor([7]))
+        same(x, torch.ones(3))

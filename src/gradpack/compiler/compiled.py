@@ -19,7 +19,7 @@ from .arguments import MISSED, leaves_of, plain_parameters, same_leaf
 from .effects import place_of
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
-from .program import GuardFailed, failed
+from .program import GuardFailed, draws_early, failed
 from .python.guard import became
 from .python.state import Unreachable, Walk
 from .recording import RECORDERS, current
@@ -84,8 +84,8 @@ class Compiled:
     # -- calls --
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if RECORDERS and current() is not None:  # a part of the function that is recorded
-            return self.function(*args, **kwargs)
+        if (RECORDERS and current() is not None) or (self.stopped is not None and not self.kept):
+            return self.function(*args, **kwargs)  # as a part of the function that is recorded, or without programs
         if kwargs and self._has_code:
             args, kwargs = self._by_position(args, kwargs)
         if self._turns:
@@ -95,8 +95,6 @@ class Compiled:
                     if found is not MISSED:
                         self.hits += 1
                         return found
-        if self.stopped is not None and not self.kept:
-            return self.function(*args, **kwargs)
         now = context()
         if now is None:
             return self.function(*args, **kwargs)
@@ -170,7 +168,8 @@ class Compiled:
             return self._checked(kept, args, kwargs, tensors, [t._data for t in tensors], inputs)
         turn = kept.turn
         if not turn.is_bound():
-            turn.bind(kept, partial(self._around, kept) if kept.undo or kept.draws else None, self._missed)
+            goes_back = kept.undo or draws_early(kept.program.instructions)
+            turn.bind(kept, partial(self._around, kept) if goes_back else None, self._missed)
             self._turns = [each.turn.call for each in self.kept if each.turn.is_bound() and each.turn.call is not None]
         elif turn.call is not None:
             turn.call.__globals__["unchanged"] = kept.walk.check()

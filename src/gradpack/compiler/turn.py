@@ -181,6 +181,7 @@ class _Text:
                 tests.append(f"{found} is not None")
         tests += [f"{self.tensor(source)} is None" for source in self.facts.without if self._has_own(source)]
         tests += [f"x{i} is {self._captured(tensor)}" for i, tensor in self.facts.passed]
+        tests += [f"x{i} is x{j}" for i, j in self.facts.twice]
         return tests + self._kin()
 
     def _has_own(self, source: Source) -> bool:
