@@ -15,17 +15,18 @@ from ..backends.numpy import quiet
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..ops.random.generator import Generator
+from .arguments import MISSED, leaves_of, plain_parameters, same_leaf
 from .effects import place_of
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
-from .program import GuardFailed, failed
+from .program import GuardFailed, draws_early, failed
 from .python.guard import became
 from .python.state import Unreachable, Walk
-from .recording import current
+from .recording import RECORDERS, current
 from .returned_numbers import with_values
 from .session import Session
 from .trees import flattened, records_in
-from .turn import MISSED, context, plain_tree, same_leaf
+from .turn import context
 from .undo import Undo
 
 LIMIT = 8  # programs of one function, if `compile` is not told otherwise
@@ -58,7 +59,10 @@ class Compiled:
         self.tries = 0  # recordings in a row that could not become programs, while later ones may
         self.misses: list[str] = []
         self.hits = self.unfit = 0  # calls that were runs of programs, and calls for which there was none
-        self._turns: list[Callable[[tuple[Any, ...]], Any]] = []  # of programs that are bound to their tensors
+        self._turns: list[Callable[[tuple[Any, ...], dict[str, Any]], Any]] = []  # of programs bound to their tensors
+        self._code: Any = None
+        self._names: tuple[str | None, ...] = ()  # of the plain parameters in this code
+        self._has_code = hasattr(function, "__code__")
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
         ALL.add(self)
@@ -80,28 +84,21 @@ class Compiled:
     # -- calls --
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if current() is not None:  # a part of the function that is recorded
-            return self.function(*args, **kwargs)
-        if self._turns and not kwargs:
+        if (RECORDERS and current() is not None) or (self.stopped is not None and not self.kept):
+            return self.function(*args, **kwargs)  # as a part of the function that is recorded, or without programs
+        if kwargs and self._has_code:
+            args, kwargs = self._by_position(args, kwargs)
+        if self._turns:
             with LOCK:
                 for turn in self._turns:
-                    found = turn(args)
+                    found = turn(args, kwargs)
                     if found is not MISSED:
                         self.hits += 1
                         return found
-        if self.stopped is not None and not self.kept:
-            return self.function(*args, **kwargs)
         now = context()
         if now is None:
             return self.function(*args, **kwargs)
-        if kwargs or not all(type(a) is Tensor for a in args):
-            leaves, tree = flattened((args, kwargs))
-            inputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
-            for each in inputs:
-                each._data  # noqa: B018 - one whose numbers are with JAX becomes a plain one
-        else:
-            leaves = inputs = list(args)
-            tree = plain_tree(len(args))
+        leaves, tree, inputs = leaves_of(args, kwargs)
         with LOCK:
             for kept in self.kept:
                 if self._fits(kept, now, leaves, tree, inputs):
@@ -118,6 +115,18 @@ class Compiled:
                 self._refuse(f"{self.limit} programs were made, and none fits: {self._last_miss()}")
                 return self.function(*args, **kwargs)
             return self._record(args, kwargs, leaves, tree, inputs, now)
+
+    def _by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return arguments without keywords, if a function has plain parameters and no default is between them."""
+        function: Any = self.function
+        if function.__code__ is not self._code:
+            self._code, self._names = function.__code__, plain_parameters(function)
+        found = [*args]
+        for name in self._names[len(args) :]:
+            if name not in kwargs:
+                break
+            found.append(kwargs[name])
+        return (tuple(found), {}) if len(found) == len(args) + len(kwargs) else (args, kwargs)
 
     def _drop_if_useless(self) -> None:
         """Drop the programs of a function that gets no more, if they fit less than every second call."""
@@ -159,7 +168,8 @@ class Compiled:
             return self._checked(kept, args, kwargs, tensors, [t._data for t in tensors], inputs)
         turn = kept.turn
         if not turn.is_bound():
-            turn.bind(kept, partial(self._around, kept) if kept.undo or kept.draws else None, self._missed)
+            goes_back = kept.undo or draws_early(kept.program.instructions)
+            turn.bind(kept, partial(self._around, kept) if goes_back else None, self._missed)
             self._turns = [each.turn.call for each in self.kept if each.turn.is_bound() and each.turn.call is not None]
         elif turn.call is not None:
             turn.call.__globals__["unchanged"] = kept.walk.check()

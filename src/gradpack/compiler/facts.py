@@ -86,6 +86,7 @@ class Facts:
         used: whether the program reads the array of a source.
         kin: which sources were one tensor, or shared memory.
         passed: the arguments, by place, that the function can reach besides.
+        twice: the places of arguments that are tensors at other places, and these.
     """
 
     def __init__(
@@ -95,14 +96,18 @@ class Facts:
         used: list[bool],
         kin: list[Any],
         passed: list[tuple[int, Tensor]],
+        twice: list[tuple[int, int]],
     ) -> None:
         self.sources, self.facts, self.used, self.kin, self.passed = sources, facts, used, kin, passed
+        self.twice = twice
         self.given = [s for s, u in zip(sources, used, strict=True) if u]
         self.without = _without_grad(sources)
 
     def are(self, inputs: list[Tensor]) -> bool:
         """Return whether they are as they were."""
         if any(s.now(inputs) is not None for s in self.without) or any(inputs[i] is not t for i, t in self.passed):
+            return False
+        if any(inputs[i] is not inputs[j] for i, j in self.twice):
             return False
         if not all(hold(facts_of(s.now(inputs)), facts) for s, facts in zip(self.sources, self.facts, strict=True)):
             return False

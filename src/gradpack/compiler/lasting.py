@@ -23,11 +23,11 @@ class Lasting:
     Args:
         tensors: within its reach, with their names, the arguments first.
         arguments: nested ones.
-        count: how many tensors are arguments.
+        given: the places of the tensors that are arguments.
     """
 
-    def __init__(self, tensors: list[tuple[Tensor, str]], arguments: Any, count: int) -> None:
-        self.count, self.required = count, list[int]()
+    def __init__(self, tensors: list[tuple[Tensor, str]], arguments: Any, given: list[int]) -> None:
+        self.given, self.required = given, list[int]()
         self.tensors = [(t, name, t._edge, facts_of(t), hooks_of(t)) for t, name in tensors]
         self.containers = [(c, parts_of(c)) for c in containers(arguments)]
         self.context = context()
@@ -43,14 +43,12 @@ class Lasting:
         Args:
             arrays: those that the tensors have to have.
         """
-        for place, ((tensor, name, edge, facts, _), (found, array)) in enumerate(
-            zip(self.tensors, arrays, strict=True)
-        ):
+        for i, ((tensor, name, edge, facts, _), (found, array)) in enumerate(zip(self.tensors, arrays, strict=True)):
             now = facts_of(tensor)
             if found is not array:
                 return f"it gives {name} other memory, as `.data =`, `set_` or `resize_`: write to it by `copy_`"
-            if edge is None and type(tensor._edge) is AccumulateGrad and place < self.count:
-                self.required.append(place)
+            if edge is None and type(tensor._edge) is AccumulateGrad and i < len(self.given):
+                self.required.append(self.given[i])
                 now = (*now[:3], None, *now[4:])
             elif tensor._edge is not edge:
                 return f"{name} gets a graph, or requires grad, inside of it: let it return a new tensor"

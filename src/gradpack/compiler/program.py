@@ -100,10 +100,19 @@ def may_end(each: Instruction) -> bool:
     """Return whether a program may end at an instruction: a guard, or a call that takes not all numbers."""
     if each.kind in ("guard", "checked"):
         return True
-    if each.origin is None or each.origin[1] != "forward":
-        return False
     indices = any(v.dtype.kind in "iu" and v.value is None for v in variables((each.args, each.kwargs)))
-    return each.kind == "call" and (indices or ".linalg." in each.origin[0].forward.__module__)
+    if each.origin is None:  # a call of NumPy's, as `array[indices]`
+        return each.kind == "call" and indices and type(each.function).__name__ != "ufunc"
+    if each.kind != "call" or each.origin[1] != "forward":
+        return False
+    return indices or ".linalg." in each.origin[0].forward.__module__
+
+
+def draws_early(instructions: list[Instruction]) -> bool:
+    """Return whether random numbers are drawn before an instruction at which a program may end."""
+    draws = [n for n, each in enumerate(instructions) if each.kind == "draw"]
+    later = instructions[draws[0] + 1 :] if draws else []
+    return any(may_end(each) or (each.kind == "draw" and variables((each.args, each.kwargs))) for each in later)
 
 
 _PASSED_ON = frozenset(

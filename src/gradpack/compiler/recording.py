@@ -380,20 +380,20 @@ def recorder_of(value: Any) -> Recorder | None:
     return None
 
 
-_current: list[Recorder] = []
+RECORDERS: list[Recorder] = []
 
 
 def current() -> Recorder | None:
     """Return the recorder of this moment, if it is one of this thread."""
-    return _current[-1] if _current and _current[-1].is_ours() else None
+    return RECORDERS[-1] if RECORDERS and RECORDERS[-1].is_ours() else None
 
 
 @contextmanager
 def recording(recorder: Recorder) -> Iterator[None]:
     """Make a recorder the current one."""
-    _current.append(recorder)
+    RECORDERS.append(recorder)
     try:
         yield
     finally:
-        _current.pop()
+        RECORDERS.pop()
         recorder.open = False

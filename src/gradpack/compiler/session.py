@@ -74,7 +74,10 @@ class Session:
         self.backward: Any = None
         given = {id(t) for t in inputs}
         self.passed = [(i, t) for i, t in enumerate(inputs) if id(t) in walk.tensors]
-        named = [(Source(None, i, False), t, "x" if len(inputs) == 1 else f"x{i}") for i, t in enumerate(inputs)]
+        first: dict[int, int] = {}  # a tensor that is given twice is one source
+        self.twice = [(i, j) for i, t in enumerate(inputs) if (j := first.setdefault(id(t), i)) != i]
+        self.given = list(first.values())
+        named = [(Source(None, i, False), inputs[i], f"x{i}" if inputs[1:] else "x") for i in self.given]
         named += [(Source(t, -1, False), t, n) for t, n in walk.tensors.values() if id(t) not in given]
         for source, tensor, name in list(named):
             grad = grad_of(tensor)
@@ -97,7 +100,7 @@ class Session:
         """Call the function, and record it."""
         tensors = [t for t, *_ in self.before]
         self.facts = [facts_of(t) for t in tensors]
-        self.lasting = Lasting(list(zip(tensors, self.names, strict=True)), (args, kwargs), len(self.inputs))
+        self.lasting = Lasting(list(zip(tensors, self.names, strict=True)), (args, kwargs), self.given)
         self.kin = kin_of(self.sources, self.inputs)
         self.recorder.place = place_of(function)
         self.recorder.random.know([*self.walk.seen.values(), *flattened((args, kwargs))[0]])
@@ -311,7 +314,7 @@ class Session:
             f if source.grad or t._edge in self.inner else without_hooks(f)
             for f, source, (t, *_) in zip(self.facts, self.sources, self.before, strict=True)
         ]
-        facts = Facts(self.sources, facts_now, used, self.kin, self.passed)
+        facts = Facts(self.sources, facts_now, used, self.kin, self.passed, self.twice)
         draws = recorder.random.generators if any(e.kind == "draw" for e in program.instructions) else []
         nodes = None if backward is None or recorder.whole else noder(backward, backward.built.bind())
         return Kept(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import accumulate, count
+from operator import mul
 from typing import Any
 
 from ..backends import NUMPY
@@ -17,12 +19,12 @@ from ..core.tensor import Tensor
 from ..graph.node import AccumulateGrad
 from ..nn._module.global_hooks import PRESENT
 from ..optim.optimizer import _after_every_step, _before_every_step
+from .arguments import MISSED, is_known, same_leaf, taken_apart
 from .emit import Built
 from .facts import TENSOR, Kept, Result, Source, array_of, facts_of, grad_of, is_steady, kin_of, memory_of, own_of
 from .freed import freed_edge
 from .program import GuardFailed, failed
 
-MISSED = object()  # what a call returns where it does not fit
 _NEW = object.__new__
 
 
@@ -32,7 +34,8 @@ class Turn:
     Attributes:
         holds: a function of the tensors among the arguments: True only if the facts of tensors are as they were.
         run: a function of these that runs the program, and returns what the function would; raises `GuardFailed`.
-        call: a function of all arguments, in a tuple, that does both; None for arguments that it does not know.
+        call: a function of the arguments, in a tuple, and of those by keyword, in a dict, that does both; None for
+            arguments in containers that it does not know.
     """
 
     def __init__(self, built: Built, nodes: Any) -> None:
@@ -40,7 +43,7 @@ class Turn:
         self._steady: list[tuple[Tensor, Any]] | None = None
         self.holds: Callable[[list[Tensor]], bool]
         self.run: Callable[[list[Tensor]], Any]
-        self.call: Callable[[tuple[Any, ...]], Any] | None = None
+        self.call: Callable[[tuple[Any, ...], dict[str, Any]], Any] | None = None
 
     def is_bound(self) -> bool:
         """Return whether tensors have the arrays that the program was bound to."""
@@ -61,11 +64,10 @@ class Turn:
         text = _Text(kept)
         text.names |= {"program": self.built.bind(*steady), "around": around, "nodes": self.nodes, "missed": missed}
         tests, run = text.tests(), [*text.run(around is not None), *text.finish()]
-        given = [i for i, leaf in enumerate(kept.leaves) if leaf is TENSOR]
         body = "".join(f"    {line}\n" for line in run)
         written = text.holds(tests) + f"def run(inputs):\n{text.head()}{body}"
-        if kept.tree == plain_tree(len(kept.leaves)):
-            written += text.call(given, tests, run)
+        if is_known(kept.tree):
+            written += text.call(tests, run)
         exec(written, text.names)
         self.holds, self.run, self.call = text.names["holds"], text.names["run"], text.names.get("call")
 
@@ -82,19 +84,6 @@ def moving_facts(kept: Kept, owners: frozenset[int]) -> Callable[[list[Tensor]],
     return found
 
 
-def plain_tree(count: int) -> TreeSpec:
-    """Return the structure of so many arguments by position."""
-    found = _TREES.get(count)
-    if found is None:
-        from ..base.tree import tree_flatten
-
-        found = _TREES[count] = tree_flatten(((None,) * count, {}))[1]
-    return found
-
-
-_TREES: dict[int, TreeSpec] = {}
-
-
 def context() -> Any:
     """Return the settings that programs depend on; None where only eager calls are right."""
     mode = MODE.get()
@@ -107,12 +96,6 @@ def context() -> Any:
     return mode.grad, dtypes._default, FILLING[0]
 
 
-def same_leaf(x: Any, y: Any) -> bool:
-    """Return whether an argument is the one that was recorded, or a number that is equal."""
-    return x is y or (type(x) is type(y) and type(x) in _EQUAL and x == y and repr(x) == repr(y))
-
-
-_EQUAL = frozenset({int, float, bool, str, complex, bytes})
 _CONTEXT = (
     "mode = MODE.get()",
     "if mode is not known[0]:",
@@ -134,6 +117,9 @@ class _Text:
     def __init__(self, kept: Kept, owners: frozenset[int] | None = None) -> None:
         self.kept, self.facts, self.owners = kept, kept.facts, owners
         self.sources = kept.sources
+        facts = zip(self.sources, self.facts.facts, strict=True)
+        without = {s.place for s in self.facts.without if s.tensor is None}
+        self.plain = {s.place for s, f in facts if s.place in without and not s.grad and f[3] is None}  # no leaves
         self.made_of: dict[int, str] = {}  # names of tensors, by their outputs
         self.names: dict[str, Any] = {
             "Leaf": AccumulateGrad, "facts_of": facts_of, "grad_of": grad_of, "kin_of": kin_of, "own_of": own_of,
@@ -183,7 +169,7 @@ class _Text:
         for source, facts, used in zip(self.sources, self.facts.facts, self.facts.used, strict=True):
             found, edge = self.tensor(source), self._edge(source)
             if source.tensor is None and not source.grad:
-                tests += self._of_argument(found, facts)
+                tests += self._of_argument(found, source, facts)
             elif not source.grad:
                 if self.owners is None:
                     tests.append(f"{found}._data is {self.name('a', source.now([])._data)}")
@@ -195,13 +181,14 @@ class _Text:
                 tests.append(f"{found} is not None")
         tests += [f"{self.tensor(source)} is None" for source in self.facts.without if self._has_own(source)]
         tests += [f"x{i} is {self._captured(tensor)}" for i, tensor in self.facts.passed]
+        tests += [f"x{i} is x{j}" for i, j in self.facts.twice]
         return tests + self._kin()
 
     def _has_own(self, source: Source) -> bool:
-        """Return whether the walk does not see the gradient of a tensor."""
-        return source.tensor is None or bool(self._edge(source))
+        """Return whether neither the walk nor the test of attributes sees the gradient of a tensor."""
+        return bool(self._edge(source)) if source.tensor is not None else source.place not in self.plain
 
-    def _of_argument(self, x: str, facts: Any) -> list[str]:
+    def _of_argument(self, x: str, source: Source, facts: Any) -> list[str]:
         shape, strides, spec, kind, hooked, writeable, own = facts
         edge = {
             None: f"{x}._edge is None",
@@ -209,9 +196,15 @@ class _Text:
             False: f"{x}._edge is not None and type({x}._edge) is not Leaf",
         }[kind]
         given = f"own_of({x}) == {self.name('o', own)}"
+        if source.place in self.plain:
+            given = f"({given} and {x}._own_grad is None)"
+        array = f"(d{source.place} := {x}._data)"
+        layout = f"{array}.strides == {strides} and d{source.place}.flags.writeable is {writeable}"
+        if writeable and 1 not in shape and strides == _of_rows(shape, spec.native.itemsize):
+            layout = f"{array}.flags.carray"  # which is aligned besides
         return [
-            f"{x}._shape == {shape}", f"{x}._spec is {self.name('s', spec)}", edge, f"{x}._data.strides == {strides}",
-            f"{x}._data.flags.writeable is {writeable}", given if own else f"(not {x}.__dict__ or {given})",
+            f"{x}._shape == {shape}", f"{x}._spec is {self.name('s', spec)}", edge, layout,
+            given if own else f"(not {x}.__dict__ or {given})",
         ]  # fmt: skip
 
     def _kin(self) -> list[str]:
@@ -227,9 +220,10 @@ class _Text:
         if steady is None:
             steady = frozenset(memory_of(s.now([])._data) for s in self.sources if is_steady(s))
         for i in moving:
-            tensor = self.tensor(self.sources[i])
+            source = self.sources[i]
+            array, name = (f"(d := {self.tensor(source)}._data)", "d") if source.grad else [f"d{source.place}"] * 2
             found.append(f"m{i}")
-            memory = f"m{i} := id(d) if (d := {tensor}._data).base is None else memory_of(d)"
+            memory = f"m{i} := id({name}) if {array}.base is None else memory_of({name})"
             tests.append(f"({memory}) not in {self.name('r', steady)}" if steady else f"({memory})")
         if len(found) == 2:
             tests.append(f"{found[0]} != {found[1]}")
@@ -338,8 +332,8 @@ class _Text:
 
     # -- all of a call --
 
-    def call(self, given: list[int], tests: list[str], run: list[str]) -> str:
-        """Return the text of a function of a tuple of arguments."""
+    def call(self, tests: list[str], run: list[str]) -> str:
+        """Return the text of a function of the arguments of a call."""
         kept = self.kept
         grad, default, filling = kept.context
         self.names |= {
@@ -348,10 +342,11 @@ class _Text:
             "FILLING": FILLING, "known": [None], "grad": grad, "default": default, "filling": filling,
             "unchanged": kept.walk.check(),
         }  # fmt: skip
-        lines = [*_CONTEXT, f"if len(args) != {len(kept.leaves)}: return MISSED"]
-        names = [f"x{given.index(i)}" if i in given else f"y{i}" for i in range(len(kept.leaves))]
-        if names:
-            lines.append(f"{''.join(f'{n}, ' for n in names)}= args")
+        number, leaves = count(), enumerate(kept.leaves)
+        names = iter([f"x{next(number)}" if leaf is TENSOR else f"y{i}" for i, leaf in leaves])
+        lines = [*_CONTEXT]
+        for name, tree in zip(("args", "named"), kept.tree._children, strict=True):
+            lines += taken_apart(name, tree, names, "", self.name)
         kinds = {kind: "Tensor" if kind is Tensor else self.name("q", kind) for kind in set(kept.kinds)}
         first = [f"type(x{i}) is {kinds[kind]}" for i, kind in enumerate(kept.kinds)]
         first += [
@@ -363,7 +358,12 @@ class _Text:
         lines.append(f"if not ({' and '.join([*first, *tests, 'unchanged()'])}): return MISSED")
         lines += ["try:", *(f"    {line}" for line in run)]
         lines += ["except GuardFailed as failed:", "    missed(str(failed))", "    return MISSED"]
-        return "def call(args):\n" + "".join(f"    {line}\n" for line in lines)
+        return "def call(args, named):\n" + "".join(f"    {line}\n" for line in lines)
+
+
+def _of_rows(shape: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Return the strides of an array that is laid out row by row."""
+    return tuple(accumulate(reversed(shape), mul, initial=itemsize))[-2::-1] if shape else ()
 
 
 def _set_grad(tensor: Any, grad: Tensor | None) -> None:

@@ -9,11 +9,12 @@ import jax
 from ...base.tree import TreeSpec
 from ...core.tensor import Tensor
 from ...ops.random.generator import default_generator
+from ..arguments import plain_tree
 from ..compiled import Compiled, _same_leaves
 from ..facts import Kept
 from ..graphs import LOCK
 from ..program import GuardFailed
-from ..turn import context, plain_tree
+from ..turn import context
 from .binding import Binding
 from .first_run import FirstRun
 from .many import can_scan, scan

@@ -6,7 +6,6 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterable
 from gc import get_referents
-from itertools import chain
 from types import CellType, MappingProxyType, MethodType
 from typing import Any
 
@@ -92,55 +91,75 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is MethodType and a.__func__ is b.__func__ and a.__self__ is b.__self__
 
 
-def quick_check(snapshots: list[Snapshot], objects: list[Any], kinds: list[type]) -> Callable[[], bool]:
+def quick_check(
+    snapshots: list[Snapshot], objects: list[Any], kinds: list[type], unread: set[int]
+) -> Callable[[], bool]:
     """Return a function that returns whether values are those of the snapshots, and objects of these classes.
 
     It compares two lists, which is a comparison of identities where nothing changed. Where a value that is equal may be
     another one, as the number 1 and True, it compares this one by its identity, too. It may return False for values
     that are equal.
+
+    Args:
+        unread: dicts, by identity, that no code looks into: another one that is equal will do.
     """
+    fixed: list[Any] = []  # of these, none gets more values than it has
     holders: list[Any] = []
     empty: list[Any] = []
-    mappings, keys = [], list[Any]()
+    mappings, copies, keyed, keys = list[Any](), list[Any](), list[Any](), list[Any]()
     tests: list[str] = []
-    names: dict[str, Any] = {"between": _BETWEEN, "chain": chain.from_iterable}
-    gone = {id(s.holder) for s in snapshots if not s.held and isinstance(s.holder, _CONTAINERS)}
+    names: dict[str, Any] = {}
+    gone = unread | {id(s.holder) for s in snapshots if not s.held and isinstance(s.holder, _CONTAINERS)}
+    known: dict[int, Any] = {}  # holders
     for i, each in enumerate(snapshots):
-        if not isinstance(each.holder, _HOLDERS):
+        if _is_of_one(each):
             tests.append(_of_one(each, i, names))
             continue
         holder = each.holder
         if not each.held and not isinstance(holder, CellType):
             empty.append(holder)
             continue
+        if type(holder) is dict and each.keys and len(set(each.ids)) == len(each.ids):  # their order is that of values
+            mappings.append(holder)
+            copies.append(holder.copy())
+        elif each.keys:
+            keyed.append(holder)
+            keys += each.keys
         if isinstance(holder, MappingProxyType):
             (holder,) = get_referents(holder)
-        if each.keys:
-            mappings += [each.holder, (_BETWEEN,)]
-            keys += [*each.keys, _BETWEEN]
-        holders += [holder, (_BETWEEN,)]
-    held = get_referents(*holders)
+        if id(holder) not in known:
+            known[id(holder)] = holder
+            if type(holder) in (tuple, CellType):
+                fixed.append(holder)
+            else:
+                holders += [(_BETWEEN,), holder]
+    all_holders = (*fixed, *holders)
+    held = get_referents(*all_holders)
     found = set(map(id, held))
-    tests += [
-        _of_call(s, i, names) for i, s in enumerate(snapshots) if isinstance(s.holder, _HOLDERS) and _lacks(s, found)
-    ]
+    tests += [_of_call(s, i, names) for i, s in enumerate(snapshots) if not _is_of_one(s) and _lacks(s, found)]
     for place, value in enumerate(held):
         if id(value) not in gone and _has_equals(value):
             tests.append(f"now[{place}] is v{place}")
             names[f"v{place}"] = value
-    names |= {"holders": holders, "held": held, "keys": keys, "objects": objects, "kinds": kinds}
-    names |= {"mappings": mappings, "referents": get_referents, "empty": empty}
-    first = [
-        "any(empty)", "(now := referents(*holders)) != held", "[*chain(mappings)] != keys",
-        "[*map(type, objects)] != kinds",
-    ]  # fmt: skip
-    first = [test for test, values in zip(first, [empty, holders, mappings, objects], strict=True) if values]
-    text = "def holds():\n    try:\n"
-    text += f"        return not ({' or '.join(first) or 'False'}){''.join(f' and {t}' for t in tests)}\n"
+    names |= {f"o{i}": value for i, value in enumerate(objects)} | {f"k{i}": kind for i, kind in enumerate(kinds)}
+    names |= {"holders": all_holders, "held": held, "keys": keys, "mappings": mappings, "copies": copies}
+    names |= {f"d{i}": mapping for i, mapping in enumerate(keyed)} | {"referents": get_referents, "empty": empty}
+    first = {
+        "not any(empty)": empty, "(now := referents(*holders)) == held": held, "mappings == copies": mappings,
+        f"[{', '.join(f'*d{i}' for i in range(len(keyed)))}] == keys": keys,
+    }  # fmt: skip
+    tests = [test for test, values in first.items() if values] + tests
+    tests += [f"type(o{i}) is k{i}" for i in range(len(objects))]
+    text = f"def holds():\n    try:\n        return {' and '.join(tests) or 'True'}\n"
     text += "    except Exception:\n        return False\n"  # of a comparison of values that have changed
     exec(text, names)
     made: Callable[[], bool] = names["holds"]
     return made
+
+
+def _is_of_one(each: Snapshot) -> bool:
+    """Return whether a snapshot is not that of all values of a container."""
+    return not isinstance(each.holder, _HOLDERS) or getattr(each.values, "func", None) in (member, intruders)
 
 
 def _has_equals(value: Any) -> bool:
@@ -155,7 +174,7 @@ def _has_equals(value: Any) -> bool:
 
 
 def _of_one(each: Snapshot, i: int, names: dict[str, Any]) -> str:
-    """Return the test of a snapshot that is no container."""
+    """Return the test of a snapshot of a part of a container, or of something else."""
     values: Any = each.values
     key: Any = getattr(values, "args", (None, None))[-1]
     if getattr(values, "func", None) is member and each.held:

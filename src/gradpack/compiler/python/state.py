@@ -68,6 +68,7 @@ class Walk:
         self._kinds: list[type] = []
         self.seen: dict[int, Any] = {}
         self._classes: set[type] = set()
+        self._unread: set[int] = set()  # dicts that no code looks into, by identity
         self._queue: deque[tuple[Any, str]] = deque()
         self._count = self._made = 0
         self._quick: Callable[[], bool] | None = None
@@ -150,7 +151,8 @@ class Walk:
         if list(map(type, self.objects)) != self._kinds or not all(snapshot.holds() for snapshot in self.snapshots):
             return False
         if self._made < _REMADE:  # numbers may be equal, but other objects
-            self._quick, self._made = quick_check(self.snapshots, self.objects, self._kinds), self._made + 1
+            now = self.snapshots, self.objects, self._kinds, self._unread
+            self._quick, self._made = quick_check(*now), self._made + 1
         return True
 
     def check(self) -> Callable[[], bool]:
@@ -252,6 +254,7 @@ class Walk:
 
     def _dict(self, value: Any, name: str, keyed: bool = True) -> None:
         if name.endswith(_OF_STATE_DICTS) and not any("state_dict" in n for n in self._names):
+            self._unread.add(id(value))
             return
         names = [f"{name}.{k}" if isinstance(k, str) else f"{name}[{type(k).__name__}]" for k in value]
         self._values(value, name, value.values, names, list(value) if keyed else None)
@@ -288,7 +291,7 @@ class Walk:
         if is_users(kind.__module__) or isinstance(value, Module):
             self.objects.append(value)
             self._kinds.append(kind)
-        for base in kind.__mro__:
+        for base in kind.__mro__ if is_users(kind.__module__) else kind.__mro__[:1]:
             if is_users(base.__module__):
                 self._class(base, base.__name__)
             elif issubclass(base, Module) and base not in self._classes:

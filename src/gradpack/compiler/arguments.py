@@ -1,0 +1,88 @@
+"""The arguments of a call: in one spelling, and taken apart by the text of a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from inspect import CO_VARARGS, CO_VARKEYWORDS
+from types import MethodType
+from typing import Any
+
+from ..base.tree import TreeSpec, tree_flatten
+from ..core.tensor import Tensor
+from .trees import flattened
+
+MISSED = object()  # what a call returns where it does not fit
+
+
+def plain_parameters(function: Any) -> tuple[str | None, ...]:
+    """Return the names of the parameters of a function without `*args`, `**kwargs` and keyword-only ones, else ().
+
+    Those that are positional-only are None: no keyword is.
+    """
+    code = function.__code__
+    if code.co_kwonlyargcount or code.co_flags & (CO_VARARGS | CO_VARKEYWORDS):
+        return ()
+    names: tuple[str, ...] = code.co_varnames[: code.co_argcount]
+    only = code.co_posonlyargcount
+    return (*(None,) * only, *names[only:])[isinstance(function, MethodType) :]
+
+
+def leaves_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], TreeSpec, list[Tensor]]:
+    """Return the leaves of the arguments of a call, their structure, and the tensors among them."""
+    if not kwargs and all(type(a) is Tensor for a in args):
+        return list(args), plain_tree(len(args)), list(args)
+    leaves, tree = flattened((args, kwargs))
+    inputs = [leaf for leaf in leaves if isinstance(leaf, Tensor)]
+    for each in inputs:
+        each._data  # noqa: B018 - one whose numbers are with JAX becomes a plain one
+    return leaves, tree, inputs
+
+
+def plain_tree(count: int) -> TreeSpec:
+    """Return the structure of so many arguments by position."""
+    found = _TREES.get(count)
+    if found is None:
+        found = _TREES[count] = tree_flatten(((None,) * count, {}))[1]
+    return found
+
+
+_TREES: dict[int, TreeSpec] = {}
+
+
+def same_leaf(x: Any, y: Any) -> bool:
+    """Return whether an argument is the one that was recorded, or a number that is equal."""
+    return x is y or (type(x) is type(y) and type(x) in _EQUAL and x == y and repr(x) == repr(y))
+
+
+_EQUAL = frozenset({int, float, bool, str, complex, bytes})
+
+
+def is_known(tree: TreeSpec) -> bool:
+    """Return whether arguments are in no other containers than tuples, lists and dicts."""
+    return tree.type in (None, tuple, list, dict) and all(map(is_known, tree._children))
+
+
+def taken_apart(
+    name: str, tree: TreeSpec, leaves: Iterator[str], kind: str, name_of: Callable[[str, Any], str]
+) -> list[str]:
+    """Return lines that give the values in a container their names.
+
+    Args:
+        leaves: the names of those that are no containers.
+        kind: the test that the container is one, or "".
+        name_of: gives a value a name that begins so.
+    """
+    own: list[str] = []
+    inner: list[str] = []
+    for i, child in enumerate(tree._children):
+        own.append(next(leaves) if child.type is None else f"{name}_{i}")
+        if child.type is not None:
+            test = f"type({own[-1]}) is not {child.type.__name__} or "
+            inner += taken_apart(own[-1], child, leaves, test, name_of)
+    found = f"{''.join(f'{each}, ' for each in own)}= {name}"
+    if not own:
+        return [f"if {kind}{name}: return MISSED"]
+    if tree.type is not dict:
+        return [f"if {kind}len({name}) != {len(own)}: return MISSED", found, *inner]
+    keys = name_of("n", list(tree.context))
+    return [f"if {kind}[*{name}] != {keys}: return MISSED", f"{found}.values()", *inner]
