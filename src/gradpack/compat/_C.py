@@ -8,6 +8,7 @@ from typing import Any
 from weakref import ref
 
 from ..autograd.backward_pass import current_node, execution_order
+from ..autograd.forward_ad import _is_fwd_grad_enabled
 from ..autograd.forward_ad import _set_fwd_grad_enabled as _set_forward
 from ..autograd.grad_mode import (
     is_grad_enabled,
@@ -203,6 +204,7 @@ __all__ = [
     "_current_graph_task_id",
     "_disabled_torch_function_impl",
     "_functions",
+    "_is_fwd_grad_enabled",
     "_is_grad_enabled",
     "_is_multithreading_enabled",
     "_is_view_replay_enabled",

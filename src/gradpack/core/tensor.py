@@ -283,7 +283,8 @@ class Tensor(TensorBase):
                 )
             if value._spec.device != self._spec.device:
                 raise RuntimeError(
-                    f"assigned grad has data located on a different device: {value.device} instead of {self.device}"
+                    f"attempting to assign a gradient with device type '{value.device.type}' to a tensor with device "
+                    f"type '{self.device.type}'. Please ensure that the gradient and the tensor are on the same device"
                 )
         if type(self._edge) is AccumulateGrad:
             self._edge.grad = value

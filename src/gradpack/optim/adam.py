@@ -68,8 +68,10 @@ class Adam(FormulaOptimizer):
     ) -> None:
         defaults = options_of(locals())
         check_two("betas", betas)
-        if foreach and not capturable and any(isinstance(value, Tensor) for value in (lr, *betas)):
-            raise ValueError("lr or betas as a Tensor are not supported for capturable=False and foreach=True")
+        if foreach and not capturable:
+            for name, value in (("lr", lr), ("betas[0]", betas[0]), ("betas[1]", betas[1])):
+                if isinstance(value, Tensor):
+                    raise ValueError(f"{name} as a Tensor is not supported for capturable=False and foreach=True")
         check_option("lr", lr)
         check_option("eps", eps)
         check_option("weight_decay", weight_decay)

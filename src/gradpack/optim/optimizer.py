@@ -229,8 +229,8 @@ class Optimizer:
                 raise ValueError("some parameters appear in more than one parameter group")
             if bool(names) != ("param_names" in group):
                 raise ValueError(
-                    "all optimizer param groups should be with/without names: cannot add a group "
-                    f"{'with' if names else 'without'} names"
+                    "all optimizer param groups should be with/without names. cannot add param group "
+                    f"{'with' if names else 'without'} names to the optimizer"
                 )
         if len(new) != len(params):
             warnings.warn(

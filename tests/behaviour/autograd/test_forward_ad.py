@@ -184,6 +184,7 @@ def test_switching_it_off(torch, fw, dual, tangent):
         d = dual([1.0], [3.0])
         with fw._set_fwd_grad_enabled(False):
             assert not fw._is_fwd_grad_enabled() and tangent(d) is None
+            assert not torch._C._is_fwd_grad_enabled()
             y = d * 2
         assert tangent(y) is None and tangent(d * 2) == [6.0]
         with torch.no_grad():

@@ -355,3 +355,19 @@ def test_raw_saved_tensors_are_saved_tensors(torch, make_function, leaf):
 
     (raw,) = make_function(forward).apply(leaf()).grad_fn._raw_saved_tensors
     assert isinstance(raw, torch._C._autograd.SavedTensor) and type(raw).__name__ == "SavedTensor"
+
+
+def test_a_ctx_of_its_own_keeps_what_it_is_given(torch):
+    ctx = torch.autograd.function.FunctionCtx()
+    ctx.save_for_backward(1)
+    ctx.mark_dirty(2)
+    ctx.mark_non_differentiable(3)
+    ctx.set_materialize_grads(False)
+    ctx.mine = 4
+    assert vars(ctx) == {
+        "to_save": (1,),
+        "dirty_tensors": (2,),
+        "non_differentiable": (3,),
+        "materialize_grads": False,
+        "mine": 4,
+    }

@@ -110,6 +110,7 @@ def test_assigned_gradients_are_checked(torch):
         (torch.ones(3), r"attempting to assign a gradient of size '\[3\]' to a tensor of size '\[2\]'"),
         (torch.ones(2).double(), "The gradient must match the tensor's grad_dtype"),
         (torch.ones(2, dtype=torch.int64), "attempting to assign a gradient with dtype"),
+        (torch.ones(2, device="meta"), "with device type 'meta' to a tensor with device type 'cpu'"),
         (x, "can't assign Variable as its own grad"),
     ]:
         with pytest.raises(RuntimeError, match=words):

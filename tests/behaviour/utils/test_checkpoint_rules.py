@@ -291,6 +291,16 @@ def test_context_fn(torch, checkpoint):
     assert order == ["run"]
 
 
+def test_what_ends_a_recomputation_early(torch, checkpoint):
+    class Note(contextlib.nullcontext):
+        def __exit__(self, kind, *rest):
+            ended.append(kind and kind.__name__)
+
+    ended = []
+    checkpoint(torch.sin, leaf(torch), context_fn=lambda: (Note(), Note())).sum().backward()
+    assert ended == [None, "_StopRecomputationError"]
+
+
 def test_a_context_that_suppresses(torch, checkpoint):
     def contexts():
         return contextlib.suppress(ZeroDivisionError), contextlib.nullcontext()

@@ -19,7 +19,7 @@ class FunctionCtx:
     Any attribute may be set on it; tensors should be saved with `save_for_backward`.
     """
 
-    __slots__ = ()
+    __slots__ = ("__dict__",)
 
     if TYPE_CHECKING:  # slots of the node
 

@@ -52,7 +52,7 @@ class BackwardCFunction(Node, FunctionCtx):
     _keep: bool  # does the current backward pass retain the graph?
     _materialize: bool  # see `set_materialize_grads`
 
-    __slots__ = ("__dict__", *__annotations__)
+    __slots__ = (*__annotations__,)
 
     _forward_cls: ClassVar[Any]
     _no_backward: ClassVar[Any]  # `Function.backward`

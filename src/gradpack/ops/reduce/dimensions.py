@@ -15,6 +15,7 @@ import numpy as np
 
 from ...backends import spec_of
 from ...base import late
+from ...base.errors import scalar_type
 from ..shape.shape import wrap_dim, wrap_dims
 from .kernels import float_kind
 
@@ -118,7 +119,7 @@ def spread_over(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
 def check_floating(message: str, array: Any) -> None:
     """Raise a RuntimeError with `message`, in which {} stands for the dtype, unless it is floating or complex."""
     if float_kind(array) == "":
-        raise RuntimeError(message.format(spec_of(array).dtype))
+        raise RuntimeError(message.format(scalar_type(spec_of(array).dtype)))
 
 
 def check_bool(op: str, keepdim: Any) -> None:

@@ -110,7 +110,7 @@ def _serial(run: Any) -> int:
     return new if run is None else _serials.setdefault(run, new)
 
 
-class _Stop(BaseException):
+class _StopRecomputationError(BaseException):
     """Ends the recomputation once all saved tensors have been collected (early stop)."""
 
 
@@ -201,7 +201,7 @@ class Frame:
                 arguments = [k.get() if isinstance(k, Argument) else k for k in self.kept]
                 with _collecting(weakref.ref(self), key):
                     self.recompute(*arguments)
-        except _Stop:
+        except _StopRecomputationError:
             pass
         except BaseException:
             self.collected.pop(key, None)
@@ -228,7 +228,7 @@ class Frame:
             handle = token.handles[key] = _Handle()
             self.collected[key][handle] = tensor, int(tensor._counter[0])
         if self.early_stop and nr + 1 == len(self.tokens):
-            raise _Stop
+            raise _StopRecomputationError
         return tensor
 
     def _check(self, key: int, collected: weakref.WeakKeyDictionary[_Handle, tuple[Tensor, int]]) -> None:
