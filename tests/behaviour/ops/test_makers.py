@@ -165,6 +165,12 @@ def test_repeats(torch):
         (lambda t: t.empty_strided((2,), ()), RuntimeError, "dimensionality of sizes"),
         (lambda t: t.Tensor(t.ones(1), device="cpu"), RuntimeError, "Legacy tensor constructor"),
         (lambda t: t.ones(1).new(t.ones(1), device="cpu"), RuntimeError, "Legacy tensor new"),
+        (lambda t: t.full(2, 1.0), TypeError, "must be tuple of ints, not int"),
+        (lambda t: t.full(t.tensor([2]), 1), TypeError, "must be tuple of ints, not Tensor"),
+        (lambda t: t.ones(2).new_full(2, 1.0), TypeError, "must be tuple of ints, not int"),
+        (lambda t: t.ones(2).uniform_(low=0), TypeError, "unexpected keyword argument 'low'"),
+        (lambda t: t.ones(2).uniform_(a=0), TypeError, "unexpected keyword argument 'a'"),
+        (lambda t: t.ones(2).random_(unknown=1), TypeError, "unexpected keyword|invalid combination"),
     ],
 )
 def test_arguments_that_mean_nothing(torch, call, kind, words):
