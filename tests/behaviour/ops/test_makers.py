@@ -184,6 +184,11 @@ def test_joining_nothing_but_empty_vectors(torch):
     assert torch.cat([empty, torch.ones(2, 3)], 1).shape == (2, 3)
 
 
+@pytest.mark.parametrize("name", ["chunk", "unsafe_chunk"])
+def test_chunks_of_a_dimension_without_elements(torch, name):
+    assert [part.shape for part in getattr(torch, name)(torch.zeros(3, 0), 2, 1)] == [(3, 0)] * 2
+
+
 def test_msort_into_a_tensor(torch):
     out = torch.zeros(2)
     assert torch.msort(torch.tensor([3.0, 1.0]), out=out) is out and out.tolist() == [1, 3]
