@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.declare.generate.elementwise_parts import BLOCK
 from gradpack.declare.generate.fusion import alike
 from gradpack.kernels.dispatch import LARGE
 from gradpack.nn import functional as F
@@ -75,6 +76,12 @@ def test_arrays_that_are_not_dense_are_taken_whole():
     (gradient,) = torch.autograd.grad(out, leaf, torch.tensor(g)[::2])
     np.testing.assert_array_equal(out.detach().numpy(), expected[0])
     np.testing.assert_array_equal(gradient.numpy()[::2], expected[1])
+
+
+def test_formulas_that_name_operations_of_other_modules_are_computed_in_parts():
+    x = torch.full((8 * BLOCK,), 0.5, dtype=torch.float64, requires_grad=True)
+    (gradient,) = torch.autograd.grad(torch.erfinv(x), x, torch.ones_like(x))
+    np.testing.assert_allclose(gradient.numpy(), np.sqrt(np.pi) / 2 * np.exp(torch.erfinv(x).detach().numpy() ** 2))
 
 
 def test_inputs_of_different_shapes_are_taken_whole():

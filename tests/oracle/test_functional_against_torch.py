@@ -92,6 +92,8 @@ CALLS = {
     "glu": (lambda t, x: t.nn.functional.glu(x, 0), (real(4, 3),)),
     "prelu": (lambda t, x, w: t.nn.functional.prelu(x, w), (real(2, 3, 4), real(3))),
     "celu": (lambda t, x: t.celu(x, 0.5), (real(3, 4),)),
+    "elu at 0": (lambda t, x: t.nn.functional.elu(x, 0.5) + t.celu(x, 0.5) + t.selu(x), (np.array([0.0, -0.5, 2.0]),)),
+    "hardtanh of NaN": (lambda t, x: t.nn.functional.hardtanh(x), (np.array([np.nan, 1.0, -0.5]),)),
     "unfold": (lambda t, x: x.unfold(1, 3, 2), (real(2, 8),)),
     "as_strided": (lambda t, x: x.as_strided((2, 3), (1, 2), 1), (real(3, 4),)),
     "repeat": (lambda t, x: x.repeat(2, 1, 3), (real(2, 3),)),

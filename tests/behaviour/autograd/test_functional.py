@@ -181,6 +181,8 @@ class TestProducts:
         out, found = F.jvp(pairs, (x, y), (torch.ones(2, 3), torch.zeros(3)))
         assert torch.allclose(found, y.sum().expand(2)) and torch.allclose(out, pairs(x, y))
         assert F.jvp(torch.sin, torch.tensor(0.0))[1] == 1
+        _, product = F.jvp(lambda a: a.exp().sum(), x, torch.ones(2, 3), create_graph=True)
+        assert product.grad_fn.name() == "SumBackward0"
 
     @pytest.mark.parametrize("name", ["vhp", "hvp"])
     def test_with_a_hessian(self, torch, F, name):

@@ -79,6 +79,7 @@ def test_nodes_do_not_travel(torch):
         ("1 - x", "RsubBackward1"),
         ("x.sum()", "SumBackward0"),
         ("x.sum(0)", "SumBackward1"),
+        ("x.sum_to_size(())", "SumBackward0"),
     ],
 )
 def test_names_by_variant_of_the_call(torch, text, name):

@@ -165,6 +165,12 @@ def test_repeats(torch):
         (lambda t: t.empty_strided((2,), ()), RuntimeError, "dimensionality of sizes"),
         (lambda t: t.Tensor(t.ones(1), device="cpu"), RuntimeError, "Legacy tensor constructor"),
         (lambda t: t.ones(1).new(t.ones(1), device="cpu"), RuntimeError, "Legacy tensor new"),
+        (lambda t: t.full(2, 1.0), TypeError, "must be tuple of ints, not int"),
+        (lambda t: t.full(t.tensor([2]), 1), TypeError, "must be tuple of ints, not Tensor"),
+        (lambda t: t.ones(2).new_full(2, 1.0), TypeError, "must be tuple of ints, not int"),
+        (lambda t: t.ones(2).uniform_(low=0), TypeError, "unexpected keyword argument 'low'"),
+        (lambda t: t.ones(2).uniform_(a=0), TypeError, "unexpected keyword argument 'a'"),
+        (lambda t: t.ones(2).random_(unknown=1), TypeError, "unexpected keyword|invalid combination"),
     ],
 )
 def test_arguments_that_mean_nothing(torch, call, kind, words):
@@ -176,6 +182,11 @@ def test_joining_nothing_but_empty_vectors(torch):
     empty = torch.zeros(0)
     assert torch.cat([empty, empty], 1).shape == torch.cat([empty], 3).shape == (0,)
     assert torch.cat([empty, torch.ones(2, 3)], 1).shape == (2, 3)
+
+
+@pytest.mark.parametrize("name", ["chunk", "unsafe_chunk"])
+def test_chunks_of_a_dimension_without_elements(torch, name):
+    assert [part.shape for part in getattr(torch, name)(torch.zeros(3, 0), 2, 1)] == [(3, 0)] * 2
 
 
 def test_msort_into_a_tensor(torch):

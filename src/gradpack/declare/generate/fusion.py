@@ -336,19 +336,20 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         A function that takes `into=`, an array for the result, and `own=`, whether the first argument may take it if
         nobody else holds that. It may ignore both.
     """
-    params, names = _parameters(function), bound.__globals__
+    params, late_names = _parameters(function), _late_names(function, expression)
+    names = bound.__globals__ | late_names | {"_np": np}
     several = expression is not None and steps_of(expression, params) >= SEVERAL
     size = HEAVY if several else 2 * HEAVY if expression is not None and is_slow(expression) else PYTHON
 
     @cache
     def write() -> Function | None:
         text = None if expression is None else writing(expression)
-        return None if text is None else eval(f"lambda {', '.join(params)}, _out: {text}", names | {"_np": np})  # noqa: S307
+        return None if text is None else eval(f"lambda {', '.join(params)}, _out: {text}", names)  # noqa: S307
 
     bound = _by_position(function, bound)
     try:
         code: list[ast.stmt] = statements(function) if expression is None else [ast.Return(expression)]
-        outside = function.__globals__ | _late_names(function, expression)
+        outside = function.__globals__ | late_names
         is_short = expression is not None and steps_of(expression, params) <= SEVERAL and not is_slow(expression)
         loops: Fused | None = Fused(code, outside, params, _FEW_STEPS if is_short else conditions.ENOUGH)
     except Unknown:

@@ -17,7 +17,18 @@ from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import profiled
 from ...declare.signature.arguments import python_number
 from ..shape.memory_formats import in_format
-from .making import _native, dtype_for, made_in, on_device, result, shape_of, uninitialized, usual, with_parameters_of
+from .making import (
+    _native,
+    dtype_for,
+    made_in,
+    on_device,
+    result,
+    sequence_of,
+    shape_of,
+    uninitialized,
+    usual,
+    with_parameters_of,
+)
 
 FUNCTIONS = "zeros ones full empty eye empty_strided"
 
@@ -204,7 +215,7 @@ def full(
         tensor([7, 7])
     """
     if type(fill_value) is float and (spec := usual(out, dtype, device, requires_grad)) is not None:
-        shape = shape_of("full", (size,))
+        shape = shape_of("full", (sequence_of("full", size),))
         array = np.empty(shape, spec.native)
         array.fill(number_for(fill_value, spec.dtype))
         return alias(array, spec, array.shape)
@@ -213,7 +224,7 @@ def full(
         raise TypeError(f"full(): argument 'fill_value' (position 2) must be Number, not {type(value).__name__}")
     d = dtype_for("full", out, dtype) or dtypes.scalar_dtype(value)
     make = _full if len(KINDS) == 1 else on_device(_full, device)
-    shape = shape_of("full", (size,))
+    shape = shape_of("full", (sequence_of("full", size),))
     made = made_in(_native("full", d, device), lambda native: make(shape, number_for(value, d), native))
     return result("full", out, made, requires_grad, device)
 

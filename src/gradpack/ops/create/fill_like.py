@@ -21,7 +21,7 @@ from ...declare.batching.batch_tensor import is_batched, of_all_examples
 from ...declare.generate.profiling import profiled
 from ..pointwise.blockwise import is_numpy
 from ..shape.memory_formats import in_format, like
-from .making import finish, made_in, settled, shape_of, uninitialized, with_parameters_of
+from .making import finish, made_in, sequence_of, settled, shape_of, uninitialized, with_parameters_of
 
 FUNCTIONS = "zeros_like ones_like full_like empty_like"
 METHODS = "new_tensor new_zeros new_ones new_full new_empty new_empty_strided"
@@ -285,6 +285,7 @@ def _method_new_full(
         >>> torch.tensor([1, 2]).new_full((3,), 7)
         tensor([7, 7, 7])
     """
+    size = sequence_of("new_full", size)
     if is_batched(self):
         return of_all_examples(lambda v: _method_new_full(v, (v._shape[0], *size), fill_value, dtype=dtype), self)
     return late.full(

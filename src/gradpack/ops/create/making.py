@@ -72,6 +72,13 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(out)
 
 
+def sequence_of(op: str, size: Any) -> Any:
+    """The size given to a function that, unlike `zeros`, takes no single int."""
+    if not isinstance(size, Sequence):
+        raise _no_size(op, size, 0, 1)
+    return size
+
+
 def settled(array: Any) -> Any:
     """Return an uninitialised array, filled with NaN or the largest integer if deterministic algorithms are on."""
     if FILLING[0]:

@@ -154,11 +154,10 @@ def bilinear(input1: Array, input2: Array, weight: Array, bias: Array = None) ->
         raise RuntimeError(
             f"bilinear(): input batch dimensions do not match: {list(input1.shape)} and {list(input2.shape)}"
         )
-    half = product(
-        np.reshape(input1, (-1, input1.shape[-1])), np.reshape(np.moveaxis(weight, 1, 0), (weight.shape[1], -1))
-    )
-    half = np.reshape(half, (-1, weight.shape[0], weight.shape[2]))
-    out = np.sum(half * np.expand_dims(np.reshape(input2, (-1, input2.shape[-1])), 1), axis=-1)
+    rows, (made, first, second) = math.prod(input1.shape[:-1]), weight.shape
+    weights = np.reshape(np.moveaxis(weight, 1, 0), (first, made * second))
+    half = np.reshape(product(np.reshape(input1, (rows, first)), weights), (rows, made, second))
+    out = np.sum(half * np.expand_dims(np.reshape(input2, (rows, second)), 1), axis=-1)
     out = np.reshape(out, (*input1.shape[:-1], weight.shape[0]))
     return out if bias is None else out + bias
 
@@ -188,7 +187,7 @@ def einsum_product(equation: str, g: Any, a: Any, b: Any) -> Any:
     shapes = [x.shape for x in (g, a, b)]
     lead = shapes[0][:-1]
     flat = [
-        late.reshape(x, (-1, x.shape[-1])) if term.startswith("b") and len(term) == 2 else x
+        late.reshape(x, (math.prod(x.shape[:-1]), x.shape[-1])) if term.startswith("b") and len(term) == 2 else x
         for x, term in zip((g, a, b), letters.split(","), strict=True)
     ]
     made = _triple(equation, *flat)

@@ -134,14 +134,16 @@ _elu, _celu = _declare_elu("_elu"), _declare_elu("_celu")
 
 def _elu_slope(input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
     factor = alpha * scale * input_scale
-    below = _exp_of_product(late.clamp_max(input, 0.0), input_scale)
+    below = _exp_below_zero(input, input_scale)
     below = below if factor == 1 else below * factor
     return below if factor == scale else late.where(input > 0, float(scale), below)
 
 
-def _exp_of_product(x: Any, factor: float) -> Any:
+def _exp_below_zero(x: Any, factor: float) -> Any:
+    """exp(factor * min(x, 0)), whose derivative at 0 is 0."""
     if isinstance(x, Tensor):
-        return late.exp(x * factor)
+        return late.exp(late.where(x >= 0, 0.0, x) * factor)
+    x = late.clamp_max(x, 0.0)
     return np.exp2(x * (factor * _LOG2_E)) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(x * factor)
 
 
@@ -228,7 +230,7 @@ def _mish_slope(input: Any) -> Any:
 
 
 @_stepwise(
-    input=lambda g, input, min_val, max_val: late.where((input > min_val) & (input < max_val), g, 0.0),
+    input=lambda g, input, min_val, max_val: late.where((input <= min_val) | (input >= max_val), 0.0, g),
     dtypes="if",
     refuses="unsigned",
 )

@@ -113,11 +113,13 @@ def _filled(draw: Any) -> Any:
 def _parameters_of(drawn: list[Parameter]) -> Any:
     """Return a function with the parameters of a method: torch calls the bounds `from` and `to`."""
     names = {"a": "from_", "b": "to"}
-    taken = [p for p in drawn if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    kind = Parameter.POSITIONAL_OR_KEYWORD
     own = [
-        Parameter(names.get(p.name, p.name), p.kind, default=None if p.default is _ABSENT else p.default) for p in taken
+        Parameter(names.get(p.name, p.name), kind, default=None if p.default is _ABSENT else p.default)
+        for p in drawn
+        if p.kind <= kind
     ]
-    first = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+    first = Parameter("self", kind)
     last = Parameter("generator", Parameter.KEYWORD_ONLY, default=None)
 
     def example() -> None: ...
@@ -126,8 +128,16 @@ def _parameters_of(drawn: list[Parameter]) -> Any:
     return example
 
 
+def _lower_bound(name: str, given: Any, keywords: dict[str, Any]) -> Any:
+    """Return the bound that torch calls `from`, and refuse other keywords."""
+    unknown = [k for k in keywords if k != "from"]
+    if unknown:
+        raise TypeError(f"{name}() got an unexpected keyword argument '{unknown[0]}'")
+    return keywords.get("from", given)
+
+
 @_filled
-def _method_uniform_(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, *, to: Any = None, **kw: Any) -> Any:
+def _method_uniform_(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, /, *, to: Any = None, **kw: Any) -> Any:
     """Fill with uniform numbers from the first bound up to the second, in place.
 
     Args:
@@ -145,7 +155,7 @@ def _method_uniform_(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, 
         >>> bool((x >= 2).all() and (x < 5).all())
         True
     """
-    a = kw.pop("from", a)
+    a = _lower_bound("uniform_", a, kw)
     b = b if to is None else to
     most = finfo(t._spec.dtype).max
     for label, bound in (("from", a), ("to", b)):
@@ -215,7 +225,7 @@ def _method_bernoulli_(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
 
 
 @_filled
-def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, *, to: Any = None, **kw: Any) -> Any:
+def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, /, *, to: Any = None, **kw: Any) -> Any:
     """Fill with integers: of the whole range of the dtype, below a bound, or between two; None: up to 2**63 - 1.
 
     Args:
@@ -230,7 +240,7 @@ def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, 
         tensor([3, 4, 5])
     """
     bounded = "from" in kw or to is not None or b is not _ABSENT
-    a = kw.pop("from", a)
+    a = _lower_bound("random_", a, kw)
     b = to if to is not None else None if b is _ABSENT else b
     d = t._spec.dtype
     if a is None and b is None:

@@ -112,7 +112,13 @@ def written(op: str, made: Any, out: Any, *inputs: Any) -> Any:
     return _into_out(out, made, op)
 
 
-@linear(input=lambda g, input_shape: late.expand(g, input_shape), node="SumBackward1")
+# The formula names `size` for the name of the node.
+@linear(
+    input=lambda g, input_shape, size: late.expand(g, input_shape),
+    node="SumBackward1",
+    overloads=lambda node: "SumBackward1" if node.size else "SumBackward0",
+    saved_as="self_sym_sizes=input.shape",
+)
 def sum_to_size(input: Array, size: Sizes) -> Any:
     """Sum over the dimensions along which `size` had been broadcast: the adjoint of `expand`.
 

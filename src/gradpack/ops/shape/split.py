@@ -164,7 +164,7 @@ def unsafe_chunk(input: Tensor, chunks: int, dim: int = 0) -> Parts:
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     size = input._shape[wrap_dim(dim, len(input._shape))]
-    return _unsafe_split(input, -(-size // chunks), dim)
+    return _unsafe_split(input, -(-size // chunks), dim) if size else unsafe_split_with_sizes(input, [0] * chunks, dim)
 
 
 def split(tensor: Tensor, split_size_or_sections: Any, dim: int = 0) -> Parts:
