@@ -25,6 +25,7 @@ from .python.state import Unreachable, Walk
 from .recording import RECORDERS, current
 from .returned_numbers import with_values
 from .session import Session
+from .small import Trial, is_small
 from .trees import flattened, records_in
 from .turn import context
 from .undo import Undo
@@ -50,6 +51,9 @@ class Compiled:
     whole = False  # whether operations are one instruction each, for XLA
     extra: tuple[Any, ...] = ()  # the arguments that a backend has besides
 
+    __slots__ = ("__dict__", "__weakref__", "_instead")
+    _instead: Callable[..., Any]  # what `Elsewhere` calls
+
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         self.function, self.fullgraph = function, fullgraph
         self.limit = LIMIT
@@ -63,14 +67,25 @@ class Compiled:
         self._code: Any = None
         self._names: tuple[str | None, ...] = ()  # of the plain parameters in this code
         self._has_code = hasattr(function, "__code__")
+        self.trial: Trial | None = None
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
+        else:  # an object, whose signature is shown
+            self.__wrapped__ = function
         ALL.add(self)
 
     def reset(self) -> None:
         """Drop all programs."""
         self.kept, self.calls, self.tries, self.stopped, self.misses = [], 0, 0, None, []
-        self._turns = []
+        self._turns, self.trial = [], None
+        self.call_instead(None)
+
+    def call_instead(self, function: Callable[..., Any] | None) -> None:
+        """Let calls be those of a function, without a step of Python's in between; None: they are as at first."""
+        if function is not None:
+            self._instead = function
+        if type(self) in (Compiled, Elsewhere):
+            self.__class__ = Compiled if function is None else Elsewhere
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)
@@ -79,15 +94,16 @@ class Compiled:
         """Copies and pickles have no programs; those of a function are the function's name."""
         if isinstance(self.function, FunctionType):
             return self.function.__qualname__
-        return type(self), (self.function, self.fullgraph, *self.extra), {"limit": self.limit}
+        kind = Compiled if type(self) is Elsewhere else type(self)
+        return kind, (self.function, self.fullgraph, *self.extra), {"limit": self.limit}
 
     # -- calls --
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         if (RECORDERS and current() is not None) or (self.stopped is not None and not self.kept):
             return self.function(*args, **kwargs)  # as a part of the function that is recorded, or without programs
-        if kwargs and self._has_code:
-            args, kwargs = self._by_position(args, kwargs)
+        if kwargs:
+            args, kwargs = self.by_position(args, kwargs)
         if self._turns:
             with LOCK:
                 for turn in self._turns:
@@ -116,9 +132,13 @@ class Compiled:
                 return self.function(*args, **kwargs)
             return self._record(args, kwargs, leaves, tree, inputs, now)
 
-    def _by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    by_program = __call__
+
+    def by_position(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """Return arguments without keywords, if a function has plain parameters and no default is between them."""
         function: Any = self.function
+        if not self._has_code:
+            return args, kwargs
         if function.__code__ is not self._code:
             self._code, self._names = function.__code__, plain_parameters(function)
         found = [*args]
@@ -133,6 +153,7 @@ class Compiled:
         self.unfit += 1
         if self.unfit > _ENOUGH and self.unfit > self.hits:
             self.kept, self._turns = [], []
+            self.call_instead(self.function)
 
     def _missed(self, reason: str) -> None:
         """Keep in mind why a program did not run."""
@@ -143,6 +164,8 @@ class Compiled:
 
     def _stop(self, reason: str) -> None:
         self.stopped, self.hits, self.unfit = reason, 0, 0
+        if not self.kept:
+            self.call_instead(self.function)
         name = getattr(self.function, "__qualname__", type(self.function).__name__)
         warnings.warn(f"compile: {name} runs without a program from now on: {reason}", UserWarning, stacklevel=4)
 
@@ -171,9 +194,17 @@ class Compiled:
             goes_back = kept.undo or draws_early(kept.program.instructions)
             turn.bind(kept, partial(self._around, kept) if goes_back else None, self._missed)
             self._turns = [each.turn.call for each in self.kept if each.turn.is_bound() and each.turn.call is not None]
+            self._try(kept, inputs)
         elif turn.call is not None:
             turn.call.__globals__["unchanged"] = kept.walk.check()
         return turn.run(inputs)
+
+    def _try(self, kept: Kept, inputs: list[Tensor]) -> None:
+        """Compare the time of a program that does little with that of the function."""
+        if type(self) in (Compiled, Elsewhere) and is_small(kept):
+            self.trial = self.trial or Trial(self, kept)
+            if self.trial.add(kept, inputs):
+                self.call_instead(self.trial)
 
     def _around(self, kept: Kept, program: Any, arrays: list[Any], inputs: list[Tensor]) -> Any:
         """Return the outputs of a program; nothing has changed if a guard failed."""
@@ -307,10 +338,18 @@ class Compiled:
                 lines += [f"  {line}" for line in built.loops]
             lines += [f"  needs {g.name} == {g.expected!r} ({g.line})" for g in guards if g.kind == "guard"]
             lines += [f"  needs the shape of {g.name} ({g.line})" for g in guards if g.kind == "checked"]
+        lines += [] if self.trial is None else self.trial.told()
         if self.stopped:
             lines.append(f"no more programs: {self.stopped}")
         lines += [f"missed: {miss}" for miss in self.misses[-3:]]
         return "\n".join(lines)
+
+
+class Elsewhere(Compiled):
+    """A compiled function whose calls are those of another function: a slot costs less than a method."""
+
+    __slots__ = ()
+    __call__ = Compiled._instead
 
 
 def _other_call(kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec) -> str:
@@ -356,10 +395,4 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _same_leaves(a: list[Any], b: list[Any]) -> bool:
-    for x, y in zip(a, b, strict=True):
-        if y is TENSOR:
-            if not isinstance(x, Tensor):
-                return False
-        elif not same_leaf(x, y):
-            return False
-    return True
+    return all(isinstance(x, Tensor) if y is TENSOR else same_leaf(x, y) for x, y in zip(a, b, strict=True))

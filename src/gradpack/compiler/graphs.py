@@ -12,7 +12,7 @@ from ..autograd.backward_pass import captured
 from ..autograd.functions.node import BackwardCFunction
 from ..backends import NUMPY
 from ..backends.memory_layout import _array_type
-from ..backends.numpy import quiet
+from ..backends.numpy import hushed, quiet, unhush
 from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.exits import block
 from ..base.modes import MODE
@@ -223,15 +223,21 @@ class CompiledFunctionBackward(Node):
                 raise saved_was_modified(self.label, "a tensor", dtype, shape, "", counter[0], version)
         given = [g] if len(self.backward_pass.like) == 1 else list(g)
         seeds = [_dense(s, *like) for s, like in zip(given, self.backward_pass.like, strict=True)]
-        with LOCK, quiet():
-            grads = self.program(*seeds, *self.saved)
+        with LOCK:
+            for token in hushed:
+                try:
+                    grads = self.program(*seeds, *self.saved)
+                finally:
+                    unhush(token)
+                break
         if not keep:
             self.saved, self.counters = None, []
-        there = {i for i, s in enumerate(given) if s is not None}
-        roots_of = self.backward_pass.roots_of
-        return tuple(
-            [None if there.isdisjoint(roots) else np.asarray(g) for g, roots in zip(grads, roots_of, strict=True)]
-        )
+        grads = [g if type(g) is _array_type else np.asarray(g) for g in grads]
+        if any(s is None for s in given):
+            there = {i for i, s in enumerate(given) if s is not None}
+            of = zip(grads, self.backward_pass.roots_of, strict=True)
+            return tuple([None if there.isdisjoint(roots) else g for g, roots in of])
+        return tuple(grads)
 
     def backward_graph(self, g: Any, keep: bool) -> Any:
         if MODE.get().grad:
@@ -244,6 +250,8 @@ class CompiledFunctionBackward(Node):
 
 
 def _dense(seed: Any, shape: tuple[int, ...], dtype: Any) -> Any:
+    if type(seed) is _array_type and seed.dtype == dtype and seed.shape == shape and seed.flags.carray:
+        return seed
     if seed is None:
         return np.zeros(shape, dtype)
     if not isinstance(seed, _array_type | np.generic):
