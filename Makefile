@@ -8,7 +8,7 @@ STAMPS := .venv/stamps
 # Tests run in two processes: BLAS threads would only fight each other.
 WORKERS ?= 2
 TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
-	-q -n $(WORKERS)
+	-q -n $(WORKERS) --dist worksteal
 
 .PHONY: help demo test about-test oracle programs array-api bench lint stubs docs docs-test sweep test-gpu bench-gpu gpu browser-test dist clean
 .DELETE_ON_ERROR:
@@ -45,7 +45,7 @@ sweep: $(STAMPS)/test
 	GRADPACK_SWEEP=1 $(TESTS) --ignore=tests/oracle
 
 oracle: $(STAMPS)/oracle
-	GRADPACK_ORACLE=1 $(TESTS) tests/oracle tests/behaviour
+	GRADPACK_ORACLE=1 $(TESTS) tests/oracle tests/behaviour tests/compiler/test_operators.py
 
 # Packages that say import torch: each runs a training loop on torch and on gradpack.
 programs: $(STAMPS)/programs
