@@ -16,10 +16,11 @@ from time import perf_counter
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from numpy import empty, ndarray, uint8
+from numpy import ndarray
 
 from ..base import pool
 from ..base.exits import block
+from ..base.heap import keep_freed_memory
 from ..base.modes import MODE
 from .parts import run_in_parts
 
@@ -42,13 +43,9 @@ _COMPILING: set[int] = set()  # threads in which a profile has the event
 
 
 def note_large(size: int) -> None:
-    """Remember that there was a large array.
-
-    From now on glibc takes arrays of up to 32 MB from memory that it keeps, as it always does after one of that size
-    was freed: else, memory of a step may go back to the system, and be filled with zeros page by page in the next.
-    """
+    """Remember that there was a large array: freed memory is kept for the next ones from now on."""
     SEEN.append(size)
-    empty((1 << 25) - (1 << 16), uint8)
+    keep_freed_memory()
 
 
 @block
