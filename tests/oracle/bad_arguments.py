@@ -41,7 +41,6 @@ KNOWN = {
     "normal": "a list of one number is one",
     "tensor_split": "an empty dict is an empty sequence",
     "to": "which overload was meant is guessed",
-    "uniform": "the sample goes through a lambda of torch's tests",
 }
 
 # Operators that take some of NO_INT or NO_NUMBER in silence, or refuse them as something else.
