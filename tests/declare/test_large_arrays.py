@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack import extend
 from gradpack.declare.generate.elementwise_parts import BLOCK
 from gradpack.declare.generate.fusion import alike
 from gradpack.kernels.dispatch import LARGE
@@ -141,3 +142,20 @@ def test_hooks_of_a_node_see_both_gradients_of_one_tensor():
     y.sum().backward()
     assert seen == [[1.0, -2.0]] * 2
     assert x.grad.tolist() == [2.0, -4.0]
+
+
+def test_formulas_of_one_text_with_other_values_are_not_the_same():
+    def times(factor):
+        return lambda g, other: g * other * factor
+
+    def other_way(factor):
+        return lambda g, input: g * input * factor
+
+    @extend.elementwise(input=times(1.0), other=other_way(3.0))
+    def lopsided(input, other):
+        return input * other
+
+    x = torch.tensor([2.0], requires_grad=True)
+    lopsided(x, x).backward(torch.ones(1))
+    assert x.grad.tolist() == [8.0]
+    extend.remove("lopsided")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from ..dispatch.torch_names import freeing
 from ..op import Op
 from .form import indented
@@ -34,9 +37,6 @@ LOAD_RESULT = """\
 {n} = _self.{n}
 if type({n}) is not _ndarray or _self.{n}_c[0] != _self.{n}_v: {n} = _unpack_result(_self, {n!r})
 """
-
-
-TWICE = " * 2"
 
 
 def reads(op: Op) -> list[str]:
@@ -81,9 +81,17 @@ def is_symmetric(op: Op) -> bool:
     """Return whether the formulas of two operands are one and the same, of the other operand each."""
     if op.kind != "elementwise" or len(op.inputs) != 2 or op.returns or op.joint_vjp is not None:
         return False
-    (a, b), codes = op.inputs, [op.formulas[p].__code__ for p in op.inputs]
-    same = all(getattr(codes[0], n) == getattr(codes[1], n) for n in ("co_code", "co_consts", "co_names"))
-    return same and op.reads[a] == (b,) and op.reads[b] == (a,)
+    a, b = op.inputs
+    codes, names, values = zip(*[_meaning(op.formulas[p]) for p in op.inputs], strict=True)
+    alike = codes[0] == codes[1] and names[0] is names[1] and not any(map(any, values))
+    return alike and op.reads[a] == (b,) and op.reads[b] == (a,)
+
+
+def _meaning(formula: Callable[..., Any]) -> tuple[Any, Any, Any]:
+    """Return what a formula does: its code, its globals, and values that it has besides."""
+    code: Any = formula.__code__
+    values = formula.__closure__, formula.__defaults__, formula.__kwdefaults__
+    return (code.co_code, code.co_consts, code.co_names), formula.__globals__, values
 
 
 def node_text(op: Op, inlined: Inlined) -> str:
@@ -166,7 +174,7 @@ def _of_one_tensor(op: Op, inlined: Inlined, gradients: str) -> str:
     of the node are to see both.
     """
     a, b = op.inputs
-    twice = f"{_load(op, b)}{a}_g = {_formula(op, inlined, a, TWICE)}\n{b}_g = None\n"
+    twice = f"{_load(op, b)}{a}_g = {_formula(op, inlined, a, ' * 2')}\n{b}_g = None\n"
     test = f"if {a}_edge is {b}_edge and _self.{a} is _self.{b} and _self.extras is None:\n"
     return f"{test}{indented(twice)}else:\n{indented(gradients)}"
 
