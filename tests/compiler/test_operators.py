@@ -95,24 +95,16 @@ def compared(op, sample, inside=True):
     return bool(program.kept)
 
 
-TRIED: list[tuple[str, bool, bool]] = []
+# Operations, besides views, that a function which returns their results with a graph calls as they are.
+CALLED = frozenset("_group_norm linalg_eig masked_select_backward unsafe_split unsafe_split_with_sizes".split())
 
 
 @pytest.mark.parametrize("inside", [True, False])
 @pytest.mark.parametrize("name", sorted(SAMPLES)[::EVERY])
-def test_an_operation(name, inside):
+def test_an_operation_becomes_a_program(name, inside):
+    op = REGISTRY[name]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for sample in SAMPLES[name][: MOST if inside else 1]:
-            found = compared(REGISTRY[name], sample, inside)
-            if found is not None:
-                TRIED.append((name, inside, found))
-
-
-@pytest.mark.parametrize("inside", [True, False])
-def test_most_become_programs(inside):
-    tried = [(name, found) for name, where, found in TRIED if where == inside]
-    if len(tried) < 300:
-        pytest.skip("only some operations were tried")
-    refused = {name for name, found in tried if not found}
-    assert len(refused) < (0.01 if inside else 0.1) * len({name for name, _ in tried}), sorted(refused)
+            is_program = compared(op, sample, inside)
+            assert is_program is not False or (not inside and (op.view or name in CALLED))
