@@ -170,7 +170,7 @@ def _gradients(op: Op, inlined: Inlined) -> tuple[str, str]:
 def _of_one_tensor(op: Op, inlined: Inlined, gradients: str) -> str:
     """Return the statements for gradients, and before them those for both operands being one tensor.
 
-    The engine adds the two gradients, which are equal: twice one of them, without the other, takes less passes. Hooks
+    The engine adds the two gradients, which are equal: twice one of them, without the other, takes fewer passes. Hooks
     of the node are to see both.
     """
     a, b = op.inputs
