@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.utils._pytree import register_pytree_node
 
 
 def numbers(*shape, seed=0):
@@ -301,3 +302,28 @@ def test_an_index_out_of_range_leaves_what_the_function_leaves():
         with pytest.raises(IndexError):
             each(x, torch.tensor([7]))
         same(x, torch.ones(3))
+
+
+def test_with_the_cpu_as_default_device_calls_take_the_short_way():
+    f = torch.compile(lambda x: torch.erfinv(x * 2).sum())
+    with torch.device("cpu"):
+        assert hits(f, X) == 3
+    assert hits(f, X) == 3
+    with torch.device("meta"):  # which new tensors are on
+        assert hits(f, X) == 0
+
+
+def test_programs_with_arguments_in_containers_of_users_are_kept():
+    class Box:
+        def __init__(self, x):
+            self.x = x
+
+    register_pytree_node(Box, lambda box: ([box.x], None), lambda children, _: Box(*children))
+    f = torch.compile(lambda box, k: box.x * k)
+    f.limit = 1
+    with pytest.warns(UserWarning, match="1 programs were made"):
+        for _ in range(30):
+            f(Box(X), 2)
+            f(Box(X), 2)
+            f(Box(X), 3)
+    assert len(f.kept) == 1

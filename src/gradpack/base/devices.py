@@ -194,5 +194,6 @@ def set_default_device(device: Any) -> None:
         >>> torch.set_default_device("cpu")
         >>> torch.ones(1).device
         device(type='cpu')
+        >>> torch.set_default_device(None)
     """
     _DEFAULTS.set(() if device is None else (_device(device),))

@@ -62,7 +62,7 @@ class Compiled:
         self.stopped: str | None = None  # why no more programs are made
         self.tries = 0  # recordings in a row that could not become programs, while later ones may
         self.misses: list[str] = []
-        self.hits = self.unfit = 0  # calls that were runs of programs, and calls for which there was none
+        self.hits = self.found = self.unfit = 0  # calls that a program's text took, that were found one, and had none
         self._turns: list[Callable[[tuple[Any, ...], dict[str, Any]], Any]] = []  # of programs bound to their tensors
         self._code: Any = None
         self._names: tuple[str | None, ...] = ()  # of the plain parameters in this code
@@ -119,16 +119,20 @@ class Compiled:
             for kept in self.kept:
                 if self._fits(kept, now, leaves, tree, inputs):
                     try:
-                        return self._replay(kept, args, kwargs, inputs)
+                        result = self._replay(kept, args, kwargs, inputs)
                     except GuardFailed as failed:
                         self._missed(str(failed))
+                        continue
+                    self.found += 1
+                    return result
             self.calls += 1
             if self.stopped is not None:
                 self._drop_if_useless()
             if self.stopped is not None or self.calls == 1:
                 return self.function(*args, **kwargs)
             if len(self.kept) >= self.limit:
-                self._refuse(f"{self.limit} programs were made, and none fits: {self._last_miss()}")
+                last = (self.misses or ["none was needed twice"])[-1]
+                self._refuse(f"{self.limit} programs were made, and none fits: {last}")
                 return self.function(*args, **kwargs)
             return self._record(args, kwargs, leaves, tree, inputs, now)
 
@@ -151,7 +155,7 @@ class Compiled:
     def _drop_if_useless(self) -> None:
         """Drop the programs of a function that gets no more, if they fit less than every second call."""
         self.unfit += 1
-        if self.unfit > _ENOUGH and self.unfit > self.hits:
+        if self.unfit > _ENOUGH and self.unfit > self.hits + self.found:
             self.kept, self._turns = [], []
             self.call_instead(self.function)
 
@@ -159,11 +163,8 @@ class Compiled:
         """Keep in mind why a program did not run."""
         self.misses = [*self.misses[-9:], reason]
 
-    def _last_miss(self) -> str:
-        return self.misses[-1] if self.misses else "none was needed twice"
-
     def _stop(self, reason: str) -> None:
-        self.stopped, self.hits, self.unfit = reason, 0, 0
+        self.stopped, self.hits, self.found, self.unfit = reason, 0, 0, 0
         if not self.kept:
             self.call_instead(self.function)
         name = getattr(self.function, "__qualname__", type(self.function).__name__)

@@ -89,11 +89,16 @@ def context() -> Any:
     mode = MODE.get()
     if mode.leaves_fast_path or mode.hooks is not None or TRANSFORMS.get():
         return None
-    if any(device.type != "cpu" for device in _DEFAULTS.get()):
+    if _is_elsewhere(_DEFAULTS.get()):
         return None
     if PRESENT or _before_every_step or _after_every_step:  # hooks of all modules, and of all optimizers
         return None
     return mode.grad, dtypes._default, FILLING[0]
+
+
+def _is_elsewhere(devices: tuple[Any, ...]) -> bool:
+    """Return whether one of the default devices is not the CPU."""
+    return any(device.type != "cpu" for device in devices)
 
 
 _CONTEXT = (
@@ -101,8 +106,8 @@ _CONTEXT = (
     "if mode is not known[0]:",
     "    if mode.leaves_fast_path or mode.hooks is not None or mode.grad is not grad: return MISSED",
     "    known[0] = mode",
-    "if TRANSFORMS.get() or DEVICES.get() or dtypes._default is not default or FILLING[0] is not filling:",
-    "    return MISSED",
+    "if TRANSFORMS.get() or dtypes._default is not default or FILLING[0] is not filling: return MISSED",
+    "if (devices := DEVICES.get()) and is_elsewhere(devices): return MISSED",
     "if HOOKS or BEFORE or AFTER: return MISSED",
 )
 
@@ -338,8 +343,8 @@ class _Text:
         grad, default, filling = kept.context
         self.names |= {
             "MODE": MODE, "TRANSFORMS": TRANSFORMS, "DEVICES": _DEFAULTS, "HOOKS": PRESENT,
-            "BEFORE": _before_every_step, "AFTER": _after_every_step, "dtypes": dtypes,
-            "FILLING": FILLING, "known": [None], "grad": grad, "default": default, "filling": filling,
+            "is_elsewhere": _is_elsewhere, "BEFORE": _before_every_step, "AFTER": _after_every_step,
+            "dtypes": dtypes, "FILLING": FILLING, "known": [None], "grad": grad, "default": default, "filling": filling,
             "unchanged": kept.walk.check(),
         }  # fmt: skip
         number, leaves = count(), enumerate(kept.leaves)
