@@ -23,8 +23,9 @@ from tests.children import children
 os.environ.setdefault("GRADPACK_COMPILED_NOTICE", "0")  # tests read standard error
 
 
-def pytest_collection_finish() -> None:
-    """Freeze what is there before the first test: then to collect garbage, or to look for objects, takes no time."""
+@pytest.fixture(scope="module", autouse=True)
+def frozen() -> None:
+    """Freeze what is there before a module's tests: then to collect garbage, or to look for objects, takes no time."""
     gc.collect()
     gc.freeze()
 
