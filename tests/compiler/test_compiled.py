@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.compiler import lowering
 from gradpack.compiler.compiled import LIMIT, Compiled, Unsupported
 from gradpack.nn import functional as F
 
@@ -586,3 +587,23 @@ def test_the_limit_of_programs_is_an_argument():
 def test_wrong_arguments_are_errors(options):
     with pytest.raises(RuntimeError):
         torch.compile(lambda x: x, **options)
+
+
+def test_steps_of_a_body_are_tried_once_for_arrays_of_one_kind(monkeypatch):
+    trials = []
+    agrees = lowering._agrees
+    monkeypatch.setattr(lowering, "_agrees", lambda *args: trials.append(args[1]) or agrees(*args))
+
+    def tried(*shapes):
+        def function(*given):
+            return [F.softplus(x) + F.softplus(F.softplus(x)) for x in given]
+
+        trials.clear()
+        compiled = torch.compile(function, fullgraph=True)
+        for _ in range(3):
+            made = compiled(*map(torch.ones, shapes))
+        assert len(compiled.kept) == 1 and [tuple(t.shape) for t in made] == list(shapes)
+        return len(trials)
+
+    once = tried((3,))
+    assert once and tried((3,), (3,), (3,)) == once and tried((3,), (2, 3)) == 2 * once

@@ -137,7 +137,7 @@ def disable(fn: F | None = None, recursive: bool = True, *, reason: str | None =
         return lambda fn: disable(fn, recursive, reason=reason)
     code = getattr(fn, "__code__", None)
     if code is not None:
-        DISABLED.add(code)
+        DISABLED[id(code)] = code
     return fn
 
 

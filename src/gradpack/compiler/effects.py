@@ -30,11 +30,14 @@ def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
     Args:
         function: what is called, or, at the event "return", what is returned.
     """
-    if event == "call" and DISABLED and frame.f_code in DISABLED:
-        recorder.refuse(f"it calls {frame.f_code.co_name}, which is disabled")
-    if frame.f_code in _OF_GENERATORS:
-        _of_generator(recorder, frame, event, function)
-    if event != "c_call" or recorder.inside or not recorder.open:
+    if event != "c_call":
+        code = id(frame.f_code)  # the hash of code is one of all its bytes
+        if code in DISABLED and event == "call":
+            recorder.refuse(f"it calls {frame.f_code.co_name}, which is disabled")
+        if code in _OF_GENERATORS:
+            _of_generator(recorder, frame, event, function)
+        return
+    if recorder.inside or not recorder.open:
         return
     owner = type(getattr(function, "__self__", None)).__module__
     if getattr(function, "__name__", "") not in EFFECTS and owner not in ("_random", "random"):
@@ -68,7 +71,7 @@ def _of_generator(recorder: Recorder, frame: Any, event: str, result: Any) -> No
 
 
 _OF_GENERATORS = frozenset(
-    getattr(Generator, name).__code__ for name in "manual_seed seed initial_seed get_state set_state".split()
+    id(getattr(Generator, name).__code__) for name in "manual_seed seed initial_seed get_state set_state".split()
 )
 _COMPILERS = frozenset({"numba", "llvmlite"})
 _LIBRARIES = sys.stdlib_module_names - {"__main__"} | {"numpy"}

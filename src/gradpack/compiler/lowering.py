@@ -135,9 +135,7 @@ def _by_steps(
         made = NotImplemented
     kept = recorder.instructions[mark:]
     fits = made is not NotImplemented and _same(made, wanted, _roots((opened(args), opened(kwargs))))
-    trials = range(max(_TRIALS // 4, min(_TRIALS, _FEW // 64 // max(1, _size(wanted))))) if fits else ()
-    agree = fits and all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials)
-    if not agree:
+    if not (fits and _agree(recorder, function, bound, args, kwargs, _size(wanted))):
         del recorder.instructions[mark:]
         return NotImplemented
     recorder.instructions[mark:] = kept
@@ -150,6 +148,35 @@ _TRIALS = 24  # for few numbers; a quarter for many
 def _size(value: Any) -> int:
     """Return the number of elements of results."""
     return sum(map(_size, value)) if isinstance(value, tuple | list) else int(np.size(value))
+
+
+def _agree(recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, size: int) -> bool:
+    """Return whether a body and its steps give the same bits in all trials: of arrays of one kind, once in a recording.
+
+    Args:
+        size: elements of the results.
+    """
+    alike = function, _described((args, kwargs), {})
+    if alike not in recorder.agreed:
+        trials = range(max(_TRIALS // 4, min(_TRIALS, _FEW // 64 // max(1, size))))
+        agreed = all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials)
+        recorder.agreed[alike] = agreed
+    return recorder.agreed[alike]
+
+
+def _described(value: Any, places: dict[int, int]) -> Any:
+    """Return the shapes, strides and dtypes of arrays in nested arguments, which of them are one, and other values."""
+    from .recording import RecordedArray
+
+    if type(value) in (list, tuple):
+        return type(value), *[_described(v, places) for v in value]
+    if type(value) is dict:
+        return dict, *value, *[_described(v, places) for v in value.values()]
+    array = value._array if type(value) is RecordedArray else value
+    if isinstance(array, np.ndarray):
+        place = places.setdefault(id(array), len(places))
+        return type(value), array.shape, array.strides, array.dtype.str, place
+    return type(value), repr(value)
 
 
 def _agrees(recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, seed: int) -> bool:

@@ -64,6 +64,7 @@ class Recorder:
         self.random = RandomNumbers()
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
+        self.agreed: dict[Any, bool] = {}  # whether the steps of bodies had the same results for other numbers
 
     def has_refused(self) -> bool:
         return self.refused is not None

@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from typing import Any
 
-DISABLED: set[Any] = set()  # their code
+DISABLED: dict[int, Any] = {}  # their code, by its identity
