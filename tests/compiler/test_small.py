@@ -211,3 +211,29 @@ def test_a_backward_pass_of_results_that_have_none():
         (got,) = torch.autograd.grad(second, w, seed, retain_graph=True)
         same(got, seed * w.detach().exp() * x)
         (got,) = torch.autograd.grad(first.sum(), w)
+
+
+def test_keyword_only_arguments_behind_a_comparison(clock):
+    clock(1000, 2000)
+
+    def function(x, *, k, scale=2.0, y=None):
+        return x * k * scale + (0 if y is None else y)
+
+    compiled, x, y = torch.compile(function), torch.ones(3), torch.arange(3.0)
+    for _ in range(CALLS):
+        compiled(x, k=y)
+    hits = compiled.hits
+    assert "the function runs for [3], [3]" in compiled.explain()
+    for call in (
+        lambda f: f(x, k=y), lambda f: f(k=y, x=x), lambda f: f(x, k=2.0), lambda f: f(x, k=y, scale=3.0),
+        lambda f: f(x, y=y, k=y), lambda f: f(torch.ones(2, 3), k=y), lambda f: f(x, scale=1.0, k=y),
+    ):  # fmt: skip
+        same(call(compiled), call(function))
+    assert compiled.hits == hits
+    for call, message in (
+        (lambda: compiled(x, y), "takes 1 positional argument but 2 "),
+        (lambda: compiled(x), "missing 1 required keyword-only argument: 'k'"),
+        (lambda: compiled(x, k=y, z=1), "unexpected keyword argument 'z'"),
+    ):
+        with pytest.raises(TypeError, match=message):
+            call()

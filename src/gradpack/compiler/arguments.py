@@ -27,6 +27,19 @@ def plain_parameters(function: Any) -> tuple[str | None, ...]:
     return (*(None,) * only, *names[only:])[isinstance(function, MethodType) :]
 
 
+def named_parameters(function: Any) -> tuple[list[str], list[str]]:
+    """Return the names of the parameters that may be given by position, and of those by keyword only.
+
+    Both are empty if others may be given, or one is positional-only or begins with "_".
+    """
+    code = function.__code__
+    count, more = code.co_argcount, code.co_kwonlyargcount
+    names = [*code.co_varnames[: count + more]]
+    if code.co_flags & (CO_VARARGS | CO_VARKEYWORDS) or code.co_posonlyargcount or any(n[0] == "_" for n in names):
+        return [], []
+    return names[isinstance(function, MethodType) : count], names[count:]
+
+
 def leaves_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], TreeSpec, list[Tensor]]:
     """Return the leaves of the arguments of a call, their structure, and the tensors among them."""
     if not kwargs and all(type(a) is Tensor for a in args):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import ref
 
 from ..core.tensor import Tensor
-from .arguments import is_known, leaves_of, plain_parameters, plain_tree, taken_apart
+from .arguments import is_known, leaves_of, named_parameters, plain_tree, taken_apart
 from .facts import TENSOR, Kept
 from .program import variables
 from .recording import RECORDERS
@@ -136,16 +136,18 @@ def _gate(function: Any, tree: Any, places: list[bool], eager: list[Shapes], oth
         places: which of them are tensors.
         otherwise: is called for others, with all arguments, in a tuple and a dict.
     """
-    parameters = plain_parameters(function) if hasattr(function, "__code__") else ()
-    names = [n for n in parameters if n is not None and n[0] != "_"]
+    names, only = named_parameters(function) if hasattr(function, "__code__") else ([], [])
     known = {"_absent": _ABSENT, "_function": function, "_otherwise": otherwise, "_AttributeError": AttributeError}
-    if names and len(names) == len(parameters) and tree == plain_tree(len(places)):
-        given, lines = names[: len(places)], list[str]()
-        head, call = f"{''.join(f'{n}=_absent, ' for n in names)}*_rest", f"_function({', '.join(given)})"
-        missed = f"_otherwise(*_as_given([{', '.join(names)}], _rest))"
-        known["_as_given"] = _spelled_by(names)
+    first, last = tree._children
+    keys = list(last.context or ())
+    if (names or only) and first == plain_tree(len(first._children))._children[0] and set(keys) <= set(only):
+        given, lines = names[: len(first._children)] + keys, list[str]()
+        head = f"{''.join(f'{n}=_absent, ' for n in names)}*_rest{''.join(f', {n}=_absent' for n in only)}"
+        call = f"_function({', '.join([*given[: len(first._children)], *(f'{k}={k}' for k in keys)])})"
+        missed = f"_otherwise(*_as_given([{', '.join(names)}], _rest, [{', '.join(only)}]))"
+        known["_as_given"] = _spelled_by(names, only)
         others = [f"{n} is not _absent" for n, is_tensor in zip(given, places, strict=True) if not is_tensor]
-        others += [f"{n} is _absent" for n in names[len(places) :]] + ["not _rest"]
+        others += [f"{n} is _absent" for n in (*names, *only) if n not in given] + ["not _rest"]
     else:
         head, call, missed = "*args, **named", "_function(*args, **named)", "_otherwise(args, named)"
         given = [f"x{i}" for i in range(len(places))]
@@ -169,12 +171,12 @@ def _gate(function: Any, tree: Any, places: list[bool], eager: list[Shapes], oth
     return made
 
 
-def _spelled_by(names: list[str]) -> Callable[[list[Any], tuple[Any, ...]], tuple[tuple[Any, ...], dict[str, Any]]]:
+def _spelled_by(names: list[str], only: list[str]) -> Callable[..., tuple[tuple[Any, ...], dict[str, Any]]]:
     """Return a function of the values of parameters that returns the arguments of the call."""
 
-    def as_given(values: list[Any], rest: tuple[Any, ...]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    def as_given(values: list[Any], rest: tuple[Any, ...], others: list[Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         first = next((i for i, v in enumerate(values) if v is _ABSENT), len(values))
-        later = zip(names[first:], values[first:], strict=True)
+        later = zip([*names[first:], *only], [*values[first:], *others], strict=True)
         return (*values[:first], *rest), {n: v for n, v in later if v is not _ABSENT}
 
     return as_given
