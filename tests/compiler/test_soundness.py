@@ -617,3 +617,28 @@ def test_what_changes_between_calls_is_noticed(name):
 def test_what_changes_between_calls_is_noticed_by_programs_of_xla(name):
     pytest.importorskip("jax")
     compared(name, "jax", 1e-5)
+
+
+@case
+def containers_that_were_empty(wrap):
+    class Net(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.scales, self.names, self.more = [], set(), collections.defaultdict(int)
+
+        def forward(self, x):
+            for scale in self.scales:
+                x = x * scale
+            return x + len(self.names) + sum(self.more.values())
+
+    net = Net()
+    f = wrap(lambda x: net(x))
+    found = many(f, x(3, 2))
+    net.scales.append(2.0)
+    found += many(f, x(3, 2))
+    net.names.add("a")
+    found += many(f, x(3, 2))
+    net.more["b"] = 3
+    found += many(f, x(3, 2))
+    net.scales.clear()
+    return found + many(f, x(3, 2))

@@ -10,6 +10,8 @@ import gradpack as torch
 from gradpack.backends.numpy import product
 from gradpack.base.pool import split
 from gradpack.declare.generate import elementwise_parts, fusion
+from gradpack.kernels import conditions
+from gradpack.kernels.blocks import products as blocks
 from gradpack.kernels.dispatch import libraries
 from gradpack.kernels.parts import run_in_parts
 from gradpack.kernels.table import TABLE
@@ -151,3 +153,26 @@ def test_work_is_split_where_arrays_are_large(monkeypatch):
     with libraries(numba=False):
         large(1100, 1000) * large(1100, 1000)
     assert sizes == [1_100_000]
+
+
+def test_numba_is_imported_for_many_products_of_medium_size(monkeypatch):
+    a, b = np.ones((512, 128), np.float32), np.ones((128, 384), np.float32)
+    monkeypatch.setattr(conditions, "modules", {})
+    monkeypatch.setattr(conditions, "_WORK", [0])
+    size = 512 * 128 * 384
+    taken = [conditions.product_of_many(a, b) for _ in range(2 + (1 << 35) // size)]
+    assert not any(taken[:-2]) and taken[-1] and not conditions.product_of_many(a[:1], b)
+    monkeypatch.setattr(conditions, "_WORK", [0])
+    assert conditions.product_of_many(np.ones((1024, 512), np.float32), b[[0] * 512])
+
+
+@pytest.mark.parametrize("shapes", [((512, 128), 384), ((130, 700), 1000), ((256, 512), 64), ((64, 300), 3000)])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_product_with_a_bias_without_numba(shapes, transposed):
+    (rows, inner), columns = shapes
+    rng = np.random.default_rng(0)
+    x, plus = rng.standard_normal((rows, inner)), rng.standard_normal(columns)
+    matrix = rng.standard_normal((columns, inner)).T if transposed else rng.standard_normal((inner, columns))
+    (made,) = in_any_number(lambda: blocks.affine(x, matrix, plus))
+    np.testing.assert_allclose(made, x @ matrix + plus, rtol=1e-12, atol=1e-11)
+    assert blocks.affine(x[:1], matrix, plus) is NotImplemented

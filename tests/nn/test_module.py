@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from collections import OrderedDict
 from typing import Any
 
 import pytest
@@ -380,3 +381,34 @@ def test_printout() -> None:
     assert repr(nn.Sequential(nn.Linear(1, 2), nn.ReLU())) == (
         "Sequential(\n  (0): Linear(in_features=1, out_features=2, bias=True)\n  (1): ReLU()\n)"
     )
+
+
+def test_dicts_of_hooks_are_made_at_first_use():
+    layer = torch.nn.Linear(2, 2)
+    layer(torch.ones(2)), layer.state_dict(), layer.load_state_dict(layer.state_dict())
+    assert vars(layer)["_hook_dicts"] == {}
+    hooks = layer._forward_hooks
+    assert hooks is layer._forward_hooks and list(vars(layer)["_hook_dicts"]) == ["_forward_hooks"]
+    hooks[0] = lambda module, args, out: out * 0  # as torch.nn lets one
+    assert not layer(torch.ones(2)).any()
+    layer._forward_hooks = OrderedDict()
+    assert layer(torch.ones(2)).any() and layer._forward_hooks is not hooks
+
+
+def test_a_pickle_of_an_earlier_version_keeps_its_hooks():
+    layer, again = torch.nn.Linear(2, 2), torch.nn.Linear(2, 2)
+    state = {k: v for k, v in vars(layer).items() if k != "_hook_dicts"}
+    hooks = OrderedDict({0: lambda module, args: args[0] * 0})
+    again.__setstate__({**state, "_forward_pre_hooks": hooks, "_forward_hooks": OrderedDict()})
+    assert again._forward_pre_hooks is hooks and torch.equal(again(torch.ones(2)), layer.bias)
+    assert "_forward_pre_hooks" not in vars(again)
+
+
+def test_a_module_without_init_says_so():
+    class Bare(torch.nn.Module):
+        def __init__(self):
+            pass
+
+    for use in (lambda m: m(1), lambda m: m._forward_hooks, lambda m: m.register_forward_hook(print)):
+        with pytest.raises(AttributeError, match=r"'_forward_\w*hooks\w*': call super\(\).__init__\(\) first"):
+            use(Bare())

@@ -76,10 +76,12 @@ def _numbers(recorder: Recorder, name: str, group: Any, make: Callable[..., list
         for count in counts:
             if count.item() + 1 + ahead != step:
                 raise GuardFailed(f"parameters of {name} have taken different numbers of steps")
-        if known[0] != now or known[1] != step:
+        if known[0] != now:
             if _flags(group) != flags or not all(type(group.get(n, 0)) in (int, float, bool) for n in (*_SIGNS, "lr")):
                 raise GuardFailed(f"an option of {name} became zero, or a tensor, or is not any longer")
-            known[:] = now, step, make(step)
+            known[0], known[1] = now, None
+        if known[1] != step:
+            known[1:] = step, make(step)
         return known[2]
 
     if any(_writes(recorder, c.variable) != ahead for c in counts):

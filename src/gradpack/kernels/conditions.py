@@ -114,7 +114,16 @@ def product_of_many(a: Any, b: Any) -> bool:
     size = a.size * b.shape[-1]
     if size < 1 << 22 or a.ndim < 2 or b.ndim < 2:
         return False
-    return a.dtype is b.dtype and a.dtype.char in "fd" and (size > 1 << 25 or "numba" in modules)
+    return a.dtype is b.dtype and a.dtype.char in "fd" and ("numba" in modules or _is_much(size))
+
+
+_WORK = [0]  # multiplications so far
+
+
+def _is_much(size: int) -> bool:
+    """Return whether a product, or all so far together, take long beside the import of Numba."""
+    _WORK[0] += size
+    return size > 1 << 25 or _WORK[0] > 1 << 35
 
 
 def product_by_vector(a: Any, b: Any) -> bool:
@@ -129,9 +138,14 @@ def product_by_vector(a: Any, b: Any) -> bool:
 
 def affine_of_many(a: Any, b: Any, bias: Any) -> bool:
     """`product_of_many`, and a dense vector for the columns."""
-    if not product_of_many(a, b) or bias.dtype is not a.dtype:
+    return product_of_many(a, b) and affine_of_blas(a, b, bias) and bool(bias.flags.c_contiguous)
+
+
+def affine_of_blas(a: Any, b: Any, bias: Any) -> bool:
+    """Whether two matrices are multiplied, and a vector for the columns is added, all of a dtype that BLAS takes."""
+    if a.ndim != 2 or b.ndim != 2 or a.dtype.char not in "fd":
         return False
-    return bool(bias.shape == b.shape[-1:] and bias.flags.c_contiguous)
+    return a.dtype is b.dtype is bias.dtype and bool(bias.shape == b.shape[-1:])
 
 
 def blocks_of_rows(rows: Any, *others: Any) -> bool:

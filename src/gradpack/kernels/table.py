@@ -53,7 +53,10 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.reduce.kernels.of_rows": (OF_ROWS,),
     "ops.reduce.kernels.over_rows": (OVER_ROWS,),
     "kernels.sums.added": (Kernel("numba", "elementwise.added", when.updates),),
-    "ops.nn.affine.affine": (Kernel("numba", "products.affine", when.affine_of_many, PRODUCT),),
+    "ops.nn.affine.affine": (
+        Kernel("numba", "products.affine", when.affine_of_many, PRODUCT),
+        Kernel("blocks", "products.affine", when.affine_of_blas, PRODUCT),
+    ),
     "ops.nn.normalize.normalized_rows": (
         Kernel("numba", "normalization.normalized_rows"),
         Kernel("blocks", "layer_norm.normalized_rows", when.blocks_of_rows, LARGE, results="rjj"),

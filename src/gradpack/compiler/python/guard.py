@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from gc import get_referents
 from types import CellType, MappingProxyType, MethodType
@@ -16,6 +16,7 @@ from ...core.tensor import Tensor
 PLAIN = (int, float, bool, complex, str, bytes, type(None), dtype, device)
 _NUMBERS = (int, float, bool, complex)
 _CONTAINERS = (dict, list, tuple, set, frozenset, deque, MappingProxyType)
+_PLAIN_CONTAINERS = frozenset({dict, OrderedDict, list, tuple, set, frozenset, deque})
 _HOLDERS = (*_CONTAINERS, CellType)  # the collector of garbage knows what they hold, in C
 _BETWEEN = object()  # stands between the values of two containers, so that none moves from one to the other
 
@@ -105,7 +106,8 @@ def quick_check(
     """
     fixed: list[Any] = []  # of these, none gets more values than it has
     holders: list[Any] = []
-    empty: list[Any] = []
+    empty: list[Any] = []  # containers of nothing, that have no other referents ...
+    others: list[Any] = []  # ... and those that have
     mappings, copies, keyed, keys = list[Any](), list[Any](), list[Any](), list[Any]()
     tests: list[str] = []
     names: dict[str, Any] = {}
@@ -117,7 +119,7 @@ def quick_check(
             continue
         holder = each.holder
         if not each.held and not isinstance(holder, CellType):
-            empty.append(holder)
+            (empty if type(holder) in _PLAIN_CONTAINERS else others).append(holder)
             continue
         if type(holder) is dict and each.keys and len(set(each.ids)) == len(each.ids):  # their order is that of values
             mappings.append(holder)
@@ -133,7 +135,7 @@ def quick_check(
                 fixed.append(holder)
             else:
                 holders += [(_BETWEEN,), holder]
-    all_holders = (*fixed, *holders)
+    all_holders = (*fixed, *holders, (_BETWEEN,), *empty)
     held = get_referents(*all_holders)
     found = set(map(id, held))
     tests += [_of_call(s, i, names) for i, s in enumerate(snapshots) if not _is_of_one(s) and _lacks(s, found)]
@@ -143,9 +145,9 @@ def quick_check(
             names[f"v{place}"] = value
     names |= {f"o{i}": value for i, value in enumerate(objects)} | {f"k{i}": kind for i, kind in enumerate(kinds)}
     names |= {"holders": all_holders, "held": held, "keys": keys, "mappings": mappings, "copies": copies}
-    names |= {f"d{i}": mapping for i, mapping in enumerate(keyed)} | {"referents": get_referents, "empty": empty}
+    names |= {f"d{i}": mapping for i, mapping in enumerate(keyed)} | {"referents": get_referents, "others": others}
     first = {
-        "not any(empty)": empty, "(now := referents(*holders)) == held": held, "mappings == copies": mappings,
+        "not any(others)": others, "(now := referents(*holders)) == held": held, "mappings == copies": mappings,
         f"[{', '.join(f'*d{i}' for i in range(len(keyed)))}] == keys": keys,
     }  # fmt: skip
     tests = [test for test, values in first.items() if values] + tests

@@ -12,10 +12,11 @@ import numpy as np
 
 from ...base.blas import on_one_thread
 from ...base.pool import split
+from ..parts import LINES as _LINES
+from ..parts import lines_of_part
 
 _PART = 1 << 22  # multiplications of a part, at least: more than the time that it takes to wake a thread
 _READ = 1 << 19  # elements of the left factor of a part, which are read once, at least
-_LINES = 64  # rows or columns of a tile of a part: whole tiles of BLAS. Each part packs the whole other matrix
 
 
 def product(a: Any, b: Any) -> Any:
@@ -34,29 +35,38 @@ def _product(a: Any, b: Any) -> Any:
     return _batched(a, b)
 
 
-def _of_matrix(a: Any, b: Any) -> Any:
+def affine(a: Any, b: Any, bias: Any) -> Any:
+    """Return `a @ b` plus a vector, of two matrices."""
+    if a.size * b.shape[1] < 2 * _PART:
+        return NotImplemented
+    return on_one_thread(_of_matrix, a, b, bias)
+
+
+def _of_matrix(a: Any, b: Any, bias: Any = None) -> Any:
     rows, inner = a.shape
     columns = b.shape[1] if b.ndim == 2 else 1
-    parts = max(rows * inner * columns // _PART, a.size // _READ)
-    lines = max(rows, columns)
-    if parts < 2 or (lines < 2 * _LINES and inner < 4096):
-        return np.matmul(a, b)
-    if lines < 2 * _LINES:
-        return _summed(a, b, max(1024, -(-inner // parts)))
-    part = _LINES * _tiles(-(-lines // _LINES), parts)
-    out = np.empty((rows, *b.shape[1:]), a.dtype)
-    if rows >= columns:
-        split(lambda low, high: np.matmul(a[low:high], b, out=out[low:high]), rows, part)
+    multiplications, lines = rows * inner * columns, max(rows, columns)
+    by_rows = rows >= min(columns, 4 * _LINES)  # columns are not written where they belong, but copied there
+    if lines < 2 * _LINES and inner >= 4096 and bias is None:
+        parts = max(multiplications // _PART, a.size // _READ)
+        return np.matmul(a, b) if parts < 2 else _summed(a, b, max(1024, -(-inner // parts)))
+    if b.ndim == 1:
+        part = _LINES * -(-rows // (_LINES * max(1, a.size // _READ)))
     else:
-        split(lambda low, high: np.matmul(a, b[:, low:high], out=out[:, low:high]), columns, part)
+        part = lines_of_part(rows if by_rows else columns, multiplications, _PART)
+    out = np.empty((rows, *b.shape[1:]), a.dtype)
+
+    def work(low: int, high: int) -> None:
+        if by_rows:
+            made, plus = np.matmul(a[low:high], b, out=out[low:high]), bias
+        else:
+            made = np.matmul(a, b[:, low:high], out=out[:, low:high])
+            plus = None if bias is None else bias[low:high]
+        if plus is not None:
+            np.add(made, plus, out=made)
+
+    split(work, rows if by_rows else columns, part)
     return out
-
-
-def _tiles(tiles: int, parts: int) -> int:
-    """Return how many tiles each of at most so many parts has: four, or as many as make four parts."""
-    least = min(max(4, tiles // 4), parts, tiles)
-    even = (count for count in range(least, min(2 * least, parts, tiles) + 1) if not (count % 2 or tiles % count))
-    return -(-tiles // next(even, least))
 
 
 def _summed(a: Any, b: Any, part: int) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from itertools import accumulate, chain
 from typing import Any
 
 import numpy as np
@@ -35,11 +36,11 @@ def sgd_updates(batch: list[Any], given: list[Any], total: int) -> None:
 def _run(name: str, batch: list[Any], count: int, numbers: list[Any], flags: tuple[Any, ...], total: int) -> None:
     native = batch[0].dtype
     constants = np.array(numbers, native)
-    fields, end, padding = [len(batch) // count, id(constants), *map(int, flags)], 0, loops.ARRAYS - count
-    for i in range(0, len(batch), count):
-        end += batch[i].size
-        fields += [id(batch[i] if a is None else a) for a in batch[i : i + count]]
-        fields += [fields[-1]] * padding
-        fields.append(end)
+    addresses, ends = list(map(id, batch)), list(accumulate([data.size for data in batch[::count]]))
+    columns = [addresses[i::count] for i in range(count)]
+    columns += columns[:1] * (loops.ARRAYS - count)
+    fields = [len(ends), id(constants), *chain.from_iterable(zip(*columns, ends, strict=True))]
     part = max(_LEAST, min(HEAVY, -(-total // 8)))
-    split_compiled(Compiled(loops.function_of(name, native.char), array("q", fields)), total, part)
+    split_compiled(
+        Compiled(loops.function_of(name, native.char, tuple(map(int, flags))), array("q", fields)), total, part
+    )

@@ -15,14 +15,13 @@ import numpy as np
 
 from ...base import blas
 from ...base.pool import Compiled, split_compiled
+from ..parts import LINES, lines_of_part
 from .loops import products as loops
 from .loops.products import FIELDS, product_of
 from .ranges import Each, Whole, over, part_of
 
-_LINES = 64  # rows or columns: whole tiles of BLAS
 _PART = 1 << 21  # multiplications of a part, at least
 _READ = 1 << 18  # elements of a matrix of a part, times a vector
-_MUCH = 1 << 25  # where there are more than two parts
 _PLAIN, _FLIPPED = 111, 112  # CBLAS's words for matrices that lie by rows, and by columns
 _pack = Struct(f"{len(FIELDS)}q").pack
 
@@ -72,10 +71,10 @@ def affine(a: Any, b: Any, bias: Any) -> Any:
         if len(batch) > 2:
             return NotImplemented
         strides = batch[-1], *_steps(a, batch), *_steps(b, batch)
-    elif min(m, n) < _LINES and k > 4096:  # few numbers, each a long sum
+    elif min(m, n) < LINES and k > 4096:  # few numbers, each a long sum
         return NotImplemented
     count = prod(batch)
-    lines = _lines(max(m, n), m * n * k, count)
+    lines = lines_of_part(max(m, n), m * n * k, _PART) if count == 1 else -(-max(m, n) // LINES) * LINES
     made = np.empty((*batch, m, n), native)
     block = _pack(
         function[0], id(a), id(b), id(made), 0 if bias is None else id(bias), m, n, k, lies_a[1], lies_b[1], n,
@@ -85,13 +84,6 @@ def affine(a: Any, b: Any, bias: Any) -> Any:
     tiles = -(-max(m, n) // lines)
     blas.on_one_thread(split_compiled, work, count * tiles, max(1, _PART * tiles // (m * n * k)))
     return made
-
-
-def _lines(total: int, multiplications: int, matrices: int) -> int:
-    """Return how many rows or columns a part has: each part packs the whole other matrix, so there are few."""
-    units = -(-total // _LINES)
-    wanted = max(2, min(multiplications // _MUCH, units // 4)) if matrices == 1 else 1
-    return -(-units // max(1, min(wanted, units, multiplications // _PART))) * _LINES
 
 
 def _lies(x: Any) -> tuple[int, int] | None:

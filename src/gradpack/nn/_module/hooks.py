@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import OrderedDict
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,34 @@ if TYPE_CHECKING:
     from ..modules.module import Module
 
 
-HOOKS = tuple(
-    (
-        "_forward_pre_hooks _forward_hooks _backward_pre_hooks _backward_hooks _state_dict_pre_hooks _state_dict_hooks "
-        "_load_state_dict_pre_hooks _load_state_dict_post_hooks"
-    ).split()
-)
-FLAGS = ("_forward_pre_hooks_with_kwargs", "_forward_hooks_with_kwargs", "_forward_hooks_always_called")
+OF_CALLS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
+
+
+class Hooks:
+    """An attribute of modules: the hooks of one kind, by their number, in a dict that is made at first use.
+
+    `vars(module)["_hook_dicts"]` holds those that were made: a module that never had a hook has an empty one.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, module: Any, owner: Any = None) -> OrderedDict[int, Any]:
+        if module is None:
+            return self  # type: ignore[return-value]
+        try:
+            made: dict[str, OrderedDict[int, Any]] = vars(module)["_hook_dicts"]
+        except KeyError:
+            raise AttributeError from None  # `__getattr__` says why
+        return made[self._name] if self._name in made else made.setdefault(self._name, OrderedDict())
+
+    def __set__(self, module: Any, hooks: OrderedDict[int, Any]) -> None:
+        vars(module).setdefault("_hook_dicts", {})[self._name] = hooks
+
+
+def hooks_of(module: Module, name: str) -> dict[int, Any]:
+    """Return the hooks of a module of one kind; for reading, as the dict is none of the module's if it has none."""
+    return vars(module)["_hook_dicts"].get(name) or {}
 
 
 def register_forward_pre_hook(
@@ -83,8 +105,9 @@ def register_forward_hook(
         >>> shapes
         [(2, 3)]
     """
-    asked = ((with_kwargs, self._forward_hooks_with_kwargs), (always_call, self._forward_hooks_always_called))
-    return add(self._forward_hooks, hook, prepend, tuple(flag for wanted, flag in asked if wanted))
+    with_them = (self._forward_hooks_with_kwargs,) if with_kwargs else ()
+    always = (self._forward_hooks_always_called,) if always_call else ()
+    return add(self._forward_hooks, hook, prepend, (*with_them, *always))
 
 
 def register_full_backward_pre_hook(self: Module, hook: Callable[..., Any], prepend: bool = False) -> RemovableHandle:
@@ -139,11 +162,14 @@ def _add_backward(self: Module, hook: Callable[..., Any], prepend: bool, full: b
 
 def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call `module.forward` with all hooks around it."""
+    made = vars(module)["_hook_dicts"]
+    if not of_all.PRESENT and not any(made.get(name) for name in OF_CALLS):
+        return module.forward(*args, **kwargs)
     called: set[int] = set()
     result = None
-    after = (*of_all._global_forward_hooks.items(), *module._forward_hooks.items())
+    after = (*of_all._global_forward_hooks.items(), *hooks_of(module, "_forward_hooks").items())
     try:
-        for key, hook in (*of_all._global_forward_pre_hooks.items(), *module._forward_pre_hooks.items()):
+        for key, hook in (*of_all._global_forward_pre_hooks.items(), *hooks_of(module, "_forward_pre_hooks").items()):
             args, kwargs = _before(module, key, hook, args, kwargs)
         before, full, others = _backward_hooks_of(module)
         passage = None
@@ -151,7 +177,7 @@ def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             passage = Passage(module, before, full)
             args = passage.enter(args)
         result = module.forward(*args, **kwargs)
-        after = (*of_all._global_forward_hooks.items(), *module._forward_hooks.items())
+        after = (*of_all._global_forward_hooks.items(), *hooks_of(module, "_forward_hooks").items())
         for key, hook in after:
             called.add(key)
             changed = _after(module, key, hook, args, kwargs, result)
@@ -163,13 +189,12 @@ def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             hang(module, others, args, result)
     except Exception:
         for key, hook in after:
-            if key not in called and (
-                key in module._forward_hooks_always_called or key in of_all._global_forward_hooks_always_called
-            ):
+            always = hooks_of(module, "_forward_hooks_always_called")
+            if key not in called and (key in always or key in of_all._global_forward_hooks_always_called):
                 try:
                     changed = _after(module, key, hook, args, kwargs, result)
                 except Exception as error:
-                    which = "" if key in module._forward_hooks_always_called else "global module "
+                    which = "" if key in always else "global module "
                     warnings.warn(
                         f"{which}forward hook of {type(module).__name__} (always_call=True) raised {error!r} while "
                         "another error was on its way; that one is raised, this one is not",
@@ -183,9 +208,9 @@ def call(module: Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 def _backward_hooks_of(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...], tuple[Any, ...]]:
     """Return the full pre-hooks, the full hooks and the non-full hooks of a module's backward."""
-    own, shared = tuple(module._backward_hooks.values()), tuple(of_all._global_backward_hooks.values())
+    own, shared = tuple(hooks_of(module, "_backward_hooks").values()), tuple(of_all._global_backward_hooks.values())
     both = ((of_all.full(), shared), (module._is_full_backward_hook is not False, own))
-    before = (*of_all._global_backward_pre_hooks.values(), *module._backward_pre_hooks.values())
+    before = (*of_all._global_backward_pre_hooks.values(), *hooks_of(module, "_backward_pre_hooks").values())
     full = tuple(hook for is_full, found in both if is_full for hook in found)
     return before, full, tuple(hook for is_full, found in both if not is_full for hook in found)
 
@@ -193,7 +218,7 @@ def _backward_hooks_of(module: Module) -> tuple[tuple[Any, ...], tuple[Any, ...]
 def _before(
     module: Module, key: int, hook: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    if key not in module._forward_pre_hooks_with_kwargs:
+    if key not in hooks_of(module, "_forward_pre_hooks_with_kwargs"):
         changed = hook(module, args)
         if changed is None:
             return args, kwargs
@@ -212,6 +237,6 @@ def _before(
 def _after(
     module: Module, key: int, hook: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], result: Any
 ) -> Any:
-    if key in module._forward_hooks_with_kwargs or key in of_all._global_forward_hooks_with_kwargs:
+    if key in of_all._global_forward_hooks_with_kwargs or key in hooks_of(module, "_forward_hooks_with_kwargs"):
         return hook(module, args, kwargs, result)
     return hook(module, args, result)

@@ -12,7 +12,7 @@ from ...core.hooks import RemovableHandle
 from ...core.tensor import Tensor
 from ..parameter import Parameter
 from .global_hooks import add
-from .hooks import FLAGS, HOOKS
+from .hooks import Hooks, hooks_of
 
 if TYPE_CHECKING:
     from ..modules.module import Module
@@ -53,10 +53,11 @@ def _takes_extra_state(module: Module) -> bool:
 
 
 def set_state(self: Module, state: dict[str, Any]) -> None:
-    """Restore a pickled module. Hook dictionaries unknown when it was pickled are added, empty."""
-    self.__dict__.update(state)
-    for name in (*HOOKS, *FLAGS):
-        self.__dict__.setdefault(name, OrderedDict())
+    """Restore a pickled module, also one of an earlier version, which had its hooks among its attributes."""
+    kind = type(self)
+    named = {name for name in state if type(getattr(kind, name, None)) is Hooks}
+    self.__dict__.update({name: value for name, value in state.items() if name not in named})
+    self.__dict__.setdefault("_hook_dicts", {}).update({name: state[name] for name in named})
 
 
 def state_dict(
@@ -90,13 +91,13 @@ def state_dict(
     metadata = {"version": self._version}
     if hasattr(destination, "_metadata"):
         destination._metadata[prefix[:-1]] = metadata
-    for hook in tuple(self._state_dict_pre_hooks.values()):
+    for hook in tuple(hooks_of(self, "_state_dict_pre_hooks").values()):
         hook(self, prefix, keep_vars)
     self._save_to_state_dict(destination, prefix, keep_vars)
     for name, module in self._modules.items():
         if module is not None:
             module.state_dict(destination=destination, prefix=f"{prefix}{name}.", keep_vars=keep_vars)
-    for key, hook in tuple(self._state_dict_hooks.items()):
+    for key, hook in tuple(hooks_of(self, "_state_dict_hooks").items()):
         changed = hook(self, destination, prefix, metadata)
         if changed is not None:
             if key not in self.__dict__.get("_replacing_hooks", ()):
@@ -167,8 +168,8 @@ def load_state_dict(self: Module, state_dict: Mapping[str, Any], strict: bool = 
 
 def _decides_for_itself(module: Module) -> bool:
     return bool(
-        module._load_state_dict_pre_hooks
-        or module._load_state_dict_post_hooks
+        hooks_of(module, "_load_state_dict_pre_hooks")
+        or hooks_of(module, "_load_state_dict_post_hooks")
         or type(module)._load_from_state_dict is not load_own
         or _has_extra_state(module)
         or _takes_extra_state(module)
@@ -214,7 +215,7 @@ def _load_below(
             part = {key: value for key, value in given.items() if key.startswith(start)}
             _load_below(child, part, start, metadata, assign, write, report)
     if write:
-        for hook in tuple(module._load_state_dict_post_hooks.values()):
+        for hook in tuple(hooks_of(module, "_load_state_dict_post_hooks").values()):
             if hook(module, _IncompatibleKeys(report[0], report[1])) is not None:
                 raise AssertionError(
                     f"load_state_dict post-hook of {type(module).__name__} must return None and change the lists of "
@@ -240,7 +241,7 @@ def load_own(
     What does not fit is added to the three lists. Without `write`, that is all that happens.
     """
     if write:
-        for hook in tuple(self._load_state_dict_pre_hooks.values()):
+        for hook in tuple(hooks_of(self, "_load_state_dict_pre_hooks").values()):
             hook(self, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
     assign = local_metadata.get("assign_to_params_buffers", False)
     own = own_state(self)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import OrderedDict
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any, ClassVar, Self
@@ -60,17 +59,17 @@ class Module(Called):
     _non_persistent_buffers_set: set[str]
     _is_full_backward_hook: bool | None = None
 
-    _forward_pre_hooks: OrderedDict[int, Any]
-    _forward_pre_hooks_with_kwargs: OrderedDict[int, bool]
-    _forward_hooks: OrderedDict[int, Any]
-    _forward_hooks_with_kwargs: OrderedDict[int, bool]
-    _forward_hooks_always_called: OrderedDict[int, bool]
-    _backward_pre_hooks: OrderedDict[int, Any]
-    _backward_hooks: OrderedDict[int, Any]
-    _state_dict_pre_hooks: OrderedDict[int, Any]
-    _state_dict_hooks: OrderedDict[int, Any]
-    _load_state_dict_pre_hooks: OrderedDict[int, Any]
-    _load_state_dict_post_hooks: OrderedDict[int, Any]
+    _forward_pre_hooks = hooks.Hooks()
+    _forward_pre_hooks_with_kwargs = hooks.Hooks()
+    _forward_hooks = hooks.Hooks()
+    _forward_hooks_with_kwargs = hooks.Hooks()
+    _forward_hooks_always_called = hooks.Hooks()
+    _backward_pre_hooks = hooks.Hooks()
+    _backward_hooks = hooks.Hooks()
+    _state_dict_pre_hooks = hooks.Hooks()
+    _state_dict_hooks = hooks.Hooks()
+    _load_state_dict_pre_hooks = hooks.Hooks()
+    _load_state_dict_post_hooks = hooks.Hooks()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if (args or kwargs) and not self.call_super_init:
@@ -82,8 +81,7 @@ class Module(Called):
         own["_buffers"] = {}
         own["_modules"] = {}
         own["_non_persistent_buffers_set"] = set()
-        for name in (*hooks.HOOKS, *hooks.FLAGS):
-            own[name] = OrderedDict()
+        own["_hook_dicts"] = {}
         if self.call_super_init:
             super().__init__(*args, **kwargs)
 
@@ -102,16 +100,10 @@ class Module(Called):
         def __call__(self, *args, **kwargs):  # noqa: ANN002, ANN003, ANN204
             own = self.__dict__
             try:
-                hooked = (
-                    own["_forward_hooks"]
-                    or own["_forward_pre_hooks"]
-                    or own["_backward_hooks"]
-                    or own["_backward_pre_hooks"]
-                    or _OF_ALL
-                )
-            except KeyError as missing:
+                hooked = own["_hook_dicts"] or _OF_ALL
+            except KeyError:
                 raise AttributeError(
-                    f"{type(self).__name__!r} object has no attribute {missing}: {_CALL_INIT}"
+                    f"{type(self).__name__!r} object has no attribute '_forward_hooks': {_CALL_INIT}"
                 ) from None
             if MODE.get().traced:
                 around = CALLS.get()
@@ -141,7 +133,8 @@ class Module(Called):
                 return found[name]
             why = ""
         else:
-            why = f": {_CALL_INIT}" if name == "training" or name in _REGISTRIES or name in hooks.HOOKS else ""
+            known = name == "training" or name in _REGISTRIES or type(getattr(type(self), name, None)) is hooks.Hooks
+            why = f": {_CALL_INIT}" if known else ""
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{why}")
 
     def __setattr__(self, name: str, value: Any) -> None:
