@@ -148,7 +148,7 @@ class JaxProgram:
                 CURRENT.pop()
                 trace.calls, trace.answers = draws.calls, asked.answers
                 trace.guarded = bool(asked.values or self._guards)
-            new = self.states.packed([tracing.arrays[v].value for v in self.given[: self.writes]], jnp.concatenate)
+            new = self.states.packed([tracing.arrays[v].value for v in self.given[: self.writes]], _joined)
             holds = first = None
             if trace.guarded:
                 first = _leading([_agrees(v, *wanted) for v, wanted in tracing.guards])
@@ -158,7 +158,7 @@ class JaxProgram:
             if self.shardings:
                 new = [jax.lax.with_sharding_constraint(n, s) for n, s in zip(new, self.shardings, strict=True)]
             outputs: list[Any] = [jnp.asarray(_value(tracing.value(v))) for v in self.program.outputs]
-            grads = self.grads.packed(outputs, jnp.concatenate)
+            grads = self.grads.packed(outputs, _joined)
             outputs = [None if i in self.grads.places else output for i, output in enumerate(outputs)]
             return Outcome(holds, first, asked.values, new, outputs, grads)
 
@@ -246,6 +246,11 @@ class JaxProgram:
         if values is not self._numbers[0]:
             self._numbers = values, array_of(values)
         return self._numbers[1]
+
+
+def _joined(arrays: list[Any]) -> Any:
+    """Return arrays one after another. They are computed before: in one loop with all of them that takes longer."""
+    return jnp.concatenate(jax.lax.optimization_barrier(arrays))
 
 
 def _value(array: Any) -> Any:

@@ -6,6 +6,7 @@ the others are constants, which are compared at each call.
 
 from __future__ import annotations
 
+from itertools import chain
 from operator import is_
 from typing import Any
 
@@ -46,15 +47,15 @@ class Numbers:
     def __init__(self, instructions: list[Instruction]) -> None:
         self.places: list[tuple[dict[str, Any], str, int]] = []
         self.constants: list[tuple[dict[str, Any], str, Any]] = []
-        self._groups: list[dict[str, Any]] = []
-        self._seen: list[tuple[list[str], list[Any]]] = []  # their keys and values
+        self._views: list[Any] = []  # the keys and values of all groups
+        self._seen: list[Any] | None = None  # what these were
         for each in instructions:
             if each.kind == "update":
                 self._add(keywords_of(each)["optimizer"])
 
     def _add(self, optimizer: Any) -> None:
         names = _NUMBERS if type(optimizer).__name__ in _TAKES_TENSORS else _NUMBERS[:1]
-        self._groups += optimizer.param_groups
+        self._views += [view for group in optimizer.param_groups for view in (group.keys(), group.values())]
         for group in optimizer.param_groups:
             for name, value in group.items():
                 if name in names and type(value) is float and value:
@@ -66,14 +67,9 @@ class Numbers:
 
     def now(self) -> list[float] | None:
         """Return the values of the arguments, the same list while they stay; None if another program is needed."""
-        for group, (keys, values) in zip(self._groups, self._seen, strict=False):
-            if [*group] != keys or not all(map(is_, group.values(), values)):
-                break
-        else:
-            if self._values is not None:
-                return self._values
-        self._values = self._looked_up()
-        self._seen = [([*group], [*group.values()]) for group in self._groups]
+        count = sum(map(len, self._views))
+        if self._seen is None or count != len(self._seen) or not all(map(is_, chain.from_iterable(self._views), self._seen)):
+            self._values, self._seen = self._looked_up(), [*chain.from_iterable(self._views)]
         return self._values
 
     def _looked_up(self) -> list[float] | None:
