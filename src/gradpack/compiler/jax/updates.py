@@ -68,7 +68,11 @@ class Numbers:
     def now(self) -> list[float] | None:
         """Return the values of the arguments, the same list while they stay; None if another program is needed."""
         count = sum(map(len, self._views))
-        if self._seen is None or count != len(self._seen) or not all(map(is_, chain.from_iterable(self._views), self._seen)):
+        if (
+            self._seen is None
+            or count != len(self._seen)
+            or not all(map(is_, chain.from_iterable(self._views), self._seen))
+        ):
             self._values, self._seen = self._looked_up(), [*chain.from_iterable(self._views)]
         return self._values
 
