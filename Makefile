@@ -5,9 +5,10 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMPS := .venv/stamps
 
-# Tests run in two processes: BLAS threads would only fight each other.
+# Tests run in two processes: BLAS threads would only fight each other. They start many others, all of which
+# would compile the modules of Python that they import, if the environment did not let them write what they compile.
 WORKERS ?= 2
-TESTS := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
+TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1 $(BIN)/python -m pytest \
 	-q -n $(WORKERS) --dist worksteal
 
 .PHONY: help demo test about-test oracle programs array-api bench lint stubs docs docs-test sweep test-gpu bench-gpu gpu browser-test dist clean

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -20,6 +21,13 @@ from gradpack.optim.optimizer import _after_every_step, _before_every_step
 from tests.children import children
 
 os.environ.setdefault("GRADPACK_COMPILED_NOTICE", "0")  # tests read standard error
+
+
+@pytest.fixture(scope="module", autouse=True)
+def frozen() -> None:
+    """Freeze what is there before a module's tests: then to collect garbage, or to look for objects, takes no time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

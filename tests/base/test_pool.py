@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import contextlib
 import gc
-import os
 import signal
-import subprocess
-import sys
 import threading
 import time
 import weakref
-from array import array
 
 import numpy as np
 import pytest
 
 import gradpack as torch
 from gradpack.base import pool, threads
-from gradpack.base.pool import Compiled, split, split_compiled
+from gradpack.base.pool import split
 
 
 @pytest.fixture(autouse=True, params=["asleep", "awake"])
@@ -167,165 +162,6 @@ def test_parts_warn_of_what_the_caller_wants():
             split(lambda low, high: (1 / x[low:high], time.sleep(0.001)), 100, 10)
         with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
             split(lambda low, high: (1 / x[low:high], time.sleep(0.001)), 100, 10)
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_the_child_of_a_fork_has_threads_of_its_own():
-    program = """
-import os, time, threading
-import gradpack as torch
-from gradpack.base.pool import Compiled, split, split_compiled
-torch.set_num_threads(3)
-def count():
-    found = set()
-    def work(low, high):
-        found.add(threading.get_ident())
-        time.sleep(0.02)
-    split(work, 6, 1)
-    return len(found)
-assert count() > 1
-child = os.fork()
-if not child:
-    os._exit(0 if count() > 1 else 1)
-assert os.waitpid(child, 0)[1] == 0
-print("both")
-"""
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=False, capture_output=True, text=True)
-    assert run.stdout == "both\n", run.stderr
-
-
-def test_no_thread_starts_before_the_first_large_array():
-    program = """
-import threading
-import gradpack as torch
-torch.set_num_threads(3)
-x = torch.ones(100, 100, requires_grad=True)
-(x @ x + x.exp()).sum().backward()
-assert threading.active_count() == 1
-x = torch.ones(1000, 1000, requires_grad=True)
-x.exp()
-assert threading.active_count() == 3
-"""
-    run = subprocess.run([sys.executable, "-c", program], check=False, capture_output=True, text=True)
-    assert not run.returncode, run.stderr
-
-
-def counting_loop():
-    """The address of compiled work that adds 1 to each number of an array, and the block for it."""
-    pytest.importorskip("numba")
-    from gradpack.kernels.numba.loops.loop import loop
-    from gradpack.kernels.numba.loops.native import add, address_of, data_of, read
-
-    def count(block, low, high):
-        for i in range(low, high):
-            add(data_of(read(block)) + 8 * i, 1)
-
-    return address_of(loop(count))
-
-
-@pytest.fixture(scope="module")
-def counting():
-    return counting_loop()
-
-
-def counted_natively(function, size, part):
-    seen = np.zeros(size, np.int64)
-    split_compiled(Compiled(function, array("q", [id(seen)])), size, part)
-    return seen
-
-
-@pytest.fixture
-def team(monkeypatch):
-    from gradpack.kernels.numba.loops.team import of_pool
-
-    monkeypatch.setattr(pool, "teams", [of_pool()])
-
-
-@pytest.mark.parametrize(("size", "part"), [(0, 3), (1, 3), (3, 3), (4, 3), (100, 7), (1000, 1)])
-@pytest.mark.parametrize("count", [1, 2, 9])
-def test_every_part_of_compiled_work_runs_once(counting, team, size, part, count):
-    torch.set_num_threads(count)
-    for _ in range(20):
-        assert (counted_natively(counting, size, part) == 1).all()
-
-
-def test_compiled_work_and_pythons_take_turns(counting, team):
-    for nr in range(200):
-        time.sleep(0.001 * (nr % 7 == 0))  # so that threads fall asleep
-        assert (counted_natively(counting, 64, 3) == 1).all()
-        assert (counted(64, 3) == 1).all()
-
-
-def test_compiled_work_of_several_python_threads(counting, team):
-    wrong = []
-
-    def run():
-        try:
-            for _ in range(100):
-                assert (counted_natively(counting, 64, 3) == 1).all()
-                assert (counted(64, 3) == 1).all()
-        except BaseException as error:
-            wrong.append(error)
-
-    several = [threading.Thread(target=run) for _ in range(5)]
-    for each in several:
-        each.start()
-    for each in several:
-        each.join()
-    assert not wrong
-
-
-def test_an_interrupt_leaves_compiled_work_ended(counting, team):
-    class Interrupt(BaseException):
-        pass
-
-    def interrupt(*_):
-        raise Interrupt
-
-    before = signal.signal(signal.SIGALRM, interrupt)
-    count = 0
-    try:
-        for nr in range(100):
-            with contextlib.suppress(Interrupt):  # around the timer, which may end before the next line begins
-                signal.setitimer(signal.ITIMER_REAL, 0.001 + 0.00003 * nr)
-                while True:
-                    assert (counted_natively(counting, 3000, 100) == 1).all()
-            count += 1
-    finally:
-        signal.signal(signal.SIGALRM, before)
-    assert count == 100
-    assert not pool._pool.jobs
-    assert (counted_natively(counting, 64, 3) == 1).all()
-    assert (counted(64, 3) == 1).all()
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_compiled_work_in_the_child_of_a_fork():
-    pytest.importorskip("numba")
-    program = """
-import os
-import numpy as np
-import gradpack as torch
-from gradpack.base import pool
-torch.set_num_threads(3)
-def step():
-    x = torch.tensor(np.linspace(-1, 1, 1024 * 512, dtype="f").reshape(1024, 512), requires_grad=True)
-    y = torch.tanh(x @ torch.ones(512, 512) * 0.01)
-    (y * y).sum().backward()
-    return x.grad.numpy().tobytes()
-step()
-wanted = step()
-assert pool.teams and len(pool._pool.wake) == 2
-for _ in range(5):
-    child = os.fork()
-    if not child:
-        os._exit(0 if step() == wanted and len(pool._pool.wake) == 2 else 1)
-    assert os.waitpid(child, 0)[1] == 0
-    assert step() == wanted
-print("both")
-"""
-    run = subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=False, capture_output=True, text=True)
-    assert run.stdout == "both\n", run.stderr
 
 
 def test_no_more_threads_than_can_be_started(monkeypatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -77,3 +79,73 @@ def test_a_row_that_is_written_to_between_steps():
     for _ in range(3):
         np.testing.assert_allclose(compiled(own).numpy(), step(other).numpy(), rtol=1e-12)
     np.testing.assert_array_equal(own.numpy(), other.numpy())
+
+
+def results_of_loops(compiled):
+    """How many arrays each loop of a program writes."""
+    return [int(n) for n in re.findall(r"calls in one loop, (\d+) results", compiled.explain())]
+
+
+def run_three_times(step, *shapes):
+    """The results and gradients of three calls."""
+    found = []
+    for turn in range(3):
+        given = [numbers(s, "d", 10 * turn + i).requires_grad_() for i, s in enumerate(shapes)]
+        made = step(*given)
+        found += [*(made if isinstance(made, tuple) else (made,)), *[x.grad for x in given]]
+    return [t.detach().numpy() for t in found]
+
+
+def gelu(x):
+    return 0.5 * x * (1 + torch.tanh(0.8 * (x + 0.04 * x * x * x)))
+
+
+def between(x):
+    """Something that ends a loop."""
+    return x @ torch.eye(x.shape[-1], dtype=x.dtype)
+
+
+def once(x):
+    loss = between(gelu(between(x))).sum()
+    loss.backward()
+    return loss
+
+
+def wanted(x):
+    y = between(x)
+    product = y * y
+    loss = between(product.tanh()).sum()
+    loss.backward()
+    return loss, product
+
+
+def written(x, y):
+    z = between(x)
+    with torch.no_grad():
+        first = z * y  # z changes before the next loop
+        out = between(first.sin())
+        z.add_(1)
+        out = out + first * z
+    loss = (x * y).sum()
+    loss.backward()
+    return loss, out
+
+
+def doubled(x):
+    y = between(x)
+    z = y
+    for _ in range(40):  # each is twice the one before
+        z = z + z
+    loss = between((z * 1e-12).sin() * z).sum()
+    loss.backward()
+    return loss
+
+
+@pytest.mark.parametrize(("step", "shapes"), [(once, 1), (wanted, 1), (written, 2), (doubled, 1)])
+def test_cheap_steps_are_computed_once_more(step, shapes):
+    compiled = torch.compile(step, fullgraph=True)
+    for a, b in zip(*[run_three_times(f, *[(300, 200)] * shapes) for f in (compiled, step)], strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-10, atol=1e-10 * np.abs(b).max())
+    assert results_of_loops(compiled)
+    if step is once:  # the result and the tanh
+        assert results_of_loops(compiled)[0] == 2

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -234,3 +236,19 @@ def test_kernels_that_do_not_fit_are_refused():
         extend.kernel("tanh")(lambda x, y: x)
     with pytest.raises(ValueError, match="'tahn' is no operation"):
         extend.kernel("tahn")
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+@pytest.mark.parametrize("looks", [True, False])
+def test_an_operation_that_looks_at_the_clock_is_in_no_program(looks):
+    @extend.elementwise(input=lambda g, input: g * 2, method=True)
+    def timed(input):
+        """Twice the numbers."""
+        if looks:
+            time.perf_counter()
+        return np.multiply(input, 2)
+
+    compiled = torch.compile(lambda x: x.timed())
+    for _ in range(5):
+        assert compiled(torch.ones(3)).tolist() == [2, 2, 2]
+    assert ("it calls perf_counter()" in compiled.explain()) is looks and bool(compiled.kept) is not looks

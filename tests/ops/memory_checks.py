@@ -92,13 +92,13 @@ def lifetime(case: Case) -> None:
     used(case, arrays, seeds)  # what is made once and kept is no garbage of this run
     collecting = gc.isenabled()
     gc.disable()
-    gc.freeze()
+    gc.collect()
+    gc.freeze()  # so that collecting takes no time
     try:
         used(case, arrays, seeds)
         left = gc.collect()
         assert not left, f"{case}: {left} objects in reference cycles"
     finally:
-        gc.unfreeze()
         if collecting:
             gc.enable()
 

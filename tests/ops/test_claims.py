@@ -19,11 +19,20 @@ from tests.samples.base import all_samples
 NAMES = operations()
 
 every_operation = pytest.mark.parametrize("name", NAMES)
+Checks = dict[Callable[[Case], Any], int]  # with how many samples are taken, 0 for all
 
 
-def each(name: str, check: Callable[[Case], Any], limit: int = 0) -> None:
-    for case in cases(REGISTRY[name], check.__name__, limit):
-        check(case)
+def hold(name: str, checks: Checks) -> None:
+    """Run checks on samples of an operation; the first failure of each is raised, together with those of the others."""
+    failed: list[Exception] = []
+    for check, limit in checks.items():
+        try:
+            for case in cases(REGISTRY[name], check.__name__, limit):
+                check(case)
+        except Exception as error:
+            failed.append(error)
+    if failed:
+        raise failed[0] if len(failed) == 1 else ExceptionGroup(f"{name} fails {len(failed)} checks", failed)
 
 
 def test_no_sample_is_of_an_unknown_operation():
@@ -36,111 +45,69 @@ def test_samples_reach_everything(name):
     assert not missing, f"{name}: no sample has {'; none has '.join(missing)}"
 
 
-@every_operation
-def test_first_derivative(name):
-    each(name, checks.first_order)
+DERIVATIVES: Checks = {
+    checks.first_order: 0,
+    checks.second_order: 0,
+    checks.tangents: 0,
+    checks.forward_over_reverse: 3,
+    checks.kind: 0,
+}
+SAVED: Checks = {
+    saved_checks.saved: 5,  # exactly what is named
+    saved_checks.hooks: 5,
+    saved_checks.versions: 5,
+    saved_checks.twice: 5,
+    memory_checks.aliasing: 0,
+    memory_checks.lifetime: 4,
+}
+DTYPES: Checks = {
+    dtype_checks.low_precision: 6,
+    dtype_checks.single_precision: 6,
+    dtype_checks.complex_numbers: 5,
+    dtype_checks.integers: 5,
+}
+CALLS: Checks = {
+    layout_checks.layouts: 5,
+    layout_checks.paths: 0,  # the compiled path is the interpreted one
+    layout_checks.bodies: 5,
+    calling_checks.inplace: 6,
+    calling_checks.out_argument: 4,
+    calling_checks.bad_input: 4,
+    profiler_checks.profiled: 2,
+}
 
 
 @every_operation
-def test_second_derivative(name):
-    each(name, checks.second_order)
+def test_derivatives(name):
+    hold(name, DERIVATIVES)
 
 
 @every_operation
-def test_tangent_rule(name):
-    each(name, checks.tangents)
+def test_what_is_saved(name):
+    hold(name, SAVED)
 
 
 @every_operation
-def test_forward_over_reverse(name):
-    each(name, checks.forward_over_reverse, 3)
+def test_dtypes(name):
+    hold(name, DTYPES)
 
 
 @every_operation
-def test_kind(name):
-    each(name, checks.kind)
+def test_calls(name):
+    hold(name, CALLS)
 
 
-@every_operation
-def test_exactly_what_is_named_is_saved(name):
-    each(name, saved_checks.saved, 5)
+def test_every_failure_is_raised():
+    seen = []
 
+    def sees(case):
+        seen.append(case)
 
-@every_operation
-def test_hooks_change_nothing(name):
-    each(name, saved_checks.hooks, 5)
+    def fails(case):
+        assert not case, "no"
 
-
-@every_operation
-def test_writes_to_what_is_saved_are_noticed(name):
-    each(name, saved_checks.versions, 5)
-
-
-@every_operation
-def test_second_backward(name):
-    each(name, saved_checks.twice, 5)
-
-
-@every_operation
-def test_low_precision(name):
-    each(name, dtype_checks.low_precision, 6)
-
-
-@every_operation
-def test_single_precision(name):
-    each(name, dtype_checks.single_precision, 6)
-
-
-@every_operation
-def test_complex_numbers(name):
-    each(name, dtype_checks.complex_numbers, 5)
-
-
-@every_operation
-def test_integers_and_bool(name):
-    each(name, dtype_checks.integers, 5)
-
-
-@every_operation
-def test_layouts(name):
-    each(name, layout_checks.layouts, 5)
-
-
-@every_operation
-def test_compiled_path_is_the_interpreted_one(name):
-    each(name, layout_checks.paths)
-
-
-@every_operation
-def test_on_arrays_it_is_its_body(name):
-    each(name, layout_checks.bodies, 5)
-
-
-@every_operation
-def test_who_shares_memory(name):
-    each(name, memory_checks.aliasing)
-
-
-@every_operation
-def test_lifetime_of_what_is_saved(name):
-    each(name, memory_checks.lifetime, 4)
-
-
-@every_operation
-def test_in_place(name):
-    each(name, calling_checks.inplace, 6)
-
-
-@every_operation
-def test_out(name):
-    each(name, calling_checks.out_argument, 4)
-
-
-@every_operation
-def test_bad_input(name):
-    each(name, calling_checks.bad_input, 4)
-
-
-@every_operation
-def test_profiled(name):
-    each(name, profiler_checks.profiled, 2)
+    with pytest.raises(AssertionError, match="no"):
+        hold("add", {fails: 1, sees: 2})
+    assert len(seen) == 2
+    with pytest.raises(ExceptionGroup, match="add fails 2 checks"):
+        hold("add", {fails: 1, sees: 1, lambda case: fails(case): 1})

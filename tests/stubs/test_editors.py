@@ -107,7 +107,7 @@ def mypy(tmp_path, *files):
         "--config-file",
         "mypy.ini",
         "--cache-dir",
-        "cache",
+        str(tmp_path.parent / "mypy_cache"),  # of all tests
         "--no-error-summary",
         "--no-pretty",
         "--show-absolute-path",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import pickle
 import re
 from html.parser import HTMLParser
@@ -18,6 +19,7 @@ from gradpack.compat import hub
 GROUPS = names.entries()
 ENTRIES = {e.path: e for group in GROUPS.values() for e in group}
 OWN = [e for e in ENTRIES.values() if not e.same_as]
+all_pages = functools.cache(pages.pages)  # some thousand
 
 
 def without_example() -> list[str]:
@@ -54,14 +56,14 @@ def test_the_array_api_standard_leads_to_torchs_functions():
 
 
 def test_an_index_in_parts():
-    text = pages.pages()["api/torch/index.md"]
+    text = all_pages()["api/torch/index.md"]
     part = text.split("## Comparison\n")[1].split("\n## ")[0]
     assert "| [`gt`](gt.md) [`greater`](gt.md)" in part and "`sin`" not in part
 
 
 def test_names_that_torch_does_not_have():
     assert ENTRIES["saved.budget"].heading == "gradpack.saved.budget"
-    assert ENTRIES["saved.budget"].page in pages.pages()
+    assert ENTRIES["saved.budget"].page in all_pages()
 
 
 def test_every_argument_is_described():
@@ -73,13 +75,13 @@ def test_every_page_has_a_description():
 
 
 def test_pages_have_paths_of_their_own():
-    found = pages.pages()
+    found = all_pages()
     assert len({path.lower() for path in found}) == len(found) == len(OWN) + len(names.MODULES) + 1
 
 
 def test_pages_show_nothing_of_pythons_own():
     inside = re.compile(r"ForwardRef|InitVar|attrgetter|^\| `\w+\(?\)?` \| .*-&gt; ", re.MULTILINE)
-    assert [path for path, text in pages.pages().items() if inside.search(text)] == []
+    assert [path for path, text in all_pages().items() if inside.search(text)] == []
 
 
 def test_the_page_of_an_enumeration():
@@ -95,7 +97,7 @@ def test_attributes_that_are_arguments_are_told_once():
 
 
 def test_links_lead_to_pages():
-    found = pages.pages()
+    found = all_pages()
     for path, text in found.items():
         for target in re.findall(r"]\(([\w./-]+\.md)\)", text):
             there = (Path("/") / path).parent / target
@@ -113,7 +115,7 @@ def test_the_page_of_an_operation():
 
 def test_no_page_names_an_internal_module():
     inside = re.compile(r"gradpack\.(core|ops|declare|base|kernels|graph)\b")
-    found = pages.pages()
+    found = all_pages()
     assert [path for path, text in found.items() if inside.search(text.split("## Example")[0])] == []
 
 

@@ -13,6 +13,7 @@ from ..declare.generate.fusion import LOOPS, WHOLE
 from ..declare.generate.fusion_text import Steps, Unknown, Value
 from ..kernels.dispatch import ENABLED, LARGE, PART, loaded
 from .program import Instruction, Program, Variable, variables
+from .repeats import Group, repeated
 from .simplify import is_elementwise, mapped
 
 _MOST = 12  # arrays that a loop reads
@@ -22,15 +23,23 @@ def fused(program: Program) -> Program:
     """Return a program in which neighbouring elementwise instructions on large arrays are one loop."""
     if not ENABLED["numba"] or not any(_is_large(e) for e in program.instructions):
         return program
-    later = _Uses(program)
-    found: list[Instruction] = []
-    group: list[tuple[Instruction, Instruction]] = []  # a step, and the instruction that it is part of
+    segments = repeated(_grouped(program), program.outputs)
+    later = _uses(segments, program)
+    found = [each for s in segments for each in (_joined(s, later) if isinstance(s, list) else [s])]
+    return program._replace(instructions=found)
+
+
+def _grouped(program: Program) -> list[Group | Instruction]:
+    """Return the instructions, and groups of steps that one loop may be."""
+    found: list[Group | Instruction] = []
+    group: Group = []
     made: dict[int, Variable] = {}  # what the group computes or writes to, by memory
     read: dict[int, Variable] = {}
     lengths: set[int] = set()  # of the rows in which arrays of the group are repeated: one, or none
 
     def flush() -> None:
-        found.extend(_joined(group, later))
+        if group:
+            found.append([*group])
         for each in (group, made, read, lengths):
             each.clear()
 
@@ -67,7 +76,7 @@ def fused(program: Program) -> Program:
                 flush()
                 found.append(step)
     flush()
-    return program._replace(instructions=found)
+    return found
 
 
 def has_loops(array: Any) -> bool:
@@ -75,17 +84,16 @@ def has_loops(array: Any) -> bool:
     return array.size >= LARGE and array.dtype.char in "fd" and ENABLED["numba"] and loaded(LOOPS) is not None
 
 
-class _Uses:
-    """Where variables are used."""
-
-    def __init__(self, program: Program) -> None:
-        self.count: dict[Variable, int] = {}
-        for each in program.instructions:
-            for step in _steps(each) or [each]:
-                for v in set(variables((step.args, step.kwargs))):
-                    self.count[v] = self.count.get(v, 0) + 1
-        for v in program.outputs:
-            self.count[v] = self.count.get(v, 0) + 1000
+def _uses(segments: list[Group | Instruction], program: Program) -> dict[Variable, int]:
+    """Return by how many steps each variable is used."""
+    found: dict[Variable, int] = {}
+    for segment in segments:
+        for step in [step for step, _ in segment] if isinstance(segment, list) else [segment]:
+            for v in set(variables((step.args, step.kwargs))):
+                found[v] = found.get(v, 0) + 1
+    for v in program.outputs:
+        found[v] = found.get(v, 0) + 1000
+    return found
 
 
 def _is_large(each: Instruction) -> bool:
@@ -199,10 +207,8 @@ def _lengths(step: Instruction) -> set[int]:
     return found
 
 
-def _joined(group: list[tuple[Instruction, Instruction]], later: _Uses) -> list[Instruction]:
+def _joined(group: Group, later: dict[Variable, int]) -> list[Instruction]:
     """Return one instruction for the steps of several; those of one stay what it is."""
-    if not group:
-        return []
     if len({id(owner) for _, owner in group}) == 1:
         return _whole(group)
     inside: dict[Variable, int] = {}
@@ -212,7 +218,7 @@ def _joined(group: list[tuple[Instruction, Instruction]], later: _Uses) -> list[
     made = {step.results for step, _ in group}
     new = {step.results for step, _ in group if not step.writes}
     written = {v for step, _ in group for v in step.writes} - new
-    outputs = [v for v in made if v in written or later.count.get(v, 0) > inside.get(v, 0)]
+    outputs = [v for v in made if v in written or later.get(v, 0) > inside.get(v, 0)]
     outputs.sort(key=lambda v: v.number)
     like = next((v for v in outputs if v.dtype.kind == "f"), None)
     loop = None if like is None else _loop([step for step, _ in group], outputs, like)
@@ -226,7 +232,7 @@ def _joined(group: list[tuple[Instruction, Instruction]], later: _Uses) -> list[
     return [Instruction(function, name, (*arrays, *numbers), {}, outputs, writes, facts, "loop", line)]
 
 
-def _whole(group: list[tuple[Instruction, Instruction]]) -> list[Instruction]:
+def _whole(group: Group) -> list[Instruction]:
     """Return the instructions that the steps are parts of, or the steps of those that are not whole here."""
     found: dict[int, Instruction] = {}
     counts: dict[int, int] = {}

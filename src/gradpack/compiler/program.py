@@ -108,6 +108,26 @@ def may_end(each: Instruction) -> bool:
     return indices or ".linalg." in each.origin[0].forward.__module__
 
 
+def in_use(program: Program) -> tuple[Program, list[bool]]:
+    """Return a program without the arrays of its state that nothing reads, and which of them are read."""
+    read = {v for e in program.instructions for v in variables((e.args, e.kwargs))}.union(program.outputs)
+    used = [v in read for v in program.state]
+    state = [v for v, is_used in zip(program.state, used, strict=True) if is_used]
+    return program._replace(state=state, steady=[v for v in program.steady if v in read]), used
+
+
+def written_early(instructions: list[Instruction]) -> set[int]:
+    """Return the memory that is written to before an instruction at which a program may end."""
+    last = max((n for n, each in enumerate(instructions) if may_end(each)), default=0)
+    return {v.memory for each in instructions[:last] for v in each.writes}
+
+
+def updates_early(instructions: list[Instruction]) -> bool:
+    """Return whether an optimizer makes a step before a guard."""
+    last = max((n for n, each in enumerate(instructions) if each.kind in ("guard", "checked")), default=0)
+    return any(each.kind == "update" for each in instructions[:last])
+
+
 def draws_early(instructions: list[Instruction]) -> bool:
     """Return whether random numbers are drawn before an instruction at which a program may end."""
     draws = [n for n, each in enumerate(instructions) if each.kind == "draw"]

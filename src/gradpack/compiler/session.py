@@ -43,7 +43,7 @@ from .graphs import planned as planned_backward
 from .graphs import recorded as recorded_backward
 from .lasting import Lasting
 from .outcome import Outcome
-from .program import Instruction, Program, line_of_caller, may_end, variables
+from .program import Instruction, Program, in_use, line_of_caller, updates_early, written_early
 from .python.state import Walk
 from .python.values import is_users
 from .recording import RecordedArray, Recorder, recording
@@ -277,44 +277,19 @@ class Session:
         recorder.open = True
         self._refuse_what_lasts(result)
         outcome = Outcome(self)
-        results, shape = outcome.results(result)
-        grads, outputs = outcome.gradients(), outcome.outputs
-        if recorder.refused is not None:
+        (results, shape), grads = outcome.results(result), outcome.gradients()
+        planned = None if recorder.refused is not None else self._planned(results, grads, outcome.outputs)
+        if planned is None:
             return None
-        steady = [a.variable for a, s in zip(self.arrays, self.sources, strict=True) if is_steady(s)]
-        seeds = [] if self.backward is None else self.backward.seeds
-        arrays = [a.variable for a in self.arrays]
-        outputs += [] if self.backward is None else [v for _, v in self.backward.grads]
-        program, backward = Program(recorder.instructions, seeds, arrays, steady, outputs), None
-        program = without_dead_code(program) if recorder.whole else simplified(program)
-        if self.backward is not None:
-            roots = {r.root: r.output for r in results if type(r) is Result and r.root >= 0}
-            made = {r.output for r in results if type(r) is Result and r.source < 0 and not r.is_number}
-            made |= {output for _, output in grads if output is not None}
-            places = [roots[i] for i in range(len(roots))]
-            both = planned_backward(self.backward, program, arrays, self.sources, places, made)
-            if both is None:
-                recorder.refuse("the backward pass of its results does more than to compute")
-                return None
-            program, backward = both
-        read = {v for e in program.instructions for v in variables((e.args, e.kwargs))}.union(outputs)
-        used = [v in read for v in program.state]
-        program = program._replace(state=[v for v, u in zip(program.state, used, strict=True) if u])
-        program = program._replace(steady=[v for v in steady if v in read])
-        last = max((n for n, e in enumerate(program.instructions) if may_end(e)), default=-1)
-        looks = max((n for n, e in enumerate(program.instructions) if e.kind in ("guard", "checked")), default=-1)
-        early = {v.memory for n, e in enumerate(program.instructions) for v in e.writes if n < last}
+        (program, used), backward = in_use(planned[0]), planned[1]
+        early = written_early(program.instructions)
         undo = [i for i, a in enumerate(self.arrays) if a.variable.memory in early]
         writes = self._versions(program)
-        if any(e.kind == "update" for e in program.instructions[: looks + 1]):
+        if updates_early(program.instructions):
             recorder.refuse("Python looks at a value after a step of an optimizer")
             return None
         known = [TENSOR if isinstance(leaf, Tensor) else leaf for leaf in leaves]
-        facts_now = [
-            f if source.grad or t._edge in self.inner else without_hooks(f)
-            for f, source, (t, *_) in zip(self.facts, self.sources, self.before, strict=True)
-        ]
-        facts = Facts(self.sources, facts_now, used, self.kin, self.passed, self.twice)
+        facts = self._facts(used)
         draws = recorder.random.generators if any(e.kind == "draw" for e in program.instructions) else []
         nodes = None if backward is None or recorder.whole else noder(backward, backward.built.bind())
         return Kept(
@@ -323,6 +298,32 @@ class Session:
             undo, draws, context, [False], backward,
             outcome.counters, self.names, list(map(type, self.inputs)), self.lasting.required,
         )  # fmt: skip
+
+    def _planned(self, results: list[Any], grads: list[Any], outputs: list[Any]) -> Any:
+        """Return the program, and that of the backward pass of its results; None if there can be none."""
+        arrays = [a.variable for a in self.arrays]
+        steady = [v for v, s in zip(arrays, self.sources, strict=True) if is_steady(s)]
+        seeds = [] if self.backward is None else self.backward.seeds
+        outputs += [] if self.backward is None else [v for _, v in self.backward.grads]
+        program = Program(self.recorder.instructions, seeds, arrays, steady, outputs)
+        program = without_dead_code(program) if self.recorder.whole else simplified(program)
+        if self.backward is None:
+            return program, None
+        found = [r for r in results if type(r) is Result]
+        roots = {r.root: r.output for r in found if r.root >= 0}
+        made = {r.output for r in found if r.source < 0 and not r.is_number}
+        made |= {output for _, output in grads if output is not None}
+        places = [roots[i] for i in range(len(roots))]
+        both = planned_backward(self.backward, program, arrays, self.sources, places, made)
+        if both is None:
+            self.recorder.refuse("the backward pass of its results does more than to compute")
+        return both
+
+    def _facts(self, used: list[bool]) -> Facts:
+        """Return the facts of tensors, without the hooks of those that the function does not look at."""
+        each = zip(self.facts, self.sources, self.before, strict=True)
+        now = [f if s.grad or t._edge in self.inner else without_hooks(f) for f, s, (t, *_) in each]
+        return Facts(self.sources, now, used, self.kin, self.passed, self.twice)
 
     def _refuse_what_lasts(self, result: Any) -> None:
         """Make no program if the function leaves more behind than numbers and gradients."""
@@ -342,10 +343,9 @@ class Session:
     def _versions(self, program: Program) -> list[tuple[Source, int]]:
         """Return the tensors that the function writes to, with how many versions later they are."""
         writes: list[tuple[Source, int]] = []
-        updated = {  # whose versions the optimizer counts
-            v.memory for e in program.instructions if e.kind == "update" for v in e.writes
-        }
-        counters = {id(t._counter): i for i, (t, *_) in enumerate(self.before)}  # views share them
+        # The optimizer counts versions of what it updates, and views share theirs.
+        updated = {v.memory for e in program.instructions if e.kind == "update" for v in e.writes}
+        counters = {id(t._counter): i for i, (t, *_) in enumerate(self.before)}
         for i in counters.values():
             version, now = self.before[i][3], self.versions[i]
             if now != version and self.arrays[i].variable.memory not in updated:

@@ -20,7 +20,6 @@ def no_collector():
     gc.disable()
     gc.freeze()  # so that collecting takes no time
     yield
-    gc.unfreeze()
     gc.enable()
 
 

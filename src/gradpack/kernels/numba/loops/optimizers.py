@@ -88,6 +88,9 @@ def _sgd(decay: bool, maximize: bool, momentum: int, nesterov: bool) -> Callable
     return sgd
 
 
+_UPDATES: dict[str, Callable[..., Callable[..., None]]] = {"adam": _adam, "sgd": _sgd}
+
+
 @cache
 def function_of(name: str, char: str, flags: tuple[int, ...]) -> int:
     """Return the address of the function of a range of the elements of all parameters, one after another.
@@ -100,7 +103,7 @@ def function_of(name: str, char: str, flags: tuple[int, ...]) -> int:
         char: of the numbers.
         flags: the options of the update.
     """
-    update = {"adam": _adam, "sgd": _sgd}[name](*flags)
+    update = _UPDATES[name](*flags)
     kind, size = np.dtype(char).type, np.dtype(char).itemsize
     inlined = numba.njit(inline="always", error_model="numpy", fastmath=False)(update)
     count_of_numbers = {"adam": 7, "sgd": 4}[name]
