@@ -177,6 +177,67 @@ def test_a_deferred_tensor_is_a_tensor(look):
         assert found == expected
 
 
+def twins(momentum):
+    """Return, for eager calls and for programs, a model and functions that train and evaluate it."""
+    found = []
+    for wrap in (lambda f: f, by_jax):
+        torch.manual_seed(0)
+        model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 2))
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=momentum)
+
+        def step(x, model=model, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = model(x).pow(2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        def evaluate(x, model=model):
+            with torch.no_grad():
+                return model(x).sum()
+
+        found.append((model, optimizer, wrap(step), wrap(evaluate)))
+    return found
+
+
+def test_programs_take_turns_on_the_same_parameters():
+    eager, fast = twins(0.9)
+    held = []
+    for i in range(24):
+        x = numbers(4 + i // 2 % 2, 3, seed=i)  # two programs of one function
+        for model, optimizer, step, evaluate in (eager, fast):
+            held.append([step(x), model[2].bias.grad])
+            if i % 3 == 0:
+                held[-1].append(evaluate(x))  # reads what other programs write
+            if i in (14, 18):
+                held[-1].append(model[0].weight.detach().clone())
+            if i == 16:
+                with torch.no_grad():
+                    model[0].bias.mul_(0.5)
+            if i == 20:
+                optimizer.param_groups[0]["lr"] = 0.05
+        assert [p._version for p in eager[0].parameters()] == [p._version for p in fast[0].parameters()]
+    for a, b in zip(held[::2], held[1::2], strict=True):  # gradients that the caller kept are those of their step
+        for x, y in zip(a, b, strict=True):
+            same(x, y, 1e-4)
+    assert len(fast[2].bindings) == 2 and fast[2].hits > 3 and fast[3].bindings
+    for a, b in zip(eager[1].state.values(), fast[1].state.values(), strict=True):
+        same(a["momentum_buffer"], b["momentum_buffer"], 1e-4)
+
+
+def test_a_parameter_that_is_looked_at_while_a_step_runs_gets_its_numbers():
+    model, step, _ = trained(8)
+    (binding,) = step.bindings.values()
+    weight, options = model._parameters["weight"], binding.program.options
+    assert type(weight) is DeferredParameter and step.hits
+    binding.program.options = lambda: (weight.tolist(), options())[1]
+    binding.call = None
+    for _ in range(3):
+        before = weight.detach().clone()
+        step(numbers(4, 3))
+        assert not torch.equal(before, weight)
+
+
 def test_memory_that_others_see_is_written_in_place():
     torch.manual_seed(0)
     model = torch.nn.Linear(3, 2)

@@ -21,7 +21,6 @@ EAGER = {
     "_as_strided": "maximum recursion depth",  # its gradient writes through views of places of views
     "_part_spread": "maximum recursion depth",
     "_part_taken": "Python needs all values",
-    "_thnn_fused_lstm_cell": "it returns a view of another tensor",  # the gradients of both addends are one array
     "_standard_gamma": "JAX has no gammaincinv",
     "linalg_lu": "Python needs all values",  # pivots are found row by row, by Python
     "linalg_lu_factor_ex": "Python needs all values",

@@ -40,7 +40,9 @@ def run(place):
         losses.append(step(x, y).item())
     (binding,) = step.bindings.values()
     from gradpack.compiler.jax.deferred import held_by
-    shards = len(held_by(model[0].weight).addressable_shards), held_by(model[0].weight).addressable_shards[0].data.shape
+    packs, place = held_by(model[0].weight)
+    shards = packs.array(place).addressable_shards
+    shards = len(shards), shards[0].data.shape
     return losses, shards, [p.tolist() for p in model.parameters()]
 
 places = [None, "replicated", "fsdp", {"0.*": PartitionSpec("data"), "2.weight*": PartitionSpec(None, "data")}]

@@ -536,3 +536,100 @@ def test_spectral_norm():
         return step, lambda step, i: step(numbers(i, 16, 8), labels(i, 16)), net, optimizer
 
     agrees(make)
+
+
+def packed(lengths, kind=nn.LSTM, is_given=False):
+    """Return what makes a step on packed sequences, with lengths by the number of the call."""
+
+    def make():
+        torch.manual_seed(0)
+        net = kind(3, 4, num_layers=2, bidirectional=True, batch_first=True).double()
+
+        def step(x, of):
+            net.zero_grad()
+            rows = of if is_given else nn.utils.rnn.pack_padded_sequence(x, of, True, enforce_sorted=False)
+            out, sizes = nn.utils.rnn.pad_packed_sequence(net(rows)[0], batch_first=True)
+            out.square().sum().backward()
+            return out.detach(), sizes
+
+        def run(step, i):
+            x, of = numbers(i, 3, 5, 3), lengths(i)
+            return step(x, nn.utils.rnn.pack_padded_sequence(x, of, True, enforce_sorted=False) if is_given else of)
+
+        return step, run, net
+
+    return make
+
+
+@pytest.mark.parametrize("kind", [nn.LSTM, nn.GRU])
+@pytest.mark.parametrize("is_given", [False, True])
+def test_packed_sequences_have_a_program_for_their_lengths(kind, is_given):
+    agrees(packed(lambda i: [2, 5, 4], kind, is_given))
+    step = agrees(packed(lambda i: torch.tensor([2, 5 - i // 5, 4]), kind, is_given), programs=2)
+    assert "needs values == 'those that were seen'" in step.explain()
+
+
+def test_ctc_loss_has_a_program_for_its_lengths_and_labels():
+    def made(of_call):
+        def make():
+            net = nn.Linear(4, 5).double()
+
+            def step(x, y, times, sizes):
+                net.zero_grad()
+                loss = F.ctc_loss(net(x).log_softmax(-1), y, times, sizes)
+                loss.backward()
+                return loss
+
+            return step, lambda step, i: step(numbers(i, 6, 2, 4), *of_call(i)), net
+
+        return make
+
+    labels = torch.tensor([[1, 2], [3, 3]])
+    agrees(made(lambda i: (labels, (6, 5), (2, 1))))
+    agrees(made(lambda i: (labels + i // 5, torch.tensor([6, 5]), torch.tensor([2, 1]))), programs=2)
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": "max"}, {"mode": "sum", "padding_idx": 1}])
+def test_bags_of_rows_have_a_program_for_their_numbers(options):
+    def made(of_call):
+        def make():
+            table = nn.EmbeddingBag(6, 3, **options).double()
+
+            def step(rows, starts, y):
+                table.zero_grad()
+                loss = F.mse_loss(table(rows, starts), y)
+                loss.backward()
+                return loss
+
+            return step, lambda step, i: step(*of_call(i), numbers(i, 2, 3)), table
+
+        return make
+
+    agrees(made(lambda i: (torch.tensor([1, 2, 3, 4]), torch.tensor([0, 3 - i // 5]))), programs=2)
+    agrees(made(lambda i: (labels(0, 2, 3), None)))
+
+
+def test_values_of_a_tensor_that_is_written_to_are_those_of_the_moment():
+    def step(x, n):
+        found = [x * v for v in n.tolist()]
+        n.add_(1)
+        return [*found, x * sum(n.tolist())]
+
+    program, counts, wanted = torch.compile(step), [torch.tensor([1, 2]) for _ in range(5)], torch.tensor([1, 2])
+    for n in counts:
+        for a, b in zip(program(numbers(0, 2), n), step(numbers(0, 2), wanted.clone()), strict=True):
+            assert torch.equal(a, b)
+        assert n.tolist() == [2, 3]
+    assert len(program.kept) == 1 and program.hits
+    found = program(numbers(0, 2), n)
+    assert torch.equal(found[0], numbers(0, 2) * 2) and n.tolist() == [3, 4]  # what the program wrote is taken back
+
+
+def test_an_array_for_numpy_ends_the_recording():
+    def step(x, n):
+        return x * n.numpy()[0].item()
+
+    program = torch.compile(step)
+    program(numbers(0, 2), torch.tensor([1, 2]))
+    with pytest.warns(UserWarning, match="`numpy` takes the numbers"):
+        program(numbers(0, 2), torch.tensor([1, 2]))

@@ -153,6 +153,10 @@ class Backend:
         """The one element of an array as a Python number."""
         return self.to_numpy(array).reshape(()).tolist()
 
+    def values(self, array: Any) -> Any:
+        """The elements of an array in host memory, for code that only reads them and keeps nothing."""
+        return self.to_numpy(array)
+
     def truth(self, array: Any) -> bool:
         """Whether the one element of an array is not zero."""
         return bool(self.number(array))

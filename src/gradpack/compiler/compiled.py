@@ -337,7 +337,8 @@ class Compiled:
                     f"  buffers of {built.nbytes:,} bytes" + (" (backward)" if built is not kept.turn.built else "")
                 )
                 lines += [f"  {line}" for line in built.loops]
-            lines += [f"  needs {g.name} == {g.expected!r} ({g.line})" for g in guards if g.kind == "guard"]
+            known = [(g, g.expected if g.name != "values" else "those that were seen") for g in guards]
+            lines += [f"  needs {g.name} == {value!r} ({g.line})" for g, value in known if g.kind == "guard"]
             lines += [f"  needs the shape of {g.name} ({g.line})" for g in guards if g.kind == "checked"]
         lines += [] if self.trial is None else self.trial.told()
         if self.stopped:

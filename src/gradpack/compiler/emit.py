@@ -257,7 +257,7 @@ class _Writer:
 
     def target(self, results: Any) -> str:
         if isinstance(results, Variable):
-            return self.variable(results)
+            return "_" if results in self.of else self.variable(results)  # a call may return what it was given
         if isinstance(results, list | tuple):
             return "(" + "".join(f"{self.target(r)}, " for r in results) + ")" if results else "()"
         return "_"

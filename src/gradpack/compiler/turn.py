@@ -72,11 +72,11 @@ class Turn:
         self.holds, self.run, self.call = text.names["holds"], text.names["run"], text.names.get("call")
 
 
-def moving_facts(kept: Kept, owners: frozenset[int]) -> Callable[[list[Tensor]], bool]:
+def moving_facts(kept: Kept, owners: set[int]) -> Callable[[list[Tensor]], bool]:
     """Return a function that compares the facts of tensors but for the arrays and edges of those that are captured.
 
     Args:
-        owners: the memory of these.
+        owners: the memory of these; the same object later.
     """
     text = _Text(kept, owners)
     exec(text.holds(text.tests()), text.names)
@@ -119,9 +119,9 @@ class _Text:
         owners: the memory of captured tensors, whose arrays and edges are compared elsewhere; None: they are here.
     """
 
-    def __init__(self, kept: Kept, owners: frozenset[int] | None = None) -> None:
+    def __init__(self, kept: Kept, owners: set[int] | None = None) -> None:
         self.kept, self.facts, self.owners = kept, kept.facts, owners
-        self.sources = kept.sources
+        self.sources, self.written, self.grads = kept.sources, kept.written, kept.grads
         facts = zip(self.sources, self.facts.facts, strict=True)
         without = {s.place for s in self.facts.without if s.tensor is None}
         self.plain = {s.place for s, f in facts if s.place in without and not s.grad and f[3] is None}  # no leaves
@@ -221,15 +221,15 @@ class _Text:
             inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in self.kept.leaves)))
             return [f"kin_of({sources}, ({inputs})) == {kin}"]
         tests, found = [], []
-        steady = self.owners
+        steady, may_be = self.owners, self.owners is not None
         if steady is None:
-            steady = frozenset(memory_of(s.now([])._data) for s in self.sources if is_steady(s))
+            steady = {memory_of(s.now([])._data) for s in self.sources if is_steady(s)}
         for i in moving:
             source = self.sources[i]
             array, name = (f"(d := {self.tensor(source)}._data)", "d") if source.grad else [f"d{source.place}"] * 2
             found.append(f"m{i}")
             memory = f"m{i} := id({name}) if {array}.base is None else memory_of({name})"
-            tests.append(f"({memory}) not in {self.name('r', steady)}" if steady else f"({memory})")
+            tests.append(f"({memory}) not in {self.name('r', steady)}" if steady or may_be else f"({memory})")
         if len(found) == 2:
             tests.append(f"{found[0]} != {found[1]}")
         elif found[1:]:
@@ -258,9 +258,9 @@ class _Text:
         kept = self.kept
         lines = [f"{''.join(f'o{i}, ' for i in range(len(kept.program.outputs)))}= outputs"]
         lines = lines if kept.program.outputs else []
-        lines += [f"{self.tensor(source)}._counter[0] += {count}" for source, count in kept.written]
+        lines += [self.counted(source, count) for source, count in self.written]
         lines += [f"x{place}.requires_grad_()" for place in kept.required]
-        for number, (source, output) in enumerate(kept.grads):
+        for number, (source, output) in enumerate(self.grads):
             new = "None"
             if output is not None:
                 new = f"g{number}"
@@ -275,6 +275,10 @@ class _Text:
             tensors = ", ".join(f"{c}: {self.made_of[c]}" for c in checked)
             lines.append(f"{edges} = nodes(outputs, ({inputs}), {{{tensors}}})")
         return [*lines, f"return {self.nested(results, kept.shape)}"]
+
+    def counted(self, source: Source, count: int) -> str:
+        """Return a line that counts writes to a tensor."""
+        return f"{self.tensor(source)}._counter[0] += {count}"
 
     def made(self, name: str, output: int) -> list[str]:
         """Return lines that make a tensor around an output."""

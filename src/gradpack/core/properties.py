@@ -320,7 +320,7 @@ class TensorBase(TensorMethods):
         """
         backend = self._spec.backend
         stored, computed = self._spec.dtype, computed_in(self._spec.dtype)
-        return backend.to_numpy(self._data if stored is computed else backend.cast(self._data, computed)).tolist()
+        return backend.values(self._data if stored is computed else backend.cast(self._data, computed)).tolist()
 
     def __bool__(self) -> bool:
         if self._shape and self.numel() != 1:

@@ -18,6 +18,7 @@ from ..turn import context
 from .binding import Binding
 from .first_run import FirstRun
 from .many import can_scan, scan
+from .packing import Packs
 from .placement import Placement
 from .steps import Untraceable
 
@@ -30,10 +31,11 @@ class JaxCompiled(Compiled):
     def reset(self) -> None:
         super().reset()
         self.bindings: dict[int, Binding] = {}
-        self._last: Binding | None = None  # whose program ran in the call before
+        self.shared: dict[Any, Packs] = {}  # the arrays of tensors that programs write to, by these
+        self._last: list[Binding | None] = [None]  # whose program ran in the call before
 
     def __init__(self, function: Any, fullgraph: bool = False, options: dict[str, Any] | None = None) -> None:
-        self.bindings, self._last = {}, None
+        self.bindings, self.shared, self._last = {}, {}, [None]
         self.placement = Placement(**(options or {"place": None}))
         self.extra = (options,)
         super().__init__(function, fullgraph)
@@ -51,19 +53,24 @@ class JaxCompiled(Compiled):
         return True
 
     def _replay(self, kept: Kept, args: Any, kwargs: Any, inputs: list[Tensor]) -> Any:
-        binding, self._last = self.bindings.get(id(kept)), None
+        binding, self._last[0] = self.bindings.get(id(kept)), None
         if binding is None:
             return self._first(kept, args, kwargs, inputs)
         with jax.enable_x64(True):
             made = binding.program(*binding.arrays(inputs))
         binding.commit(made.state, inputs)
-        if made.failed is None:
-            self._last = binding
-            return binding.finish(made.outputs, inputs)
         if isinstance(made.failed, Untraceable):
             self._missed(str(made.failed))
             return self.function(*args, **kwargs)
-        raise made.failed
+        if made.failed is not None:
+            raise made.failed
+        self._last[0] = binding
+        if binding.call is not None:
+            binding.call.__globals__["unchanged"] = kept.walk.check()
+        elif binding.stays:
+            binding.bind(self._missed, self._last)
+            self._turns = [each.call for each in self.bindings.values() if each.call is not None]
+        return binding.finish(made, inputs)
 
     def scanned(self, stacked: list[Tensor], follows: bool) -> tuple[Any, int]:
         """Run the program of the last call for slices of stacked tensors, if its calls leave its guards as they were.
@@ -76,9 +83,9 @@ class JaxCompiled(Compiled):
         """
         now = context()
         first = [t[0] for t in stacked]
-        if now is None or self._last is None or not can_scan(self._last):
+        (binding,) = self._last
+        if now is None or binding is None or not can_scan(binding):
             return None, 0
-        binding = self._last
         tree = plain_tree(len(first))
         if self.placement.place is not None or not self._fits(binding.kept, now, list(first), tree, first):
             return None, 0
@@ -94,10 +101,11 @@ class JaxCompiled(Compiled):
         before = default_generator.get_state()
         failed: Exception | None
         try:
-            binding = Binding(kept, self.placement)
+            binding = Binding(kept, self.placement, self.shared)
             binding.place(inputs)
             with jax.enable_x64(True):
-                state, outputs, failed = binding.program(*binding.arrays(inputs))
+                made = binding.program(*binding.arrays(inputs))
+            failed = made.failed
         except Untraceable as reason:
             failed = reason
         default_generator.set_state(before)
@@ -108,7 +116,7 @@ class JaxCompiled(Compiled):
             self.kept.remove(kept)
             self._refuse(str(failed))
             return result
-        check = FirstRun(binding, state, outputs, inputs)
+        check = FirstRun(binding, made)
         result = self.function(*args, **kwargs)
         checked = check.agreed(result, inputs)
         if checked is None:

@@ -10,13 +10,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import jax
-import numpy as np
-
 from ...backends.memory_layout import _array_type
 from ...core.parameter import Parameter
 from ...core.tensor import Tensor
 from ...graph.node import AccumulateGrad
+from .packing import fetched
 
 _slot: Any = vars(Tensor)["_data"]
 counter_of: Any = vars(Tensor)["_counter"].__get__
@@ -74,15 +72,6 @@ CLASSES: dict[type, type] = {Tensor: DeferredTensor, Parameter: DeferredParamete
 _PLAIN = {deferred: plain for plain, deferred in CLASSES.items()}
 
 
-def fetched(array: Any) -> Any:
-    """Return a new array of NumPy's; one that lies on devices of several processes is gathered by all of them."""
-    if isinstance(array, jax.Array) and not (array.is_fully_addressable or array.is_fully_replicated):
-        from jax.experimental.multihost_utils import process_allgather
-
-        array = process_allgather(array, tiled=True)
-    return np.array(array)
-
-
 def bring(tensor: Any) -> None:
     """Give a deferred tensor its array of NumPy's, and its class."""
     plain = _PLAIN.get(type(tensor))
@@ -123,7 +112,7 @@ def is_shared(tensor: Any) -> bool:
 
 
 def put(tensor: Any, array: Any) -> None:
-    """Give a tensor new numbers: later if only it can see its memory, else at once, in place."""
+    """Give a tensor an array or a `Part`: later if only it can see its memory, else its numbers at once, in place."""
     kind = type(tensor)
     if kind in CLASSES and not is_shared(tensor):
         tensor.__class__ = kind = CLASSES[kind]
@@ -138,7 +127,7 @@ def put(tensor: Any, array: Any) -> None:
 
 
 def new(array: Any, spec: Any, shape: tuple[int, ...]) -> Any:
-    """Return a new tensor around an array of JAX's."""
+    """Return a new tensor around an array of JAX's, or a `Part`."""
     made = object.__new__(DeferredTensor)
     _set(made, array)
     made._spec, made._shape, made._edge, made._counter, made._view = spec, shape, None, [0], None

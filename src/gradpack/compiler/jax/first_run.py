@@ -13,7 +13,8 @@ from ..facts import Result, grad_of
 from ..graphs import agrees
 from ..trees import flattened
 from .binding import Binding
-from .deferred import fetched
+from .packing import Packs, fetched
+from .program import Made
 from .updates import keywords_of
 
 
@@ -22,14 +23,14 @@ class FirstRun:
 
     Args:
         binding: the program, whose tensors are as they were.
-        state: the new arrays of what it writes to.
-        outputs: the others.
-        inputs: the tensors among the arguments.
+        made: its results.
     """
 
-    def __init__(self, binding: Binding, state: list[Any], outputs: list[Any], inputs: list[Tensor]) -> None:
-        self.binding = binding
-        self.state, self.outputs = [fetched(a) for a in state], [fetched(a) for a in outputs]
+    def __init__(self, binding: Binding, made: Made) -> None:
+        self.binding, program = binding, binding.program
+        state, grads = Packs(program.states, made.state), Packs(program.grads, made.grads)
+        self.state = [state.numpy(i) for i in range(program.writes)]
+        self.outputs = [grads.numpy(i) if a is None else fetched(a) for i, a in enumerate(made.outputs)]
         self.captured = [s.tensor for s in binding.sources if s.tensor is not None and not s.grad]
         self.counts = [t._counter[0] for t in self.captured]
 
@@ -40,11 +41,14 @@ class FirstRun:
         if shape != kept.shape:
             return None
         pairs = [(e.output, leaves[i]) for i, e in enumerate(kept.results) if _is_output(e)]
+        for each in kept.results:
+            if type(each) is Result and each.is_number:
+                self.outputs[each.output] = NUMPY.number(self.outputs[each.output])
         grads = [(s, o, grad_of(s._replace(grad=False).now(inputs))) for s, o in binding.grads if o is not None]
         last = [found for _, _, found in grads[len(grads) - binding.given :]]
         if binding.given and any(found is None for found in last):  # the function drops them in the end
             grads = grads[: len(grads) - binding.given]
-            binding = Binding(kept, binding.placement, with_grads=False)
+            binding = Binding(kept, binding.placement, binding.shared, with_grads=False)
         pairs += [(output, found) for _, output, found in grads]
         if not all(_equal(self.outputs[output], _array(found)) for output, found in pairs):
             return None

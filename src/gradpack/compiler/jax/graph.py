@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..graphs import Backward
 from .arrays import TracedArray
-from .deferred import fetched
+from .packing import fetched
 from .questions import Answers, Unanswered, answering
 from .steps import Tracing, Untraceable
 

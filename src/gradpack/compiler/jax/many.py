@@ -60,7 +60,7 @@ def scan(binding: Binding, stacked: list[Tensor], count: int) -> tuple[Any, int]
     random, states = _drawn(trace, count)
     found = _scanned(binding, trace)
     state, last, ran, made = found.run(
-        state, read, given, program._given_constants(), program._given_numbers(), random
+        state, read, given, program.constants(), program.options(), random
     )  # fmt: skip
     done = count if not trace.guarded else int(ran)
     if done < count and states:
@@ -99,9 +99,9 @@ def _scanned(binding: Binding, trace: Trace) -> Scanned:
             if made.holds is not None:
                 alive = alive & made.holds
                 state = [jnp.where(alive, n, o) for n, o in zip(made.state, state, strict=True)]
-                last = [jnp.where(alive, made.outputs[i], o) for i, o in zip(lasting, last, strict=True)]
+                last = [jnp.where(alive, program.output(made, i), o) for i, o in zip(lasting, last, strict=True)]
             else:
-                state, last = made.state, [made.outputs[i] for i in lasting]
+                state, last = made.state, [program.output(made, i) for i in lasting]
             return (state, last, alive), ([made.outputs[i] for i in stacked], alive)
 
         variables = program.program.outputs

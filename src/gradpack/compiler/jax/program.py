@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from math import prod
 from typing import Any, NamedTuple
 
 import jax
@@ -14,6 +15,7 @@ from ...ops.random.generator import default_generator
 from ..program import GuardFailed, Program, Variable, variables
 from .arrays import TracedArray
 from .drawing import CURRENT, Draw, Draws
+from .packing import SMALL, Layout
 from .questions import Answers, Unanswered, answering
 from .steps import LARGE, OtherShape, Tracing, Untraceable
 from .updates import Numbers, Updates, array_of, keywords_of
@@ -45,8 +47,9 @@ class Outcome(NamedTuple):
         holds: whether all guards hold; else `state` is what it was. None where there are none.
         first: how many of the guards of the recording hold, from the first on.
         asked: what bodies asked for.
-        state: the new arrays of what is written to.
-        outputs: the other arrays that are wanted.
+        state: the new arrays of what is written to, in the layout `states`.
+        outputs: the other arrays that are wanted; None for gradients.
+        grads: the gradients, in the layout `grads`.
     """
 
     holds: Any
@@ -54,6 +57,7 @@ class Outcome(NamedTuple):
     asked: list[Any]
     state: list[Any]
     outputs: list[Any]
+    grads: list[Any]
 
 
 class Made(NamedTuple):
@@ -61,12 +65,14 @@ class Made(NamedTuple):
 
     Attributes:
         state: the new arrays of what is written to; what they were, where it failed.
-        outputs: the other arrays that are wanted.
+        outputs: the other arrays that are wanted; None for gradients.
+        grads: the gradients.
         failed: why there are none.
     """
 
     state: list[Any]
     outputs: list[Any]
+    grads: list[Any]
     failed: GuardFailed | Untraceable | None
 
 
@@ -77,10 +83,16 @@ class JaxProgram:
         given: the variables of all arrays that it takes, those that it writes to first.
         tensors: for each the tensor if an optimizer updates it, else None.
         writes: how many it writes to.
-        shardings: of those, or nothing.
+        states: how those are packed.
+        grads: which outputs are gradients, and how these are packed.
+        shardings: of what it writes to, or nothing.
+
+    Args:
+        grads: the places of outputs that are nothing but new gradients.
+        packs: whether small arrays are put together.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, grads: list[int], packs: bool = True) -> None:
         self.program = program
         self.numbers = Numbers(program.instructions)
         self.traces: list[Trace] = []
@@ -96,6 +108,11 @@ class JaxProgram:
         memories = [v.memory for v in self.given]
         if any(memories.count(m) > 1 for m in memories[: self.writes]):
             raise Untraceable("tensors that it writes to share memory")
+        loose = set(program.state) - set(program.steady)
+        alone = [i for i, v in enumerate(self.given) if not packs or (self.tensors[i] is None and v in loose)]
+        self.states = Layout(dict(enumerate(self.given[: self.writes])), alone)
+        small = [i for i in grads if packs and prod(program.outputs[i].shape) <= SMALL]
+        self.grads = Layout({i: program.outputs[i] for i in small})
         large = {
             v: None
             for each in program.instructions
@@ -115,7 +132,8 @@ class JaxProgram:
         def run(state: list[Any], read: list[Any], constants: list[Any], numbers: Any, random: list[Any]) -> Outcome:
             asked, draws = Answers(answers), Draws(random if drawn else None)
             tracing = Tracing(self.program, Updates(self.numbers, numbers))
-            for variable, value in zip((*self.given, *self._large), (*state, *read, *constants), strict=True):
+            old = [self.states.taken(state, i) for i in range(self.writes)]
+            for variable, value in zip((*self.given, *self._large), (*old, *read, *constants), strict=True):
                 tracing.arrays[variable] = TracedArray(value)
             CURRENT.append(draws)
             try:
@@ -125,12 +143,12 @@ class JaxProgram:
                 if len(asked.values) <= len(answers):
                     raise
                 trace.answers = asked.answers  # perhaps a guessed one was wrong
-                return Outcome(jnp.asarray(False), jnp.asarray(len(self._guards)), asked.values, state, [])
+                return Outcome(jnp.asarray(False), jnp.asarray(len(self._guards)), asked.values, state, [], [])
             finally:
                 CURRENT.pop()
                 trace.calls, trace.answers = draws.calls, asked.answers
                 trace.guarded = bool(asked.values or self._guards)
-            new = [tracing.arrays[v].value for v in self.given[: self.writes]]
+            new = self.states.packed([tracing.arrays[v].value for v in self.given[: self.writes]], _joined)
             holds = first = None
             if trace.guarded:
                 first = _leading([_agrees(v, *wanted) for v, wanted in tracing.guards])
@@ -139,8 +157,10 @@ class JaxProgram:
                 new = [jnp.where(holds, n, old) for n, old in zip(new, state, strict=True)]
             if self.shardings:
                 new = [jax.lax.with_sharding_constraint(n, s) for n, s in zip(new, self.shardings, strict=True)]
-            outputs = [jnp.asarray(_value(tracing.value(v))) for v in self.program.outputs]
-            return Outcome(holds, first, asked.values, new, outputs)
+            outputs: list[Any] = [jnp.asarray(_value(tracing.value(v))) for v in self.program.outputs]
+            grads = self.grads.packed(outputs, _joined)
+            outputs = [None if i in self.grads.places else output for i, output in enumerate(outputs)]
+            return Outcome(holds, first, asked.values, new, outputs, grads)
 
         return run
 
@@ -167,11 +187,11 @@ class JaxProgram:
             Untraceable: where JAX cannot trace it.
             GuardFailed: where options of optimizers are others.
         """
-        arguments = state, read, self._given_constants(), self._given_numbers()
+        arguments = state, read, self.constants(), self.options()
         trace = self.traces[-1] if self.traces else self._traced([], arguments)
         if not trace.guarded:
             made = trace.run(*arguments, [call.now(default_generator.numpy) for call in trace.calls])
-            return Made(made.state, made.outputs, None)
+            return Made(made.state, made.outputs, made.grads, None)
         return self._guarded(trace, arguments)
 
     def _guarded(self, trace: Trace, arguments: tuple[Any, ...]) -> Made:
@@ -183,14 +203,14 @@ class JaxProgram:
             if made.holds:
                 self.traces.remove(trace)
                 self.traces.append(trace)  # the next call begins with it
-                return Made(made.state, made.outputs, None)
+                return Made(made.state, made.outputs, made.grads, None)
             if before is not None:
                 default_generator.numpy.bit_generator.state = before
             arguments = made.state, *arguments[1:]
             first = int(made.first)
             if first < len(self._guards):
                 guard = self._guards[first]
-                return Made(made.state, [], GuardFailed(f"{guard.name} was {guard.expected!r} ({guard.line})"))
+                return Made(made.state, [], [], GuardFailed(f"{guard.name} was {guard.expected!r} ({guard.line})"))
             tried.append(trace)
             seen = [np.asarray(v).item() for v in made.asked]
             pairs = zip(seen, trace.answers, strict=False)
@@ -200,22 +220,37 @@ class JaxProgram:
             try:
                 trace = found[-1] if found else self._traced(known, arguments)
             except OtherShape as reason:
-                return Made(made.state, [], GuardFailed(str(reason)))
+                return Made(made.state, [], [], GuardFailed(str(reason)))
             except Untraceable as reason:
-                return Made(made.state, [], reason)
+                return Made(made.state, [], [], reason)
 
-    def _given_constants(self) -> list[Any]:
+    def output(self, made: Made | Outcome, place: int) -> Any:
+        """Return one of the outputs."""
+        return self.grads.taken(made.grads, place) if place in self.grads.places else made.outputs[place]
+
+    def constants(self) -> list[Any]:
+        """Return the large constants."""
         if self._constants is None:
             self._constants = [jnp.array(v.value) for v in self._large]
         return self._constants
 
-    def _given_numbers(self) -> Any:
+    def options(self) -> Any:
+        """Return the numbers of optimizers.
+
+        Raises:
+            GuardFailed: where another program is needed.
+        """
         values = self.numbers.now()
         if values is None:
             raise GuardFailed("an option of an optimizer is another")
-        if values != self._numbers[0]:
+        if values is not self._numbers[0]:
             self._numbers = values, array_of(values)
         return self._numbers[1]
+
+
+def _joined(arrays: list[Any]) -> Any:
+    """Return arrays one after another. They are computed before: in one loop with all of them that takes longer."""
+    return jnp.concatenate(jax.lax.optimization_barrier(arrays))
 
 
 def _value(array: Any) -> Any:
@@ -224,6 +259,9 @@ def _value(array: Any) -> Any:
 
 def _agrees(value: Any, name: str, wanted: Any) -> Any:
     """Return whether a value is the answer that Python got, as an array."""
+    if name == "values":
+        value = _value(value).reshape(-1)
+        return jnp.all(value == np.frombuffer(wanted, value.dtype))
     value = _value(value).reshape(())
     if name == "bool":
         return (value != 0) == wanted

@@ -6,6 +6,8 @@ the others are constants, which are compared at each call.
 
 from __future__ import annotations
 
+from itertools import chain
+from operator import is_
 from typing import Any
 
 import jax.numpy as jnp
@@ -40,15 +42,20 @@ class Numbers:
         constants: group, name and value of the others.
     """
 
+    _values: list[float] | None = None  # the answer for groups that have the values which were seen
+
     def __init__(self, instructions: list[Instruction]) -> None:
         self.places: list[tuple[dict[str, Any], str, int]] = []
         self.constants: list[tuple[dict[str, Any], str, Any]] = []
+        self._views: list[Any] = []  # the keys and values of all groups
+        self._seen: list[Any] | None = None  # what these were
         for each in instructions:
             if each.kind == "update":
                 self._add(keywords_of(each)["optimizer"])
 
     def _add(self, optimizer: Any) -> None:
         names = _NUMBERS if type(optimizer).__name__ in _TAKES_TENSORS else _NUMBERS[:1]
+        self._views += [view for group in optimizer.param_groups for view in (group.keys(), group.values())]
         for group in optimizer.param_groups:
             for name, value in group.items():
                 if name in names and type(value) is float and value:
@@ -59,7 +66,17 @@ class Numbers:
                     self.constants.append((group, name, value))
 
     def now(self) -> list[float] | None:
-        """Return the values of the arguments; None if another program is needed."""
+        """Return the values of the arguments, the same list while they stay; None if another program is needed."""
+        count = sum(map(len, self._views))
+        if (
+            self._seen is None
+            or count != len(self._seen)
+            or not all(map(is_, chain.from_iterable(self._views), self._seen))
+        ):
+            self._values, self._seen = self._looked_up(), [*chain.from_iterable(self._views)]
+        return self._values
+
+    def _looked_up(self) -> list[float] | None:
         for group, name, value in self.constants:
             found = group.get(name)
             if found is not value and (type(found) is not type(value) or found != value):

@@ -66,8 +66,8 @@ def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
 
 
 def host_of(value: Any) -> Any:
-    """The elements of a tensor as an array in host memory; other objects are returned as they are."""
-    return value._spec.backend.to_numpy(value._data) if isinstance(value, Tensor) else value
+    """The elements of a tensor as an array in host memory, to be read; other objects are returned as they are."""
+    return value._spec.backend.values(value._data) if isinstance(value, Tensor) else value
 
 
 def _check_floating(op: str, d: Any) -> None:
