@@ -97,6 +97,33 @@ def test_slope_of_straight_parts_at_nan(torch, name, dtype):
     assert x.grad.tolist() == [0.0] * 64
 
 
+# Maps, their results' gradients, and the gradients of their inputs, which are ones.
+GRADIENTS = {
+    "pad": (lambda t, x: t.nn.functional.pad(x, (1, 2), "reflect"), [INF, 1, NAN, 1, 1, 1, 1], [1, NAN, 2, 1]),
+    "pad, cut": (lambda t, x: t.nn.functional.pad(x, (-1, 2), "replicate"), [INF, 1, NAN, 1, 1], [0, INF, 1, NAN]),
+    "interpolate": (lambda t, x: t.nn.functional.interpolate(x, size=3), [INF, 1, NAN], [INF, 1, NAN, 0]),
+    "adaptive_avg_pool1d": (
+        lambda t, x: t.nn.functional.adaptive_avg_pool1d(x, 3),
+        [INF, 1, NAN],
+        [INF, INF, NAN, NAN],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", GRADIENTS)
+def test_gradients_that_are_not_finite_stay_where_they_belong(torch, name):
+    call, given, expected = GRADIENTS[name]
+    x = torch.ones(1, 1, 4, requires_grad=True)
+    call(torch, x).backward(torch.tensor([[given]], dtype=torch.float32))
+    torch.testing.assert_close(x.grad, torch.tensor([[expected]], dtype=torch.float32), equal_nan=True)
+
+
+def test_gradient_of_an_imaginary_part_has_no_real_one(torch):
+    x = torch.ones(2, dtype=torch.complex64, requires_grad=True)
+    x.imag.backward(torch.tensor([INF, NAN]))
+    assert x.grad.real.tolist() == [0.0, 0.0] and x.grad.imag[0] == INF and x.grad.imag[1].isnan()
+
+
 # Calls that are refused: the error, and words of both libraries.
 REFUSED = {
     "conv1d": (
