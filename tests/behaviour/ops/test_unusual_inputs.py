@@ -97,6 +97,22 @@ def test_slope_of_straight_parts_at_nan(torch, name, dtype):
     assert x.grad.tolist() == [0.0] * 64
 
 
+@pytest.mark.parametrize("shape", [(5, 5), (25,), (3, 7, 11), (100, 100)])
+def test_equal_numbers_do_not_vary(torch, shape):
+    for value in (1.0, 3.0):
+        x = torch.full(shape, value, dtype=torch.float64, requires_grad=True)
+        assert x.std().item() == x.var(-1).sum().item() == x.var(0).sum().item() == 0.0
+        (slope,) = torch.autograd.grad(x.std(), x, create_graph=True)
+        (second,) = torch.autograd.grad(slope[0].sum(), x)
+        assert not slope.any() and not second.any()
+
+
+def test_second_derivative_of_prelu_at_zero(torch):
+    x, weight = torch.tensor([0.0, 1.0, -1.0], requires_grad=True), torch.tensor(0.5, requires_grad=True)
+    (slope,) = torch.autograd.grad(torch.nn.functional.prelu(x, weight).sum(), weight, create_graph=True)
+    assert torch.autograd.grad(slope, x)[0].tolist() == [0.0, 0.0, 1.0]
+
+
 # Maps, their results' gradients, and the gradients of their inputs, which are ones.
 GRADIENTS = {
     "pad": (lambda t, x: t.nn.functional.pad(x, (1, 2), "reflect"), [INF, 1, NAN, 1, 1, 1, 1], [1, NAN, 2, 1]),
