@@ -234,6 +234,8 @@ class TensorBase(TensorMethods):
 
     def is_same_size(self, other: TensorBase) -> bool:
         """Whether the shapes are equal."""
+        if not isinstance(other, TensorBase):
+            raise TypeError(f"is_same_size(): argument 'other' (position 1) must be Tensor, not {type(other).__name__}")
         return self._shape == other._shape
 
     def get_device(self) -> int:

@@ -238,13 +238,16 @@ def avg_pool3d(
 def _parts(size: int, count: int) -> Taps:
     """The averages over `count` even parts of a dimension, as a map.
 
-    A part that is shorter than others reads its first element again, with weight 0: a NaN stays in its own part.
+    A part that is shorter than others reads its first element again, for a share of its weight: weights of 0 would
+    make infinite elements NaN.
     """
     start, stop = adaptive_bounds(size, count)
     width = stop - start
     steps = np.arange(int(width.max(initial=1)))[:, None]
     inside = steps < width
-    return Taps(start + np.where(inside, steps, 0), np.where(inside, 1 / np.maximum(width, 1), 0.0), size)
+    first = 1 + len(steps) - width  # how often the first element is read
+    share = np.where(inside & (steps > 0), 1, first)
+    return Taps(start + np.where(inside, steps, 0), 1 / (np.maximum(width, 1) * share), size)
 
 
 def _adaptive_of(input: Any, output_size: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...base import late
+from ...base.errors import dim_out_of_range
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
@@ -87,7 +88,9 @@ def fractional_max(
     if output_size is None and output_ratio is None:
         raise ValueError(f"{op} requires specifying either an output_size or an output_ratio")
     check_tensor(op, input=input)
-    if input.ndim not in (ndim + 1, ndim + 2):
+    if input.ndim <= ndim:
+        raise dim_out_of_range(-ndim - 1, input.ndim)
+    if input.ndim > ndim + 2:
         raise RuntimeError(f"{op}(): Expected {ndim + 1}D or {ndim + 2}D tensor, but got: {list(input._shape)}")
     for name, value in (("kernel_size", kernel_size), ("output_size", output_size)):
         if isinstance(value, list | tuple) and len(value) != ndim:
@@ -102,9 +105,9 @@ def fractional_max(
         output_size = tuple(int(n * r) for n, r in zip(size, ratio, strict=True))
     wanted = repeated(op, "output_size", output_size, ndim)
     for name, n, k, m in zip(_NAMES[ndim], size, kernel, wanted, strict=True):
-        if m + k - 1 > n:
+        if m + k - (ndim == 2) > n:
             raise RuntimeError(f"{op}(): pool {name} {k} too large relative to input {name} {n}")
-    if not all(size) or not input._shape[-ndim - 1]:
+    if not all(input._shape[1:]):
         raise RuntimeError(
             f"{op}(): Expected input to have non-zero size for non-batch dimensions, but got {list(input._shape)}"
         )

@@ -130,6 +130,8 @@ def check_shapes(
     """Raise torch's errors for shapes that cannot be convolved."""
     _check_numbers(stride, padding, dilation, output_padding, groups)
     _check_channels(shape, w, of_bias, transposed, groups)
+    if shape[0] and shape[1] and not all(shape[2:]):
+        raise RuntimeError(f"Only zero batch or zero channel inputs are supported, but got input shape: {list(shape)}")
     if transposed:
         _check_output_padding(stride, dilation, output_padding)
         made = [
@@ -337,14 +339,10 @@ def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> Sizes:
     given = output_size
     if isinstance(output_size, Tensor) or is_int(output_size):
         output_size = (as_int(op, "output_size", output_size),) * ndim
-    elif output_size is None and ndim > 1:
-        output_size = (output_size,) * ndim
     if not isinstance(output_size, list | tuple):
         raise wrong_type(op, "output_size", output_size, "tuple of ints")
     if ndim > 1 and given is output_size and input.ndim <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
-    if len(output_size) == 1 and "max" in op:
-        output_size = tuple(output_size) * ndim
     if len(output_size) != ndim:
         raise RuntimeError(
             f"{op}{'(): internal error: output_size.size()' if 'max' in op else ': output_size'} must be {ndim}"
@@ -353,11 +351,13 @@ def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> Sizes:
         )
     if not all(n is None or is_int(n) or isinstance(n, Tensor) for n in output_size):
         raise wrong_type(op, "output_size", next(n for n in output_size if n is not None and not is_int(n)), "int")
-    shape = input._shape
+    shape, one = input._shape, "avg" in op and all(n == 1 for n in output_size)
+    if one and ndim > 1:
+        return (1,) * ndim  # the mean, of any shape
     if input.ndim not in (ndim + 1, ndim + 2):
         raise RuntimeError(f"{op}(): Expected {ndim + 1}D or {ndim + 2}D tensor, but got {list(shape)}")
     size = shape[input.ndim - ndim :]
-    if not all(size) or ("max" in op and not shape[-ndim - 1]):
+    if not (all(size) or one) or not (all(shape[1:]) or op in ("adaptive_avg_pool1d", "adaptive_avg_pool2d")):
         raise RuntimeError(
             f"{op}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}"
         )

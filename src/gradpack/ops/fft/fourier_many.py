@@ -309,6 +309,8 @@ def _frequencies(places: Callable[[int, float], Any]) -> Callable[..., Tensor]:
             raise not_implemented_for("arange_cpu", wanted)
         if not hasattr(n, "__index__"):
             raise TypeError(f"fft_{op}(): argument 'n' (position 1) must be int, not {type(n).__name__}")
+        if n < 0 and op == "fftfreq":
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
         found = places(n, d) * (1.0 / (n * d) if n * d else np.inf)
         return _into_out(out, finish(found.astype(_native(op, wanted, device)), requires_grad, device))
 

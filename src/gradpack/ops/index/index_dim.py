@@ -40,7 +40,7 @@ def _vector(
     d = wrap_dim(dim, len(shape))
     if len(getattr(index, "shape", ())) > 1:
         raise IndexError(f"{op}(): Index is supposed to be a vector, but got shape {list(index.shape)}")
-    check_index(op, index)
+    check_index(op, index, False)
     size = shape[d] if len(shape) else 1
     check_bounds(index, d, size, low * size, error, op)
     return d, reshaped(index, (-1,))
@@ -70,7 +70,7 @@ def index_select(input: Array, dim: int, index: Array) -> Any:
         tensor([[3, 1],
                 [6, 4]])
     """
-    first = dim in (0, -len(input.shape))  # torch raises different errors along other dimensions
+    first = dim in (0, -len(input.shape)) and 0 not in input.shape[:1]  # torch raises different errors elsewhere
     d, index = _vector("index_select", input.shape, dim, index, error=IndexError if first else RuntimeError)
     if not len(input.shape):
         if index.shape[0] != 1:
@@ -184,32 +184,42 @@ def _set_slices(array: Any, dim: int, index: Any, source: Any) -> Any:
         index,
         source,
         "self and source expected to have the same dtype, but got (self) {} and (source) {}",
-        IndexError,
     )
     if len(array.shape):
         return set_along(array, d, index, source)
-    array[...] = np.reshape(source, ())
+    if index.shape[0]:
+        array[...] = np.reshape(source, (-1,))[-1]
     return array
 
 
-def _check_source(
-    op: str, array: Any, d: int, index: Any, source: Any, types: str, error: type[Exception] = RuntimeError
-) -> None:
+def _check_source(op: str, array: Any, d: int, index: Any, source: Any, types: str) -> None:
     """Raise unless `source` has a slice for each index."""
     if source.dtype != array.dtype:
         raise RuntimeError(f"{op}(): {types.format(array.dtype, source.dtype)}")
-    shape, given = array.shape or (1,), source.shape or (1,)
-    same_rank = len(given) == len(shape) and (len(array.shape) > 0 or prod(given) == 1)
-    if not same_rank or any(n != m for k, (n, m) in enumerate(zip(given, shape, strict=True)) if k != d):
+    shape, given = tuple(array.shape), tuple(source.shape)
+    copies = op == "index_copy_"
+    if copies and shape and len(given) not in (0, len(shape)):
+        raise IndexError(
+            f"{op}(): When source and destination are not scalars, their dimensionality must match. Source "
+            f"dimensionality ({len(given)}), destination dimensionality ({len(shape)})"
+        )
+    if copies and not given and index.shape[0] != 1:
+        raise IndexError(f"{op}(): When source is scalar, index should have one element (got {index.shape[0]})")
+    apart = copies or (shape and given)  # only copies take a number for a vector of one, and the other way round
+    if (_but(shape, d) != _but(given, d)) if apart else shape != given:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
-            f"{list(array.shape)} source.shape = {list(source.shape)} ({op}() along dimension {d})"
+            f"{list(shape)} source.shape = {list(given)} ({op}() along dimension {d})"
         )
-    if given[d] != index.shape[0]:
-        raise error(
-            f"{op}(): Number of indices ({index.shape[0]}) should be equal to source.size(dim): "
-            f"({given[d]}), for dim: {d}"
+    count = given[d] if given else 1
+    if count != index.shape[0]:
+        raise (IndexError if copies else RuntimeError)(
+            f"{op}(): Number of indices ({index.shape[0]}) should be equal to source.size(dim): ({count}), for dim: {d}"
         )
+
+
+def _but(shape: tuple[int, ...], d: int) -> tuple[int, ...]:
+    return shape[:d] + shape[d + 1 :]
 
 
 @number_op(

@@ -35,13 +35,13 @@ def steps_along(shape: tuple[int, ...], dim: int, wanted: tuple[int, ...]) -> tu
     return own, starts
 
 
-def check_index(op: str, index: Any) -> None:
-    """Raise unless `index` is an array of int32 or int64."""
+def check_index(op: str, index: Any, any_empty: bool = True) -> None:
+    """Raise unless `index` is an array of int32 or int64, or an empty one of any dtype."""
     if is_numpy(index) and index.dtype.kind == "i" and index.itemsize >= 4:
         return
     if not hasattr(index, "dtype"):
         raise TypeError(f"{op}(): argument 'index' (position 3) must be Tensor, not {type(index).__name__}")
-    if index.dtype not in (np.int32, np.int64) and 0 not in index.shape:
+    if index.dtype not in (np.int32, np.int64) and not (any_empty and 0 in index.shape):
         raise RuntimeError(f"{op}(): Expected dtype int32/int64 for index, not {index.dtype}")
 
 

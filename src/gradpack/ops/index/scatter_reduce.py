@@ -119,7 +119,8 @@ def _extreme_parts(g: Any, input: Any, dim: int, index: Any, src: Any, include_s
 
 def _extreme_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     own, _, share = _extreme_parts(g, input, dim, index, src, include_self, out)
-    return own * share
+    found = own * share
+    return found if include_self else late._scatter_value(found, dim, index, 0)  # also where only NaN came
 
 
 def _extreme_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:

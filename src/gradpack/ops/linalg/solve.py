@@ -271,8 +271,9 @@ def _det_gradient(g: Any, A: Any, out: Any) -> Any:
         return A * 0
     if _regular(out):
         return (g * out)[..., None, None] * late._inv(A)[0].mT
-    U, S, Vh = late._svd(A, False)
-    turned = _det(U) * _det(Vh)
+    lost = late.isnan(out)  # a matrix with NaN has no singular values
+    U, S, Vh = late._svd(late.where(lost[..., None, None], 0.0, A), False)
+    turned = late.where(lost, out, _det(U) * _det(Vh))
     others = products_of_others(S, -1)
     return (g * turned)[..., None, None] * (late.conj(U) * as_like(others, U)[..., None, :]) @ late.conj(Vh)
 
@@ -281,7 +282,13 @@ def _det_gradient(g: Any, A: Any, out: Any) -> Any:
 def _det(A: Array) -> Any:
     """Determinants."""
     square("linalg.det", A)
-    return np.linalg.det(A)
+    found = np.linalg.det(A)
+    return np.where(_has_nan(A), np.asarray(np.nan, found.dtype), found) if np.any(found == 0) else found
+
+
+def _has_nan(A: Any) -> Any:
+    """Which matrices have NaN: those of a zero pivot before it have a determinant of 0 in LAPACK."""
+    return np.any(np.isnan(A), axis=(-2, -1))
 
 
 @with_out
@@ -333,8 +340,12 @@ def _slogdet_gradient(g: Any, A: Any, sign: Any) -> Any:
 def _slogdet(A: Array) -> Any:
     """Signs, and logarithms of the absolute values, of determinants."""
     square("linalg.slogdet", A)
-    found = np.linalg.slogdet(A)
-    return found[0], found[1]
+    sign, size = np.linalg.slogdet(A)
+    if np.all(np.isfinite(size)):
+        return sign, size
+    lost = np.isnan(size) | _has_nan(A)
+    nan = np.asarray(complex(np.nan, np.nan) if sign.dtype.kind == "c" else 0, dtype=sign.dtype)
+    return np.where(lost, nan, sign), np.where(lost, np.asarray(np.nan, size.dtype), size)
 
 
 @with_out

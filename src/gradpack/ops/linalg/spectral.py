@@ -6,6 +6,8 @@ loss may depend on none of these: for complex phases that is checked, as torch d
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -61,6 +63,18 @@ def _eigh_gradient(g: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     return V @ inner @ adjoint_of(V)
 
 
+@contextmanager
+def converging() -> Iterator[None]:
+    """Raise torch's error where the iteration does not converge."""
+    try:
+        yield
+    except np.linalg.LinAlgError:
+        raise LinAlgError(
+            "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
+            "many repeated eigenvalues."
+        ) from None
+
+
 def _eigh_tangent(input_t: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     V = eigenvectors
     inner = adjoint_of(V) @ input_t @ V
@@ -80,13 +94,8 @@ def _eigh_tangent(input_t: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
 def _eigh(input: Array, UPLO: Any = "L") -> Any:
     """Eigenvalues, in ascending order, and eigenvectors."""
     square("linalg.eigh", input)
-    try:
+    with converging():
         found = np.linalg.eigh(input, UPLO=UPLO)
-    except np.linalg.LinAlgError:
-        raise LinAlgError(
-            "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
-            "many repeated eigenvalues."
-        ) from None
     return found[0], found[1]
 
 
@@ -134,7 +143,8 @@ def linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Any:
 def _eigvalsh(input: Array, UPLO: Any = "L") -> Any:
     """Eigenvalues, where no gradient is asked for."""
     square("linalg.eigh", input)
-    return np.linalg.eigvalsh(input, UPLO=UPLO)
+    with converging():
+        return np.linalg.eigvalsh(input, UPLO=UPLO)
 
 
 # -- other square matrices --

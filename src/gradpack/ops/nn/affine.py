@@ -34,6 +34,8 @@ def _blame_linear(input: Any, weight: Any, bias: Any = ()) -> None:
             f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input[-1]} and {weight[-1]}x{weight[0]}): linear() "
             f"got input {list(input)} and weight {list(weight)}"
         )
+    if len(weight) < 2:
+        raise RuntimeError(f"linear(): beside a bias of {list(bias)} the weight must be a matrix, not {len(weight)}-D")
     raise RuntimeError(f"linear(): bias of shape {list(bias)} does not fit weight {list(weight)}")
 
 
@@ -80,7 +82,9 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Any:
         tensor([[2., 2., 2.]])
     """
     if bias is not None and (
-        (len(bias.shape) > 1 and bias.shape[0] != 1) or (bias.shape and bias.shape[-1] not in (1, weight.shape[0]))
+        (len(weight.shape) < 2 and bias.shape)
+        or (len(bias.shape) > 1 and bias.shape[0] != 1)
+        or (bias.shape and bias.shape[-1] not in (1, weight.shape[0]))
     ):
         raise ValueError("bias")
     if len(weight.shape) < 2:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...backends.numpy import as_intp, product
 from ...kernels.dispatch import accelerated
+from ..pointwise.blockwise import is_numpy
 
 DENSE = 256  # elements along a dimension, up to which a product with a matrix along the last one is faster
 
@@ -88,11 +89,27 @@ def summed_taps(x: Any, taps: Taps, dim: int) -> Any:
     return total
 
 
+def _put_apart(g: Any, taps: Taps, dim: int) -> Any:
+    """`put_back` of a gradient that is not finite: it reaches no element that nothing was taken from."""
+    moved = np.moveaxis(g, dim, 0)
+    out = np.zeros((taps.size, *moved.shape[1:]), g.dtype)
+    for nr in range(taps.index.shape[0]):
+        part = moved
+        if taps.weight is not None:
+            part = moved * np.reshape(taps.weight[nr], (-1,) + (1,) * (g.ndim - 1)).astype(g.dtype)
+        np.add.at(out, as_intp(taps.index[nr]), part)
+    return np.ascontiguousarray(np.moveaxis(out, 0, dim))
+
+
 def put_back(g: Any, taps: Taps, dim: int) -> Any:
     """Apply the adjoint of the map along a dimension."""
-    if dim == -1 and taps.size * taps.index.shape[1] <= DENSE * DENSE and g.dtype.kind in "fc" and g.size:
+    dense = dim == -1 and taps.size * taps.index.shape[1] <= DENSE * DENSE
+    if g.dtype.kind in "fc" and g.size and (dense or is_numpy(g)):
         if np.isfinite(np.sum(g)):
-            return product(g, taps.matrix(g.dtype))
+            if dense:
+                return product(g, taps.matrix(g.dtype))
+        elif is_numpy(g):
+            return _put_apart(g, taps, dim)
     back = taps.back()
     if back.index.shape[0] <= 16 or taps.weight is not None:
         return taken(g, back, dim)

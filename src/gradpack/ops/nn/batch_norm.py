@@ -22,6 +22,7 @@ from ..conv.spatial import check_tensor
 from ..reduce.kernels import SMALL, _add, _array_type, add_up, reshaped
 from ..reduce.reduce import written
 from ..shape.memory_formats import rows_or_channels_last
+from .reduction import refuse_gradient
 
 FUNCTIONS = "batch_norm instance_norm native_batch_norm _native_batch_norm_legit"
 
@@ -233,20 +234,26 @@ def normalised(
     if input.ndim < 2 and input.numel():
         raise RuntimeError(f"{op}(): Expected at least 2 dimensions for the input, but got shape {list(input._shape)}")
     channels = input._shape[1] if input.ndim > 1 else input._shape[0]
+    refuse_gradient("native_batch_norm", running_mean=running_mean, running_var=running_var)
     _check(op, input, training, channels, running_mean=running_mean, running_var=running_var, weight=weight, bias=bias)
     if not input.is_floating_point():
         raise not_implemented_for(op, input.dtype)
     if not input.numel():
+        if training and op == "native_batch_norm":
+            sizes = list(input._shape)
+            raise RuntimeError(f"input tensor must have at least one element, but got input_sizes = {sizes}")
         plus = weight if bias is None else bias
         out = input.clone() if weight is None else input * late.sum(weight) + late.sum(plus)
         zero = input.detach().new_zeros(0 if training else channels)
         return out, zero, zero
     mixed = input._spec.dtype.low and weight is not None and weight.dtype is float32
-    takes = float32 if mixed else input.dtype
-    for name, value in (("weight", weight), ("bias", bias)):  # before the running statistics are written to
-        if value is not None and value._spec is not input._spec and value.dtype is not takes:
+    named = ("weight", weight), ("bias", bias), ("running_mean", running_mean), ("running_var", running_var)
+    wide = input._spec.dtype.low and any(value is not None and value.dtype is float32 for _, value in named)
+    takes = float32 if wide else input.dtype
+    for name, value in named:  # before the running statistics are written to
+        if value is not None and value.dtype is not takes:
             raise RuntimeError(
-                f"{op}(): expected {name} to have dtype {takes} beside an input of {input.dtype}, but got "
+                f"mixed dtype: {op}() expected {name} to have dtype {takes} beside an input of {input.dtype}, but got "
                 f"{value.dtype}: convert one with .to(dtype)"
             )
     if MODE.get().forward and tangent_of(input) is not None and any(tangent_of(r) is not None for r in running):
@@ -383,6 +390,8 @@ def instance_norm(
         return None if t is None else t.repeat(batch)
 
     means, variances = each(running_mean), each(running_var)
+    if not input._spec.dtype.low:  # these may be of any floating dtype
+        means, variances = (None if t is None else t.to(input.dtype) for t in (means, variances))
     flat = late.reshape(input, (1, batch * channels, *input._shape[2:]))
     out = batch_norm(flat, each(weight), each(bias), means, variances, use_input_stats, momentum, eps)
     if use_input_stats:

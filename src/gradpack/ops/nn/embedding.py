@@ -9,7 +9,7 @@ import numpy as np
 
 from ...backends.coo import CooArray, at
 from ...backends.numpy import as_intp, product
-from ...base.dtypes import INTEGRAL
+from ...base.dtypes import int32, int64
 from ...base.modes import MODE, using
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array
@@ -39,7 +39,8 @@ def _embedding(weight: Array, indices: Array, padding_idx: int = -1, scale_grad_
         return weight.take(as_intp(indices), 0)  # read as unsigned, negative indices are large
     if indices.size and (np.min(indices) < 0 or np.max(indices) >= weight.shape[0]):
         bad = int(np.min(indices)) if np.min(indices) < 0 else int(np.max(indices))
-        raise IndexError(f"index out of range in self: embedding() got index {bad} for {weight.shape[0]} rows")
+        error = RuntimeError if 0 in weight.shape else IndexError  # as torch
+        raise error(f"index out of range in self: embedding() got index {bad} for {weight.shape[0]} rows")
     return np.take(weight, as_intp(indices), axis=0)
 
 
@@ -189,7 +190,7 @@ def embedding(
             ("'input' (position 1)", input) if not isinstance(input, Tensor) else ("'weight' (position 2)", weight)
         )
         raise TypeError(f"embedding(): argument {name} must be Tensor, not {type(value).__name__}")
-    if input._spec.dtype.category != INTEGRAL:
+    if input._spec.dtype not in (int32, int64):
         raise RuntimeError(
             f"Expected tensor for argument #1 'indices' to have one of the following scalar types: Long, Int; but got "
             f"{input.dtype} instead (while checking arguments for embedding)"

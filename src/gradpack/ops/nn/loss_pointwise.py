@@ -53,8 +53,9 @@ def binary_cross_entropy(input: Array, target: Array, weight: Array = None, redu
         >>> torch.nn.functional.binary_cross_entropy(torch.tensor([0.5]), torch.tensor([1.0]))
         tensor(0.6931)
     """
-    if not np.all((input >= 0) & (input <= 1)):
-        raise RuntimeError("all elements of input should be between 0 and 1")
+    for name, values in (("input", input), ("target", target)):
+        if not np.all((values >= 0) & (values <= 1)):
+            raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     each = (target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100)
     return reduce_array(each if weight is None else each * weight, reduction)
 
@@ -218,6 +219,11 @@ def soft_margin_loss(input: Array, target: Array, reduction: int = MEAN) -> Any:
         >>> torch.nn.functional.soft_margin_loss(torch.tensor([0.0]), torch.tensor([1.0]))
         tensor(0.6931)
     """
+    if np.broadcast_shapes(input.shape, target.shape) != input.shape:
+        raise RuntimeError(
+            f"soft_margin_loss(): output with shape {list(input.shape)} doesn't match the broadcast shape of a target "
+            f"of {list(target.shape)}"
+        )
     return reduce_array(np.logaddexp(0, -target.astype(input.dtype) * input), reduction)
 
 
@@ -260,6 +266,10 @@ def kl_div(input: Tensor, target: Tensor, reduction: int = NONE, *, log_target: 
         tensor(0.)
     """
     _check_shapes("kl_div", target, input)
+    if input._spec.dtype.category < FLOATING or target._spec.dtype.category < FLOATING:
+        raise RuntimeError(
+            f"kl_div: Integral inputs not supported: got input of {input.dtype} and target of {target.dtype}"
+        )
     each = late.exp(target) * (target - input) if log_target else late.xlogy(target, target) - target * input
     return reduced(each, reduction)
 

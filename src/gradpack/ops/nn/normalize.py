@@ -191,5 +191,5 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
     wide = input.to(float32) if low else input
     out = wide * late.rsqrt(late.mean(wide * wide, dims, True) + small)
     out = out if weight is None else out * (weight.to(float32) if low else weight)
-    out = out.to(input.dtype) if low else out
+    out = out if out.dtype is input.dtype else out.to(input.dtype)
     return out if out.is_contiguous() else out.contiguous()

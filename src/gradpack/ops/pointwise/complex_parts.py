@@ -70,7 +70,12 @@ def imag(input: Any) -> Any:
     return _imag(input)
 
 
-@linear(input=lambda g: g * 1j, view="real", result="real", holomorphic=False, broadcasts=True, name="imag")
+def _beside_zero(g: Any) -> Any:
+    """`g * 1j`, whose real part is zero even where `g` is not finite."""
+    return of_parts(late.zeros_as(g, tuple(g.shape)), g)
+
+
+@linear(input=lambda g: _beside_zero(g), view="real", result="real", holomorphic=False, broadcasts=True, name="imag")
 def _imag(input: Array) -> Any:
     """The imaginary part."""
     return input["imag"] if is_paired(input) else np.imag(input)

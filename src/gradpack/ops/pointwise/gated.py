@@ -8,7 +8,7 @@ import numpy as np
 
 from ...base import late
 from ...base.dtypes import FLOATING, float16
-from ...base.errors import not_implemented_for
+from ...base.errors import not_implemented_for, scalar_type
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import elementwise, general
@@ -25,15 +25,22 @@ FUNCTIONS = "prelu rrelu rrelu_ celu_ selu_ threshold_"
 METHODS = "prelu"
 
 
+def _check_types(op: Any, values: Any, common: Any) -> None:
+    given = [scalar_type(v._spec.dtype) for v in values[:2]]
+    if given[0] != given[1]:
+        raise RuntimeError(f"prelu: Type promoting not supported. Got {given[0]} and {given[1]}: convert one of them")
+
+
 @elementwise(
     input=lambda g, input, weight: late.where(input > 0, g, g * weight),
-    weight=lambda g, input: late.where(input > 0, 0.0, g * input),
+    weight=lambda g, input: late.where(input >= 0, 0.0, g * input),
     node="PreluKernelBackward0",
     dtypes="f",
     blocks=False,
     flat=True,
     autocast="lower",
     compares=True,
+    check=_check_types,
 )
 def _prelu(input: Array, weight: Array) -> Any:
     """`input` above zero, `weight * input` elsewhere."""

@@ -225,12 +225,14 @@ def _method_bernoulli_(t: Tensor, generator: Any, p: Any = 0.5) -> Any:
 
 
 @_filled
-def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, /, *, to: Any = None, **kw: Any) -> Any:
+def _method_random_(
+    t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, /, *, to: Any = _ABSENT, **kw: Any
+) -> Any:
     """Fill with integers: of the whole range of the dtype, below a bound, or between two; None: up to 2**63 - 1.
 
     Args:
-        from_: the smallest integer; its name is `from`, which Python does not allow in a signature. Alone, it is the
-            bound `to`.
+        from_: the smallest integer; its name is `from`, which Python does not allow in a signature. Alone, and
+            without its name, it is the bound `to`.
         to: the bound, which does not occur; None for the largest integer of the dtype.
 
     Example::
@@ -239,9 +241,15 @@ def _method_random_(t: Tensor, generator: Any, a: Any = None, b: Any = _ABSENT, 
         >>> torch.empty(1000, dtype=torch.int64).random_(3, 6).unique()
         tensor([3, 4, 5])
     """
-    bounded = "from" in kw or to is not None or b is not _ABSENT
+    b = b if to is _ABSENT else to
+    bounded = b is not _ABSENT
     a = _lower_bound("random_", a, kw)
-    b = to if to is not None else None if b is _ABSENT else b
+    if "from" in kw and not bounded:
+        raise TypeError("random_() received an invalid combination of arguments: 'from' needs 'to' beside it")
+    b = b if bounded else None
+    for bound in (a, b):
+        if bound is not None and (isinstance(bound, bool) or not hasattr(bound, "__index__")):
+            raise TypeError(f"random_() received an invalid combination of arguments: bounds are ints, not {bound!r}")
     d = t._spec.dtype
     if a is None and b is None:
         least, most = 0, 1 if d.category == dtypes.BOOL else _exact(d) if d.is_floating_point else iinfo(d).max

@@ -227,7 +227,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
         _check_floating("bernoulli_tensor_cpu_p_", input._spec.dtype)
     if input._spec.dtype.is_complex:
         raise not_implemented_for("bernoulli_scalar_cpu_", input._spec.dtype)
-    chance = host_of(input if p is None else p)
+    chance = np.asarray(host_of(input if p is None else p))
     if np.any((chance < 0) | (chance > 1)) or np.any(np.isnan(chance)):
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false. bernoulli() got probabilities from "

@@ -23,7 +23,34 @@ METHODS = "var std"
 
 
 def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
-    """The variance, in two passes, and the mean."""
+    """The variance, and the mean; the variance of equal numbers is 0, whatever their mean is rounded to."""
+    square, center = _in_two_passes(name, input, dim, correction, keepdim)
+    if type(input) is not _array_type or input.dtype.char not in "fd" or not _is_rounding(input, square, center):
+        return square, center
+    over = axes(dim, input.ndim)
+    some = over if isinstance(over, tuple) else (over,)
+    each = range(input.ndim) if over is None else [d % input.ndim for d in some]
+    first = input[tuple(slice(0, 1) if d in each else slice(None) for d in range(input.ndim))]
+    square, center = _in_two_passes(name, input - first, dim, correction, keepdim)
+    return square, center + first
+
+
+def _is_rounding(input: Any, square: Any, center: Any) -> bool:
+    """Whether a variance may be that of equal numbers, whose mean was rounded."""
+    if square.size == 1:
+        deviation, size = math.sqrt(abs(square.item())), abs(center.item())
+        if not 0 < deviation <= 2e-3 * size:  # the usual case, for any number of elements
+            return False
+    else:
+        deviation, size = np.sqrt(square.reshape(-1)), np.abs(center.reshape(-1))
+    most = (4 * min(input.size // max(center.size, 1), 4096) + 64) * _EPSILON[center.dtype.char]
+    return bool(np.any((deviation > 0) & (deviation <= size * most)))
+
+
+_EPSILON = {"f": 2.0**-23, "d": 2.0**-52}
+
+
+def _in_two_passes(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     if not float_kind(input):
         check_floating(name + " only support floating point and complex dtypes, not {}: convert the input", input)
     over, n = axes(dim, len(input.shape)), count(input.shape, dim)

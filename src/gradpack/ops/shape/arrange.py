@@ -30,7 +30,7 @@ def flip(input: Array, dims: Dim) -> Any:
     """Reverse the order along dimensions.
 
     Args:
-        dims: the dimensions: an int, or several.
+        dims: the dimensions, as a sequence.
 
     Example::
 
@@ -38,6 +38,8 @@ def flip(input: Array, dims: Dim) -> Any:
         >>> torch.flip(torch.tensor([1, 2, 3]), (0,))
         tensor([3, 2, 1])
     """
+    if isinstance(dims, int):
+        raise TypeError(f"flip(): argument 'dims' (position 2) must be tuple of ints, not int: ({dims},)")
     dims = wrap_dims((dims,) if hasattr(dims, "__index__") else dims, len(input.shape))
     return np.array(np.flip(input, axis=dims), order=order_like(input)) if len(input.shape) else np.array(input)
 
@@ -230,7 +232,9 @@ def tile(input: Tensor, dims: Any) -> Tensor:
         >>> torch.tile(torch.tensor([1, 2]), (2,))
         tensor([1, 2, 1, 2])
     """
-    dims = (dims,) if isinstance(dims, int) else tuple(dims)
+    if isinstance(dims, int):
+        raise TypeError(f"tile(): argument 'dims' (position 2) must be tuple of ints, not int: ({dims},)")
+    dims = tuple(dims)
     return repeat(input, (1,) * (input.ndim - len(dims)) + dims)
 
 

@@ -365,6 +365,8 @@ def unflatten(input: Tensor, dim: int, sizes: Any) -> Tensor:
     sizes = tuple(sizes)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
+    if not input.ndim:
+        raise RuntimeError("unflatten(): a tensor without dimensions has none to split: reshape() makes some")
     try:
         inner = infer(sizes, (input._shape[d],))
     except RuntimeError:

@@ -68,6 +68,8 @@ def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
         >>> torch.zeros(2, 3, 5).permute(2, 0, 1).shape
         gradpack.Size([5, 2, 3])
     """
+    if not order and dims is None:
+        raise TypeError('permute() missing 1 required positional arguments: "dims"')
     return permute(self, _ints(order if dims is None else (dims,), "permute"))
 
 

@@ -51,12 +51,15 @@ _STEP: dict[str, Callable[..., Any]] = {
     "l": lambda k: (-1 / (k + 1), (2 * k + 1) / (k + 1), k / (k + 1)),
     "p": lambda k: ((2 * k + 1) / (k + 1), 0, k / (k + 1)),
 }
+_MOST = 2**63  # beyond, and for NaN, a degree counts as a negative one
 _LONG = 6  # above this degree by trigonometry, if possible
 
 
 @nondifferentiable(result="float", promote=("x", "degree"), scalars=True, dtypes="biF")
 def _polynomial(x: Array, degree: Array, family: str = "t", shifted: bool = False) -> Any:
     """The polynomial of a family and degree, 0 for a negative degree; with `shifted`, on [0, 1] instead of [-1, 1]."""
+    if is_number(degree):
+        degree = degree if abs(degree) < _MOST else -1
     if is_number(degree) and not shifted and (family not in _CHEBYSHEV or degree <= _LONG):
         return _climb(x, int(degree), family)
     if is_number(x):
@@ -65,7 +68,7 @@ def _polynomial(x: Array, degree: Array, family: str = "t", shifted: bool = Fals
         degree = np.asarray(degree, dtype=x.dtype)
     if shifted:
         x = 2 * x - 1
-    x, degree = np.broadcast_arrays(x, np.trunc(degree))
+    x, degree = np.broadcast_arrays(x, np.where(np.abs(degree) < _MOST, np.trunc(degree), -1))
     ladder = np.asarray(degree > 1)
     value = np.where(degree < 0, 0.0, np.where(degree == 0, 1.0, _FIRST[family](x)))
     value = np.asarray(value, dtype=x.dtype)
