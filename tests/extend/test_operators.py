@@ -252,3 +252,19 @@ def test_an_operation_that_looks_at_the_clock_is_in_no_program(looks):
     for _ in range(5):
         assert compiled(torch.ones(3)).tolist() == [2, 2, 2]
     assert ("it calls perf_counter()" in compiled.explain()) is looks and bool(compiled.kept) is not looks
+
+
+def test_an_operation_made_after_a_program_is_known_by_the_next():
+    first = torch.compile(lambda x: x.exp())
+    for _ in range(3):
+        first(torch.ones(3))
+
+    @extend.elementwise(input=lambda g, input: g * 3, method=True)
+    def tripled(input):
+        """Three times the numbers."""
+        return np.multiply(input, 3)
+
+    later = torch.compile(lambda x: x.tripled())
+    for _ in range(3):
+        assert later(torch.ones(3)).tolist() == [3, 3, 3]
+    assert "tripled" not in later.source and "3" in later.source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from functools import cache, partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -121,9 +121,14 @@ def _name_of(function: Any) -> str:
     return (op.name if op is not None else getattr(function, "__name__", "function")).strip("_<>")
 
 
-@cache
 def origins() -> dict[Any, tuple[Any, str]]:
     """Return the operation of each body and formula, and which of them it is: "inputs" is the one for all inputs."""
+    return _origins_of(tuple(map(id, REGISTRY.values())))
+
+
+@lru_cache(maxsize=1)
+def _origins_of(ids: tuple[int, ...]) -> dict[Any, tuple[Any, str]]:
+    """As `origins`, while the registry holds the same operations: users add others."""
     found: dict[Any, tuple[Any, str]] = {}
     for op in REGISTRY.values():
         found.update({f: (op, p) for p, f in op.formulas.items()})
