@@ -16,7 +16,7 @@ from .lapack import solve_triangle
 from .matrix_parts import adjoint_of, sum_of
 from .norm import tolerances
 from .solve import is_vector
-from .spectral import converging
+from .spectral import converged
 from .svd import decompose
 
 FUNCTIONS = METHODS = "pinverse"
@@ -45,8 +45,7 @@ def _pinv(input: Array, atol: Array = None, rtol: Array = None, hermitian: bool 
         return np.zeros((*input.shape[:-2], input.shape[-1], input.shape[-2]), dtype=input.dtype)
     if hermitian:
         square("linalg.eigh", input)
-        with converging():
-            values, V = np.linalg.eigh(input)
+        values, V = converged(np.linalg.eigh, input)
         keep = np.abs(values) > tolerances(np.abs(values), input.shape, atol, rtol)
         inverse = np.where(keep, 1 / np.where(keep, values, 1), 0)
         return np.matmul(V * inverse[..., None, :], np.conj(V.mT))

@@ -6,8 +6,7 @@ loss may depend on none of these: for complex phases that is checked, as torch d
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,11 +62,10 @@ def _eigh_gradient(g: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
     return V @ inner @ adjoint_of(V)
 
 
-@contextmanager
-def converging() -> Iterator[None]:
-    """Raise torch's error where the iteration does not converge."""
+def converged(function: Callable[..., Any], *args: Any) -> Any:
+    """Return `function(*args)`, or raise torch's error where the iteration does not converge."""
     try:
-        yield
+        return function(*args)
     except np.linalg.LinAlgError:
         raise LinAlgError(
             "linalg.eigh: The algorithm failed to converge because the input matrix is ill-conditioned or has too "
@@ -94,8 +92,7 @@ def _eigh_tangent(input_t: Any, eigenvalues: Any, eigenvectors: Any) -> Any:
 def _eigh(input: Array, UPLO: Any = "L") -> Any:
     """Eigenvalues, in ascending order, and eigenvectors."""
     square("linalg.eigh", input)
-    with converging():
-        found = np.linalg.eigh(input, UPLO=UPLO)
+    found = converged(np.linalg.eigh, input, UPLO)
     return found[0], found[1]
 
 
@@ -143,8 +140,7 @@ def linalg_eigvalsh(input: Tensor, UPLO: str = "L") -> Any:
 def _eigvalsh(input: Array, UPLO: Any = "L") -> Any:
     """Eigenvalues, where no gradient is asked for."""
     square("linalg.eigh", input)
-    with converging():
-        return np.linalg.eigvalsh(input, UPLO=UPLO)
+    return converged(np.linalg.eigvalsh, input, UPLO)
 
 
 # -- other square matrices --
