@@ -16,7 +16,7 @@ TESTS := PYTHONDONTWRITEBYTECODE= OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_N
 
 help:
 	@echo 'make demo     train a small transformer and see what autograd keeps: a minute or two (DEMO="--steps 100")'
-	@echo 'make test     all tests that need no torch, and the examples in docstrings: about 9 minutes on two cores'
+	@echo 'make test     all tests that need no torch, and the examples in docstrings: about 6 minutes on two cores'
 	@echo 'make sweep    the same with nothing sampled: every op, dtype and shape'
 	@echo 'make oracle   the tests that compare with torch 2.13.0'
 	@echo 'make programs training loops on packages that say import torch, next to torch; writes docs/compatibility.md'
@@ -40,7 +40,7 @@ test: about-test $(STAMPS)/test
 	$(TESTS) --ignore=tests/oracle
 
 about-test:
-	@echo 'test: about 9 minutes on two idle cores, after a minute or so of installing packages the first time'
+	@echo 'test: about 6 minutes on two idle cores, after a minute or so of installing packages the first time'
 
 sweep: $(STAMPS)/test
 	GRADPACK_SWEEP=1 $(TESTS) --ignore=tests/oracle

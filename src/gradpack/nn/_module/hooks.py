@@ -43,7 +43,9 @@ class Hooks:
 
 def hooks_of(module: Module, name: str) -> dict[int, Any]:
     """Return the hooks of a module of one kind; for reading, as the dict is none of the module's if it has none."""
-    return vars(module)["_hook_dicts"].get(name) or {}
+    made = vars(module).get("_hook_dicts")
+    found: dict[int, Any] = getattr(module, name) if made is None else made.get(name)  # raises before `__init__`
+    return found or {}
 
 
 def register_forward_pre_hook(

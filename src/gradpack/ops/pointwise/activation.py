@@ -230,7 +230,7 @@ def _mish_slope(input: Any) -> Any:
 
 
 @_stepwise(
-    input=lambda g, input, min_val, max_val: late.where((input > min_val) & (input < max_val), g, 0.0),
+    input=lambda g, input, min_val, max_val: late.where((input <= min_val) | (input >= max_val), 0.0, g),
     dtypes="if",
     refuses="unsigned",
 )
@@ -350,14 +350,14 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
 
 
 @_stepwise(
-    input=lambda g, input, lambd: late.where(late.abs(input) > lambd, g, 0.0), node="SoftshrinkBackward0", rounds=True
+    input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), node="SoftshrinkBackward0", rounds=True
 )
 def _softshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
     return input - limit(input, -lambd, lambd)
 
 
-@_stepwise(input=lambda g, input, lambd: late.where(late.abs(input) > lambd, g, 0.0), rounds=True)
+@_stepwise(input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), rounds=True)
 def hardshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` where its absolute value exceeds `lambd`, else `0`.
 
