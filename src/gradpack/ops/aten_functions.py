@@ -19,7 +19,7 @@ from .pointwise.compare import eq
 from .pointwise.rounding import where
 from .reduce.softmax import softmax
 from .reduce.truth import all
-from .shape.shape import wrap_dim
+from .shape.dims import wrap_dim
 
 
 def slice(input: Tensor, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1) -> Any:

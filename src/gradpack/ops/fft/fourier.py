@@ -25,7 +25,7 @@ from ...declare.inplace.write_checks import refuse_grad
 from ..pointwise.blockwise import is_numpy
 from ..reduce.dimensions import numpy_names
 from ..reduce.kernels import SMALL
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 
 _FORWARD: Any = ("backward", "ortho", "forward")  # NumPy's `norm` by torch's code, for forward transforms
 _INVERSE: Any = ("forward", "ortho", "backward")

@@ -13,7 +13,7 @@ from ...base.errors import not_implemented_for
 from ...core.tensor import Tensor
 from ..create.making import _into_out, _native, finish, with_parameters_of
 from ..reduce.dimensions import numpy_names
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .fourier import (
     _fft_c2c,
     _fft_c2r,

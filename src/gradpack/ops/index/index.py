@@ -20,7 +20,8 @@ from ...declare.annotations import Array
 from ...declare.decorators import linear, nondifferentiable
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, reshaped
-from ..shape.shape import view_op, wrap_dim
+from ..shape.dims import wrap_dim
+from ..shape.shape import view_op
 from .accumulate import add_along, add_flat, flat_of, into_zeros, store, taken, widened
 from .places import counted_from_front, places_of
 from .subscript import FULL, index_tensor, out_of_bounds

@@ -21,7 +21,7 @@ from ...declare.decorators import linear, nondifferentiable
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import factor_for
 from ..reduce.kernels import reshaped
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .accumulate import add_along, as_dtype, flat_of, fresh, into_zeros, set_along, store, widened
 from .places import FEW, check_bounds, check_flat, check_index, counted_from_front
 from .writing import keep_apart, number_op, own_value, value_form, write_op, write_part

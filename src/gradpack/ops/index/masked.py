@@ -18,7 +18,7 @@ from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import linear, nondifferentiable
 from ...kernels.dispatch import accelerated
 from ..reduce.kernels import _array_type
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .accumulate import as_dtype, flat_of
 from .subscript import FULL
 from .writing import number_op, own_value, value_form, write_op, write_part

@@ -20,7 +20,7 @@ from ...declare.decorators import linear
 from ...declare.inplace.inplace import inplace
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, _array_type, add_in_rows, reshaped, set_in_rows, take_in_rows
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .accumulate import add_along, add_flat, as_dtype, flat_of, fresh, into_zeros, narrowed, set_flat, store, widened
 from .places import check_bounds, check_index, places_along, steps_along, vector_along
 from .writing import keep_apart, number_op, number_tensor, write_op, write_part

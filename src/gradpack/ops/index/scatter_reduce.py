@@ -23,7 +23,7 @@ from ...declare.decorators import general, nondifferentiable
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.inplace import inplace
 from ...kernels.dispatch import accelerated
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .accumulate import flat_of, fresh, narrowed, set_flat, store, widened
 from .places import check_bounds
 from .scatter import add_places, places_in, set_value, source_for

@@ -13,7 +13,7 @@ from ...core.tensor import Tensor, wrap
 from ...declare.batching.vmap_fallback import each_example
 from ..reduce.dimensions import numpy_names
 from ..reduce.norm import abs_of, without_narrowing
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .check import first_bad, matrices, refuse_dtype, square, with_out
 from .matrix_parts import array_of
 from .spectral import linalg_eigvalsh

@@ -17,7 +17,7 @@ from ...base.errors import missing_extra
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ..pointwise.operands import no_gradient, not_implemented
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .check import checked, conjugating_op, floats, matrices, matrix_op, result_type, square, with_out
 from .lapack import stacked
 from .matrix_parts import adjoint_of, diagonal_of, identity, padded

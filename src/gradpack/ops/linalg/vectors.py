@@ -14,7 +14,7 @@ from ...declare.annotations import Array
 from ...declare.decorators import bilinear
 from ...declare.generate.profiling import profiled
 from ..reduce.dimensions import numpy_names
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .check import refuse_dtype, same_dtype, with_out
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library

@@ -6,7 +6,7 @@ import numpy as np
 
 from ...base import late
 from ...core.tensor import Tensor, wrap
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 
 FUNCTIONS = "norm_except_dim _weight_norm"
 

@@ -16,7 +16,7 @@ from ...declare.inplace.inplace import inplace
 from ...kernels.dispatch import accelerated
 from ..random.generator import Generator, source
 from ..reduce.dimensions import axis
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .activation import SELU_ALPHA, SELU_SCALE, _celu, _elu, hardtanh, leaky_relu, relu
 from .activation import threshold as _threshold
 from .operands import select

@@ -16,7 +16,7 @@ import numpy as np
 from ...backends import spec_of
 from ...base import late
 from ...base.errors import scalar_type
-from ..shape.shape import wrap_dim, wrap_dims
+from ..shape.dims import wrap_dim, wrap_dims
 from .kernels import float_kind
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library

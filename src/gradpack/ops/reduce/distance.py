@@ -17,7 +17,7 @@ from ...declare.decorators import general
 from ..linalg.check import floats
 from ..nn.loss_pointwise import limited
 from ..shape.broadcasting import check_broadcast
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .dimensions import numpy_names
 from .norm import _slope as _norm_slope
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...base import dtypes, late
 from ...core.tensor import Tensor
-from ..shape.shape import wrap_dim, wrap_dims
+from ..shape.dims import wrap_dim, wrap_dims
 from .dimensions import numpy_names
 from .reduce import written
 

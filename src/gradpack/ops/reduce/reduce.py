@@ -17,7 +17,7 @@ from ...declare.decorators import general, linear
 from ...declare.dispatch.out_dtypes import check_out
 from ...declare.inplace.write_checks import refuse_grad
 from ..create.making import _into_out
-from ..shape.shape import _ints
+from ..shape.dims import ints_of
 from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
 from .kernels import _add, _array_type, add_up, float_kind, multiply_up
 
@@ -144,7 +144,7 @@ def _method_sum_to_size(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
         >>> torch.ones(2, 3).sum_to_size(1, 3)
         tensor([[2., 2., 2.]])
     """
-    shape = _ints(sizes if size is None else (size,))
+    shape = ints_of(sizes if size is None else (size,))
     if shape == self._shape and shape:
         return self
     integral = self._spec.dtype.category < dtypes.FLOATING

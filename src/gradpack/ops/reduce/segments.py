@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...declare.batching.vmap_fallback import looking_at
 from ..create.making import _into_out, beside
 from ..random.floats import host_of
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .reduce import written
 
 FUNCTIONS = "segment_reduce _segment_reduce _softmax_backward_data"

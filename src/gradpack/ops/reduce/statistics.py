@@ -15,7 +15,7 @@ from ...declare.annotations import Dim
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.generate.profiling import profiled
 from ..pointwise.operands import is_complex
-from ..shape.shape import wrap_dim
+from ..shape.dims import wrap_dim
 from .dimensions import numpy_names
 from .reduce import written
 

@@ -18,8 +18,8 @@ from ..create.making import beside
 from ..pointwise.blockwise import is_numpy
 from ..random.floats import host_of
 from ..reduce.dimensions import numpy_names
+from .dims import ints_of, wrap_dim, wrap_dims
 from .memory_formats import order_like
-from .shape import _ints, wrap_dim, wrap_dims
 
 FUNCTIONS = "flip fliplr flipud roll rot90 repeat_interleave tile"
 METHODS = "flip fliplr flipud roll rot90 repeat repeat_interleave tile"
@@ -60,7 +60,7 @@ def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
     """
     if not places and dims is None:
         raise TypeError('flip() missing 1 required positional arguments: "dims"')
-    return flip(self, _ints(places, "flip") if dims is None else dims)
+    return flip(self, ints_of(places, "flip") if dims is None else dims)
 
 
 def fliplr(input: Tensor) -> Tensor:
@@ -217,7 +217,7 @@ def _method_repeat(self: Tensor, *times: Any, repeats: Any = None) -> Tensor:
     """
     if not times and repeats is None:
         raise TypeError('repeat() missing 1 required positional arguments: "repeats"')
-    return repeat(self, _ints(times if repeats is None else (repeats,), "repeat"))
+    return repeat(self, ints_of(times if repeats is None else (repeats,), "repeat"))
 
 
 def tile(input: Tensor, dims: Any) -> Tensor:
@@ -252,7 +252,7 @@ def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
         tensor([[1, 1, 1],
                 [2, 2, 2]])
     """
-    return tile(self, _ints(times if dims is None else (dims,), "tile"))
+    return tile(self, ints_of(times if dims is None else (dims,), "tile"))
 
 
 @looking_at("repeats")

@@ -10,7 +10,8 @@ import numpy as np
 from ...base.errors import shapes_do_not_broadcast
 from ...core.tensor import Tensor
 from ...declare.generate.profiling import profiled
-from .shape import _ints, expand
+from .dims import ints_of
+from .shape import expand
 
 FUNCTIONS = "broadcast_to broadcast_tensors broadcast_shapes"
 METHODS = "broadcast_to"
@@ -43,7 +44,7 @@ def _method_broadcast_to(self: Tensor, *sizes: Any, size: Any = None) -> Tensor:
         tensor([[1, 2],
                 [1, 2]])
     """
-    return expand(self, _ints(sizes if size is None else (size,), "expand"))
+    return expand(self, ints_of(sizes if size is None else (size,), "expand"))
 
 
 def broadcast_shapes(*shapes: Any) -> Any:

@@ -8,7 +8,7 @@ from ...base import dtypes, late
 from ...core.tensor import Tensor
 from ...declare.dispatch.out_argument import put
 from ...declare.inplace.write_checks import refuse_grad
-from .shape import wrap_dim
+from .dims import wrap_dim
 
 FUNCTIONS = (
     "alias_copy as_strided_copy detach_copy diagonal_copy expand_copy narrow_copy permute_copy select_copy slice_copy "

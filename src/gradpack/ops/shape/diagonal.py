@@ -19,7 +19,8 @@ from ...declare.decorators import linear
 from ...declare.generate.profiling import profiled
 from ..create.making import finish, with_parameters_of
 from ..reduce.kernels import SMALL, _array_type
-from .shape import view_op, wrap_dim
+from .dims import wrap_dim
+from .shape import view_op
 
 FUNCTIONS = "tril triu tril_indices triu_indices diag diagonal diag_embed diagflat"
 METHODS = "tril triu diag diagonal diag_embed diagflat"

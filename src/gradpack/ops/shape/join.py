@@ -16,8 +16,9 @@ from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ...declare.generate.profiling import profiled
 from ..index.subscript import FULL
+from .dims import wrap_dim
 from .memory_formats import rows_or_channels_last
-from .shape import reshape, unsqueeze, wrap_dim
+from .shape import reshape, unsqueeze
 
 FUNCTIONS = (
     "cat concat concatenate stack block_diag meshgrid atleast_1d atleast_2d atleast_3d hstack vstack row_stack "

@@ -15,7 +15,7 @@ from ...declare.batching.vmap_fallback import each_example
 from ..create.making import _native, finish, settled
 from ..fft.fourier import fitted
 from .copies import _own
-from .shape import wrap_dim
+from .dims import wrap_dim
 
 FUNCTIONS = "as_strided_scatter fill empty_permuted _chunk_cat nonzero_static unravel_index resolve_neg"
 METHODS = "as_strided_scatter nonzero_static resolve_neg"

@@ -17,7 +17,7 @@ from ...core.tensor import Tensor, alias
 from ...declare.inplace.write_checks import check_history, refuse_inference, tensors_in
 from ...declare.op import REGISTRY
 from ...graph.node import AccumulateGrad, variant_of
-from .shape import _ints
+from .dims import ints_of
 from .strided import as_strided
 
 METHODS = (  # these are methods only, as in torch
@@ -148,7 +148,7 @@ def _method_resize_(self: Tensor, *sizes: Any, size: Any = None, memory_format: 
     Raises:
         RuntimeError: if the tensor requires grad.
     """
-    shape = _ints(sizes if size is None else (size,))
+    shape = ints_of(sizes if size is None else (size,))
     return _resized(self, shape, order_of(memory_format, len(shape)))
 
 

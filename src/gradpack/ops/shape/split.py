@@ -13,7 +13,8 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import linear
 from ..index.subscript import FULL
-from .shape import view_op, wrap_dim
+from .dims import wrap_dim
+from .shape import view_op
 
 FUNCTIONS = (
     "split split_with_sizes chunk tensor_split hsplit vsplit dsplit unbind unsafe_split unsafe_chunk "

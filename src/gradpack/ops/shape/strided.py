@@ -14,8 +14,9 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import batched, is_batched
 from ...declare.decorators import linear
+from .dims import wrap_dim
 from .memory_formats import is_laid_out, laid_out
-from .shape import _method_view, expand, reshape, view_op, wrap_dim
+from .shape import _method_view, expand, reshape, view_op
 
 FUNCTIONS = "as_strided"
 METHODS = "as_strided contiguous unfold view_as reshape_as expand_as"

@@ -12,7 +12,8 @@ from ...base.callers import depth_of_user
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ..reduce.kernels import _array_type
-from .shape import _ints, view_op, wrap_dim, wrap_dims
+from .dims import ints_of, wrap_dim, wrap_dims
+from .shape import view_op
 
 FUNCTIONS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
 METHODS = "permute transpose swapaxes swapdims t adjoint movedim moveaxis"
@@ -70,7 +71,7 @@ def _method_permute(self: Tensor, *order: Any, dims: Any = None) -> Tensor:
     """
     if not order and dims is None:
         raise TypeError('permute() missing 1 required positional arguments: "dims"')
-    return permute(self, _ints(order if dims is None else (dims,), "permute"))
+    return permute(self, ints_of(order if dims is None else (dims,), "permute"))
 
 
 @view_op(input=lambda g, dim0, dim1: transpose(g, dim0, dim1))
