@@ -82,12 +82,13 @@ def test_work_inside_of_work_runs_where_it_is():
     assert inner == [True] * 12
 
 
-def test_several_python_threads_at_a_time():
-    results, wrong = [], []
+def in_five_threads(work):
+    """Call `work()` in five threads at a time; none may raise."""
+    wrong = []
 
     def run():
         try:
-            results.extend(int(counted(64, 3).sum()) for _ in range(50))
+            work()
         except BaseException as error:
             wrong.append(error)
 
@@ -97,6 +98,11 @@ def test_several_python_threads_at_a_time():
     for each in several:
         each.join()
     assert not wrong
+
+
+def test_several_python_threads_at_a_time():
+    results = []
+    in_five_threads(lambda: results.extend(int(counted(64, 3).sum()) for _ in range(50)))
     assert results == [64] * 250
 
 

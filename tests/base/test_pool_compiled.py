@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import signal
-import threading
 import time
 from array import array
 
 import numpy as np
 import pytest
-from tests.base.test_pool import counted
+from tests.base.test_pool import counted, in_five_threads
 
 import gradpack as torch
 from gradpack.base import pool
@@ -70,22 +69,12 @@ def test_compiled_work_and_pythons_take_turns(counting):
 
 
 def test_compiled_work_of_several_python_threads(counting):
-    wrong = []
+    def work():
+        for _ in range(100):
+            assert (counted_natively(counting, 64, 3) == 1).all()
+            assert (counted(64, 3) == 1).all()
 
-    def run():
-        try:
-            for _ in range(100):
-                assert (counted_natively(counting, 64, 3) == 1).all()
-                assert (counted(64, 3) == 1).all()
-        except BaseException as error:
-            wrong.append(error)
-
-    several = [threading.Thread(target=run) for _ in range(5)]
-    for each in several:
-        each.start()
-    for each in several:
-        each.join()
-    assert not wrong
+    in_five_threads(work)
 
 
 def test_an_interrupt_leaves_compiled_work_ended(counting):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gc
 import weakref
 from collections import OrderedDict
@@ -393,6 +394,14 @@ def test_dicts_of_hooks_are_made_at_first_use():
     assert not layer(torch.ones(2)).any()
     layer._forward_hooks = OrderedDict()
     assert layer(torch.ones(2)).any() and layer._forward_hooks is not hooks
+
+
+def test_hooks_of_a_copy_are_replaced_there_only():
+    layer = torch.nn.Linear(2, 2)
+    layer.register_forward_hook(lambda module, args, out: out * 0)
+    copied = copy.copy(layer)
+    copied._forward_hooks = OrderedDict()
+    assert copied(torch.ones(2)).any() and not layer(torch.ones(2)).any()
 
 
 def test_a_pickle_of_an_earlier_version_keeps_its_hooks():

@@ -62,7 +62,7 @@ class Compiled:
         self.stopped: str | None = None  # why no more programs are made
         self.tries = 0  # recordings in a row that could not become programs, while later ones may
         self.misses: list[str] = []
-        self.hits = self.found = self.unfit = 0  # calls that a program's text took, that were found one, and had none
+        self.hits = self.compared = self.unfit = 0  # calls of programs by their text, by comparison, and of none
         self._turns: list[Callable[[tuple[Any, ...], dict[str, Any]], Any]] = []  # of programs bound to their tensors
         self._code: Any = None
         self._names: tuple[str | None, ...] = ()  # of the plain parameters in this code
@@ -123,7 +123,7 @@ class Compiled:
                     except GuardFailed as failed:
                         self._missed(str(failed))
                         continue
-                    self.found += 1
+                    self.compared += 1
                     return result
             self.calls += 1
             if self.stopped is not None:
@@ -155,7 +155,7 @@ class Compiled:
     def _drop_if_useless(self) -> None:
         """Drop the programs of a function that gets no more, if they fit less than every second call."""
         self.unfit += 1
-        if self.unfit > _ENOUGH and self.unfit > self.hits + self.found:
+        if self.unfit > _ENOUGH and self.unfit > self.hits + self.compared:
             self.kept, self._turns = [], []
             self.call_instead(self.function)
 
@@ -164,7 +164,7 @@ class Compiled:
         self.misses = [*self.misses[-9:], reason]
 
     def _stop(self, reason: str) -> None:
-        self.stopped, self.hits, self.found, self.unfit = reason, 0, 0, 0
+        self.stopped, self.hits, self.compared, self.unfit = reason, 0, 0, 0
         if not self.kept:
             self.call_instead(self.function)
         name = getattr(self.function, "__qualname__", type(self.function).__name__)

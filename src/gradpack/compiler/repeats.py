@@ -24,11 +24,11 @@ def repeated(segments: list[Group | Instruction], outputs: list[Variable]) -> li
     Args:
         outputs: variables that are wanted.
     """
-    loops = _Loops(segments)
+    loops, wanted = _Loops(segments), set(outputs)
     for i, group in loops.groups.items():
         for step, _ in group:
             others = loops.uses.get(step.results, set()) - {i}
-            if others and step.results not in outputs and all(j in loops.groups for j in others):
+            if others and step.results not in wanted and all(j in loops.groups for j in others):
                 chains = {j: loops.chain(step, j) for j in others}
                 if all(0 < len(chain) <= _MOST for chain in chains.values()):
                     for j, chain in chains.items():

@@ -59,9 +59,7 @@ class Binding:
         simple: whether these are those of arguments, and it writes to nothing but captured tensors.
     """
 
-    def __init__(
-        self, kept: Kept, placement: Placement, shared: dict[Any, Packs], with_grads: bool = True
-    ) -> None:  # fmt: skip
+    def __init__(self, kept: Kept, placement: Placement, shared: dict[Any, Packs], with_grads: bool = True) -> None:
         self.kept, self.placement, self.shared = kept, placement, shared
         outputs, self.grads = list(kept.program.outputs), list(kept.grads)
         listed = {id(source.tensor) for source, _ in kept.grads}

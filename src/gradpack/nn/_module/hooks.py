@@ -38,7 +38,8 @@ class Hooks:
         return made[self._name] if self._name in made else made.setdefault(self._name, OrderedDict())
 
     def __set__(self, module: Any, hooks: OrderedDict[int, Any]) -> None:
-        vars(module).setdefault("_hook_dicts", {})[self._name] = hooks
+        own = vars(module)  # copies by `copy.copy` have the same dict of dicts: it stays as it is
+        own["_hook_dicts"] = {**own.get("_hook_dicts", {}), self._name: hooks}
 
 
 def hooks_of(module: Module, name: str) -> dict[int, Any]:

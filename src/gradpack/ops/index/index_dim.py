@@ -206,7 +206,8 @@ def _check_source(op: str, array: Any, d: int, index: Any, source: Any, types: s
     if copies and not given and index.shape[0] != 1:
         raise IndexError(f"{op}(): When source is scalar, index should have one element (got {index.shape[0]})")
     apart = copies or (shape and given)  # only copies take a number for a vector of one, and the other way round
-    if (_but(shape, d) != _but(given, d)) if apart else shape != given:
+    others = [(*s[:d], *s[d + 1 :]) if apart else s for s in (shape, given)]
+    if others[0] != others[1]:
         raise RuntimeError(
             "source tensor shape must match self tensor shape, excluding the specified dimension. Got self.shape = "
             f"{list(shape)} source.shape = {list(given)} ({op}() along dimension {d})"
@@ -216,10 +217,6 @@ def _check_source(op: str, array: Any, d: int, index: Any, source: Any, types: s
         raise (IndexError if copies else RuntimeError)(
             f"{op}(): Number of indices ({index.shape[0]}) should be equal to source.size(dim): ({count}), for dim: {d}"
         )
-
-
-def _but(shape: tuple[int, ...], d: int) -> tuple[int, ...]:
-    return shape[:d] + shape[d + 1 :]
 
 
 @number_op(

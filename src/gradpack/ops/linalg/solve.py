@@ -283,7 +283,7 @@ def _det(A: Array) -> Any:
     """Determinants."""
     square("linalg.det", A)
     found = np.linalg.det(A)
-    return np.where(_has_nan(A), np.asarray(np.nan, found.dtype), found) if np.any(found == 0) else found
+    return found if found.all() else np.where(_has_nan(A), np.asarray(np.nan, found.dtype), found)
 
 
 def _has_nan(A: Any) -> Any:

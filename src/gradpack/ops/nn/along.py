@@ -103,13 +103,17 @@ def _put_apart(g: Any, taps: Taps, dim: int) -> Any:
 
 def put_back(g: Any, taps: Taps, dim: int) -> Any:
     """Apply the adjoint of the map along a dimension."""
-    dense = dim == -1 and taps.size * taps.index.shape[1] <= DENSE * DENSE
-    if g.dtype.kind in "fc" and g.size and (dense or is_numpy(g)):
-        if np.isfinite(np.sum(g)):
-            if dense:
-                return product(g, taps.matrix(g.dtype))
-        elif is_numpy(g):
-            return _put_apart(g, taps, dim)
+    made = _put_together(g, taps, dim)
+    if g.dtype.kind in "fc" and is_numpy(g) and not np.isfinite(np.sum(made)):
+        return _put_apart(g, taps, dim)
+    return made
+
+
+def _put_together(g: Any, taps: Taps, dim: int) -> Any:
+    """`put_back` where all is finite: weights of 0 would make NaN of infinite elements."""
+    if dim == -1 and taps.size * taps.index.shape[1] <= DENSE * DENSE and g.dtype.kind in "fc" and g.size:
+        if is_numpy(g) or np.isfinite(np.sum(g)):
+            return product(g, taps.matrix(g.dtype))
     back = taps.back()
     if back.index.shape[0] <= 16 or taps.weight is not None:
         return taken(g, back, dim)
