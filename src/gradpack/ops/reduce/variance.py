@@ -38,9 +38,10 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
 def _is_rounding(input: Any, square: Any, center: Any) -> bool:
     """Whether a variance may be that of equal numbers, whose mean was rounded."""
     if square.size == 1:
-        deviation, size = math.sqrt(abs(square.item())), abs(center.item())
-        if not 0 < deviation <= 2e-3 * size:  # the usual case, for any number of elements
+        variance, mean = square.item(), center.item()
+        if not 0 < variance <= 4e-6 * mean * mean:  # the usual case, for any number of elements
             return False
+        deviation, size = math.sqrt(variance), abs(mean)
     else:
         deviation, size = np.sqrt(square.reshape(-1)), np.abs(center.reshape(-1))
     most = (4 * min(input.size // max(center.size, 1), 4096) + 64) * _EPSILON[center.dtype.char]
