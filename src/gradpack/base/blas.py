@@ -1,20 +1,15 @@
-"""The BLAS library that NumPy calls: its number of threads, and products by address; by MKL where it is installed.
+"""The BLAS library that NumPy calls: its number of threads.
 
 OpenBLAS keeps its threads spinning for a while after each product, where they take time from others, and for some
 shapes its results depend on their number. So `kernels/blocks/products.py` splits large products, and BLAS computes
 each part on one thread.
-
-MKL (the extra `mkl`) multiplies matrices in less time than OpenBLAS on many processors of Intel. `GRADPACK_MKL=0` in
-the environment leaves it out.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 _FORMS = (  # names of the functions that get and set it
@@ -29,14 +24,6 @@ _calls: list[None] = []  # an item for each call of `on_one_thread` that has not
 _before = [1]  # the number outside of them
 
 
-_PRODUCTS = (  # forms of the names of matrix products, and whether their sizes have 64 bits
-    ("scipy_cblas_{}gemm64_", True),
-    ("cblas_{}gemm64_", True),
-    ("scipy_cblas_{}gemm", False),
-    ("cblas_{}gemm", False),
-)
-
-
 @cache
 def _library() -> Any:
     """The library of NumPy's linear algebra, for lookups of names in what it is linked with; None if there is none."""
@@ -48,43 +35,6 @@ def _library() -> Any:
         return PyDLL(_umath_linalg.__file__)
     except (ImportError, OSError, TypeError):
         return None
-
-
-@cache
-def mkl() -> Any:
-    """Return the library of the package `mkl`, on one thread; None if it is absent, or NumPy's own library is MKL."""
-    library = _library()
-    if os.environ.get("GRADPACK_MKL") == "0" or library is None or hasattr(library, "MKL_Set_Num_Threads"):
-        return None
-    names = ("Library/bin/mkl_rt*.dll",) if sys.platform == "win32" else ("lib/libmkl_rt.so*",)
-    for path in (path for name in names for path in sorted(Path(sys.prefix).glob(name))):
-        from ctypes import CDLL
-
-        try:
-            found = CDLL(str(path))
-            found.MKL_Set_Threading_Layer(1)  # one thread: those of this package call it
-        except (AttributeError, OSError):
-            continue
-        return found
-    return None
-
-
-@cache
-def gemm(char: str) -> tuple[int, bool] | None:
-    """Return the address of BLAS's product of matrices of float32 ("f") or float64 ("d"), called without Python's lock.
-
-    And whether its sizes have 64 bits. None where the library or its number of threads is not known.
-    """
-    library = mkl() or _library()
-    if library is None or _functions() is None or char not in "fd":
-        return None
-    for form, wide in _PRODUCTS:
-        name = form.format("s" if char == "f" else "d")
-        if hasattr(library, name):
-            from ctypes import c_void_p, cast
-
-            return cast(getattr(library, name), c_void_p).value or 0, wide
-    return None
 
 
 @cache

@@ -23,7 +23,6 @@ class Optional(NamedTuple):
 OPTIONAL = [
     Optional("compiled", "numba", "numba", "large arrays in compiled loops, several times as fast"),
     Optional("special", "scipy", "scipy", "special functions, and faster linear algebra and Fourier transforms"),
-    Optional("mkl", "mkl", "", "large matrix products in less time on processors of Intel"),
     Optional("cuda", "cupy-cuda12x", "cupy", "tensors on NVIDIA GPUs"),
     Optional("cli", "rich", "rich", "the reports of `gradpack inspect` and `gradpack demo`"),
     Optional("plot", "matplotlib", "matplotlib", "plots of `gradpack demo`"),
@@ -102,8 +101,6 @@ def _blas() -> str:
     built: Any = np.show_config(mode="dicts")
     found = built.get("Build Dependencies", {}).get("blas", {})
     name = f"{found.get('name', 'unknown')} {found.get('version', '')}".strip()
-    if blas.mkl() is not None:
-        name += "; MKL for large products, where Numba is installed"
     return name if blas._functions() is not None else f"{name}, whose threads gradpack cannot set"
 
 

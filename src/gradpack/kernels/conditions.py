@@ -110,9 +110,12 @@ def product_of_blas(a: Any, b: Any) -> bool:
 
 
 def product_of_many(a: Any, b: Any) -> bool:
-    """Whether a product of matrices is large enough for several threads, and to import Numba, if that was not done."""
+    """Whether a product of matrices is large enough for several threads, and to import Numba, if that was not done.
+
+    BLAS, which packs both factors, multiplies the largest matrices in less time.
+    """
     size = a.size * b.shape[-1]
-    if size < 1 << 22 or a.ndim < 2 or b.ndim < 2:
+    if size < 1 << 22 or a.ndim < 2 or b.ndim < 2 or (size > 1 << 29 and a.ndim == b.ndim == 2):
         return False
     return a.dtype is b.dtype and a.dtype.char in "fd" and ("numba" in modules or _is_much(size))
 

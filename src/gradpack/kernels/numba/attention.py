@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ...base import blas
 from ...ops.pointwise.blockwise import aligned
 from ..blocks.attention import accumulate, hide, plan, spread
 from .loops import attention as loops
@@ -47,7 +46,7 @@ def _over_heads(loop: Any, logs: Any, kept: Any, given: Any, made: Any, numbers:
     step = max(1, min(_PART // max(1, rows * columns * depth), -(-count // 2)))
     logs = logs.reshape(count, rows)
     given = (logs, bits, shape, Whole(strides), *numbers, *map(id, arrays))
-    blas.on_one_thread(split_over, count, step, loop, *given)
+    split_over(count, step, loop, *given)
 
 
 def _as_four(x: Any) -> Any:
@@ -82,12 +81,11 @@ def attend(
 ) -> Any:
     """As `ops.nn.attention.attend`."""
     rows, columns, width = query.shape[-2], key.shape[-2], value.shape[-1]
-    function = blas.gemm("f")
-    if mask is None and function is not None:
+    if mask is None:
         out = _like(query, width)
         logs = np.empty(query.shape[:-1], query.dtype)
-        numbers = (function[0], is_causal, float(scale), float(inverse))
-        _over_heads(loops.HEADS[function[1]][0], logs, kept, (query, key, value), (out,), numbers)
+        numbers = (is_causal, float(scale), float(inverse))
+        _over_heads(loops.attend, logs, kept, (query, key, value), (out,), numbers)
         return out, logs[..., None]
     out = np.empty((math.prod(query.shape[:-2]), rows, width), query.dtype)
     q, k, v = (_stack(x) for x in (query, key, value))
@@ -115,12 +113,11 @@ def attend_backward(
 ) -> Any:  # fmt: skip
     """As `ops.nn.attention.attend_backward`, without the gradient of a mask."""
     rows, columns = query.shape[-2], key.shape[-2]
-    function = blas.gemm("f")
-    if mask is None and function is not None:
+    if mask is None:
         whole = [_like(x, x.shape[-1]) for x in (query, key, value)]
         logs = np.ascontiguousarray(np.reshape(lse, query.shape[:-1]))
-        numbers = (function[0], is_causal, float(scale), float(inverse))
-        _over_heads(loops.HEADS[function[1]][1], logs, kept, (query, key, value, g, out), whole, numbers)
+        numbers = (is_causal, float(scale), float(inverse))
+        _over_heads(loops.attend_backward, logs, kept, (query, key, value, g, out), whole, numbers)
         return *(x if need else None for x, need in zip(whole, needs, strict=False)), None
     q, k, v, given = (_stack(x) for x in (query, key, value, g))
     made = [

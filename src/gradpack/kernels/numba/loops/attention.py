@@ -14,11 +14,12 @@ from numba import carray
 
 from .functions import exp, largest_of_row
 from .loop import inlined, loop, summing
-from .native import GEMMS, data_of, memory_at
+from .matrix_products import MULTIPLY, memory_for
+from .native import data_of, memory_at
 from .sums import BLOCK, place
 
 _f = np.float32
-_PLAIN, _FLIPPED = 111, 112  # CBLAS's words for matrices that lie by rows, and by columns
+_multiply = MULTIPLY["f"]
 _NARROW = 64  # rows of a block under a causal mask: fewer would make products slow, more compute what is hidden
 _SCORES = 1 << 16  # of a block: they stay in the second-level cache
 
@@ -110,104 +111,84 @@ def _numbers(shape: Any) -> tuple[int, int, int, int, int, int]:
 # row each. `shape` has for each head its number, and the sizes: heads of a batch, rows, columns, depth, width.
 
 
-def _attend(gemm: Any) -> Any:
-    """Return the loop over heads of attention."""
-
-    def attend(
-        logarithm: Any, kept: Any, shape: Any, strides: Any, function: int, is_causal: bool, scale: float,
-        inverse: float, q: int, k: int, v: int, out: int,
-    ) -> None:  # fmt: skip
-        first, heads, rows, columns, depth, width = (
-            shape[0, 0],
-            shape[0, 1],
-            shape[0, 2],
-            shape[0, 3],
-            shape[0, 4],
-            shape[0, 5],
-        )
-        lda, ldb, ldv, ldo = strides[0, 2] // 4, strides[1, 2] // 4, strides[2, 2] // 4, strides[3, 2] // 4
-        most = _NARROW if is_causal else max(16, _SCORES // columns)
-        memory, total = np.empty(min(most, rows) * columns, _f), np.empty(rows, _f)
-        for i in range(logarithm.shape[0]):
-            h = first + i
-            for start in range(0, rows, most):
-                stop = min(start + most, rows)
-                seen, count = min(stop, columns) if is_causal else columns, stop - start
-                p = memory[: count * seen].reshape(count, seen)
-                at_q, at_k = _at(q, strides[0], heads, h, start), _at(k, strides[1], heads, h, 0)
-                gemm(function, _PLAIN, _FLIPPED, count, seen, depth, at_q, lda, at_k, ldb, 0.0, p.ctypes.data, seen)
-                probabilities(p, start, rows, columns, is_causal, scale, kept[i], total, logarithm[i])
-                at_v, at_o = _at(v, strides[2], heads, h, 0), _at(out, strides[3], heads, h, start)
-                gemm(function, _PLAIN, _PLAIN, count, width, seen, p.ctypes.data, seen, at_v, ldv, 0.0, at_o, ldo)
-            for r in range(rows):
-                by = _f(inverse) / total[r] if kept.shape[1] and inverse != 0 else _f(1) / total[r]
-                row = _vector(_at(out, strides[3], heads, h, r), width)
-                for j in range(width):
-                    row[j] *= by
-
-    return attend
+@loop
+def attend(
+    logarithm: Any, kept: Any, shape: Any, strides: Any, is_causal: bool, scale: float, inverse: float, q: int, k: int,
+    v: int, out: int,
+) -> None:  # fmt: skip
+    """Attention of some heads."""
+    first, heads, rows, columns, depth, width = _numbers(shape)
+    of_q, of_k, of_v, of_o = strides[0], strides[1], strides[2], strides[3]
+    most = _NARROW if is_causal else max(16, _SCORES // columns)
+    memory, total = np.empty(min(most, rows) * columns, _f), np.empty(rows, _f)
+    space = np.empty(memory_for(max(columns, depth), max(columns, width), 4), np.uint8)
+    spare = space.ctypes.data
+    for i in range(logarithm.shape[0]):
+        h = first + i
+        for start in range(0, rows, most):
+            stop = min(start + most, rows)
+            seen, count = min(stop, columns) if is_causal else columns, stop - start
+            p = memory[: count * seen].reshape(count, seen)
+            at_q, at_k, at_p = _at(q, of_q, heads, h, start), _at(k, of_k, heads, h, 0), p.ctypes.data
+            _multiply(at_q, of_q[2], 4, at_k, 4, of_k[2], count, seen, depth, 0, 0, at_p, 4 * seen, spare)
+            probabilities(p, start, rows, columns, is_causal, scale, kept[i], total, logarithm[i])
+            at_v, at_o = _at(v, of_v, heads, h, 0), _at(out, of_o, heads, h, start)
+            _multiply(at_p, 4 * seen, 4, at_v, of_v[2], 4, count, width, seen, 0, 0, at_o, of_o[2], spare)
+        for r in range(rows):
+            by = _f(inverse) / total[r] if kept.shape[1] and inverse != 0 else _f(1) / total[r]
+            row = _vector(_at(out, of_o, heads, h, r), width)
+            for j in range(width):
+                row[j] *= by
+        space[0] = 0  # the memory is needed until here
 
 
-def _attend_backward(gemm: Any) -> Any:
-    """Return the loop over heads of the gradients of attention."""
-
-    def attend_backward(
-        logarithm: Any, kept: Any, shape: Any, strides: Any, function: int, is_causal: bool, scale: float,
-        inverse: float, q: int, k: int, v: int, g: int, out: int, query_g: int, key_g: int, value_g: int,
-    ) -> None:  # fmt: skip
-        first, heads, rows, columns, depth, width = (
-            shape[0, 0],
-            shape[0, 1],
-            shape[0, 2],
-            shape[0, 3],
-            shape[0, 4],
-            shape[0, 5],
-        )
-        of_q, of_k, of_v, of_g = strides[0], strides[1], strides[2], strides[3]
-        of_qg, of_kg, of_vg = strides[5], strides[6], strides[7]
-        most = _NARROW if is_causal else max(16, _SCORES // columns)
-        size = min(most, rows) * columns
-        memory, other, third = np.empty(size, _f), np.empty(size, _f), np.empty(size if kept.shape[1] else 0, _f)
-        sums = np.empty(rows, _f)
-        for i in range(logarithm.shape[0]):
-            h = first + i
-            for r in range(rows):
-                part = _f(0)
-                a, b = _vector(_at(g, of_g, heads, h, r), width), _vector(_at(out, strides[4], heads, h, r), width)
-                for j in range(width):
-                    part += a[j] * b[j]
-                sums[r] = part
-            at_k, at_v = _at(k, of_k, heads, h, 0), _at(v, of_v, heads, h, 0)
-            at_kg, at_vg = _at(key_g, of_kg, heads, h, 0), _at(value_g, of_vg, heads, h, 0)
-            for r in range(columns):
-                _vector(at_kg + r * of_kg[2], depth)[:] = 0
-                _vector(at_vg + r * of_vg[2], width)[:] = 0
-            for start in range(0, rows, most):
-                stop = min(start + most, rows)
-                seen, count = min(stop, columns) if is_causal else columns, stop - start
-                p, s = memory[: count * seen].reshape(count, seen), other[: count * seen].reshape(count, seen)
-                dropped = third[: count * seen].reshape(count, seen) if kept.shape[1] else p
-                at_q, at_g = _at(q, of_q, heads, h, start), _at(g, of_g, heads, h, start)
-                at_p, at_s, at_d = p.ctypes.data, s.ctypes.data, dropped.ctypes.data
-                at_qg = _at(query_g, of_qg, heads, h, start)
-                ldq, ldk, ldv, ldg = of_q[2] // 4, of_k[2] // 4, of_v[2] // 4, of_g[2] // 4
-                gemm(function, _PLAIN, _FLIPPED, count, seen, depth, at_q, ldq, at_k, ldk, 0.0, at_p, seen)
-                probabilities_again(p, dropped, start, rows, columns, is_causal, scale, kept[i], inverse, logarithm[i])
-                gemm(function, _FLIPPED, _PLAIN, seen, width, count, at_d, seen, at_g, ldg, 1.0, at_vg, of_vg[2] // 4)
-                gemm(function, _PLAIN, _FLIPPED, count, seen, width, at_g, ldg, at_v, ldv, 0.0, at_s, seen)
-                slopes(s, p, dropped, start, sums, scale)
-                gemm(function, _PLAIN, _PLAIN, count, depth, seen, at_s, seen, at_k, ldk, 0.0, at_qg, of_qg[2] // 4)
-                gemm(function, _FLIPPED, _PLAIN, seen, depth, count, at_s, seen, at_q, ldq, 1.0, at_kg, of_kg[2] // 4)
-
-    return attend_backward
-
-
-def _heads(wide: bool) -> tuple[Any, Any]:
-    gemm = GEMMS[wide, "f"]
-    made = _attend(gemm), _attend_backward(gemm)
-    for function in made:
-        function.__name__ = function.__qualname__ = f"{function.__name__}_{'64' if wide else '32'}"
-    return loop(made[0]), summing(made[1])
-
-
-HEADS = {wide: _heads(wide) for wide in (True, False)}  # attention and its gradients, by whether sizes have 64 bits
+@summing
+def attend_backward(
+    logarithm: Any, kept: Any, shape: Any, strides: Any, is_causal: bool, scale: float, inverse: float, q: int, k: int,
+    v: int, g: int, out: int, query_g: int, key_g: int, value_g: int,
+) -> None:  # fmt: skip
+    """The gradients of attention of some heads."""
+    first, heads, rows, columns, depth, width = _numbers(shape)
+    of_q, of_k, of_v, of_g = strides[0], strides[1], strides[2], strides[3]
+    of_qg, of_kg, of_vg = strides[5], strides[6], strides[7]
+    most = _NARROW if is_causal else max(16, _SCORES // columns)
+    size = min(most, rows) * columns
+    memory, other, third = np.empty(size, _f), np.empty(size, _f), np.empty(size if kept.shape[1] else 0, _f)
+    sums = np.empty(rows, _f)
+    longest = max(columns, rows, depth, width)
+    space = np.empty(memory_for(longest, longest, 4), np.uint8)
+    spare = space.ctypes.data
+    for i in range(logarithm.shape[0]):
+        h = first + i
+        for r in range(rows):
+            part = _f(0)
+            a, b = _vector(_at(g, of_g, heads, h, r), width), _vector(_at(out, strides[4], heads, h, r), width)
+            for j in range(width):
+                part += a[j] * b[j]
+            sums[r] = part
+        at_k, at_v = _at(k, of_k, heads, h, 0), _at(v, of_v, heads, h, 0)
+        at_kg, at_vg = _at(key_g, of_kg, heads, h, 0), _at(value_g, of_vg, heads, h, 0)
+        for r in range(columns):
+            _vector(at_kg + r * of_kg[2], depth)[:] = 0
+            _vector(at_vg + r * of_vg[2], width)[:] = 0
+        for start in range(0, rows, most):
+            stop = min(start + most, rows)
+            seen, count = min(stop, columns) if is_causal else columns, stop - start
+            p, s = memory[: count * seen].reshape(count, seen), other[: count * seen].reshape(count, seen)
+            dropped = third[: count * seen].reshape(count, seen) if kept.shape[1] else p
+            at_q, at_g = _at(q, of_q, heads, h, start), _at(g, of_g, heads, h, start)
+            at_p, at_s, at_d = p.ctypes.data, s.ctypes.data, dropped.ctypes.data
+            at_qg = _at(query_g, of_qg, heads, h, start)
+            line = 4 * seen  # bytes of a row of scores
+            _multiply(at_q, of_q[2], 4, at_k, 4, of_k[2], count, seen, depth, 0, 0, at_p, line, spare)
+            probabilities_again(p, dropped, start, rows, columns, is_causal, scale, kept[i], inverse, logarithm[i])
+            _multiply(
+                at_d, 4, line, at_g, of_g[2], 4, seen, width, count, at_vg, of_vg[2], at_vg, of_vg[2], spare
+            )  # fmt: skip
+            _multiply(at_g, of_g[2], 4, at_v, 4, of_v[2], count, seen, width, 0, 0, at_s, line, spare)
+            slopes(s, p, dropped, start, sums, scale)
+            _multiply(at_s, line, 4, at_k, of_k[2], 4, count, depth, seen, 0, 0, at_qg, of_qg[2], spare)
+            _multiply(
+                at_s, 4, line, at_q, of_q[2], 4, seen, depth, count, at_kg, of_kg[2], at_kg, of_kg[2], spare
+            )  # fmt: skip
+        space[0] = 0  # the memory is needed until here

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from platform import machine
 from typing import Any
 
@@ -115,50 +114,3 @@ def address_of(function: Any) -> int:
 
 
 _KEPT: list[Any] = []  # code whose address is known must stay
-
-
-def _product(size: Any, number: Any) -> Callable[..., Any]:
-    """The product of BLAS, with sizes of these integers, of these numbers."""
-
-    @intrinsic  # type: ignore[untyped-decorator]
-    def gemm(
-        typing: Any, function: Any, flip_a: Any, flip_b: Any, m: Any, n: Any, k: Any, a: Any, lda: Any, b: Any,
-        ldb: Any, beta: Any, c: Any, ldc: Any,
-    ) -> Any:  # fmt: skip
-        """Call `cblas_?gemm` at an address, by rows, with alpha 1: `flip_a` and `flip_b` are 111 or 112."""
-
-        def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            where, flip_a, flip_b, m, n, k, a, lda, b, ldb, beta, c, ldc = args
-            pointer = _I8.as_pointer()
-            kind = ir.FunctionType(
-                ir.VoidType(),
-                [_I32, _I32, _I32, size, size, size, number, pointer, size, pointer, size, number, pointer, size],
-            )
-            beta = beta if number is _F64 else builder.fptrunc(beta, number)
-
-            def narrow(x: Any, to: Any) -> Any:
-                return x if to is _I64 else builder.trunc(x, to)
-
-            def at(x: Any) -> Any:
-                return builder.inttoptr(x, pointer)
-
-            given = [
-                ir.Constant(_I32, 101), narrow(flip_a, _I32), narrow(flip_b, _I32), narrow(m, size), narrow(n, size),
-                narrow(k, size), ir.Constant(number, 1.0), at(a), narrow(lda, size), at(b), narrow(ldb, size), beta,
-                at(c), narrow(ldc, size),
-            ]  # fmt: skip
-            builder.call(_pointer(builder, where, kind), given)
-            return context.get_dummy_value()
-
-        whole = types.int64
-        return types.void(*(whole,) * 10, types.float64, whole, whole), code
-
-    made: Callable[..., Any] = gemm
-    return made
-
-
-GEMMS = {
-    (wide, char): _product(_I64 if wide else _I32, ir.FloatType() if char == "f" else _F64)
-    for wide in (True, False)
-    for char in "fd"
-}

@@ -1,77 +1,64 @@
-"""Parts of matrix products, by the BLAS library that NumPy calls."""
+"""Parts of matrix products, and products with vectors."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numba import carray
 
 from .loop import by_address, loop, summing
-from .native import GEMMS, address_of, data_of, memory_at, read
+from .matrix_products import MULTIPLY, memory_for
+from .native import address_of, data_of, read
+from .vectors import OF
 
-# What a block holds: addresses (of BLAS's function, and of the arrays' objects), how the matrices lie, and the batch.
-FIELDS = (
-    "function a b c bias m n k lda ldb ldc flip_a flip_b by_columns lines inner a_outer a_inner b_outer b_inner".split()
-)
+# What a block holds: addresses of the arrays' objects, sizes of the matrices and of the parts of one, how many matrices
+# the inner batch dimension has, and distances in bytes: of the two batch dimensions, of rows, and of a row's numbers.
+FIELDS = "a b c bias m n k rows columns inner a_outer a_inner a_row a_step b_outer b_inner b_row b_step".split()
 (
-    FUNCTION, A, B, C, BIAS, M, N, K, LDA, LDB, LDC, FLIP_A, FLIP_B, BY_COLUMNS, LINES, INNER, A_OUTER, A_INNER,
-    B_OUTER, B_INNER,
+    A, B, C, BIAS, M, N, K, ROWS, COLUMNS, INNER, A_OUTER, A_INNER, A_ROW, A_STEP, B_OUTER, B_INNER, B_ROW, B_STEP,
 ) = (8 * i for i in range(len(FIELDS)))  # fmt: skip
-_FLIPPED = 112  # CBLAS's word for a transposed matrix
+LANES = {char: vectors.lanes for char, vectors in OF.items()}
 
 
-def _of(wide: bool, char: str) -> Any:
-    gemm, kind = GEMMS[wide, char], np.dtype(char).type
-    size = np.dtype(char).itemsize
+def _of(char: str) -> Any:
+    multiply, size = MULTIPLY[char], np.dtype(char).itemsize
 
     def product(block: int, low: int, high: int) -> None:
         m, n, k = read(block + M), read(block + N), read(block + K)
-        lda, ldb, ldc = read(block + LDA), read(block + LDB), read(block + LDC)
-        flip_a, flip_b = read(block + FLIP_A), read(block + FLIP_B)
-        by_columns, lines, inner = read(block + BY_COLUMNS), read(block + LINES), read(block + INNER)
+        rows, columns, inner = read(block + ROWS), read(block + COLUMNS), read(block + INNER)
+        a_row, a_step = read(block + A_ROW), read(block + A_STEP)
+        b_row, b_step = read(block + B_ROW), read(block + B_STEP)
         a, b, c = data_of(read(block + A)), data_of(read(block + B)), data_of(read(block + C))
-        total = n if by_columns else m
-        tiles = (total + lines - 1) // lines
+        bias = data_of(read(block + BIAS)) if read(block + BIAS) else 0
+        across = (n + columns - 1) // columns
+        parts = (m + rows - 1) // rows * across
+        memory = np.empty(memory_for(k, min(n, columns), size), np.uint8)
         for item in range(low, high):
-            matrix, tile = item // tiles, item % tiles
+            matrix, part = item // parts, item % parts
+            i, j = part // across * rows, part % across * columns
             outer, within = matrix // inner, matrix % inner
-            here_a = a + size * (outer * read(block + A_OUTER) + within * read(block + A_INNER))
-            here_b = b + size * (outer * read(block + B_OUTER) + within * read(block + B_INNER))
-            here_c = c + size * matrix * m * ldc
-            first = tile * lines
-            count = min(lines, total - first)
-            rows, columns = m, n
-            if by_columns:
-                columns = count
-                here_b += size * first * (ldb if flip_b == _FLIPPED else 1)
-                here_c += size * first
-            else:
-                rows = count
-                here_a += size * first * (1 if flip_a == _FLIPPED else lda)
-                here_c += size * first * ldc
-            gemm(read(block + FUNCTION), flip_a, flip_b, rows, columns, k, here_a, lda, here_b, ldb, 0.0, here_c, ldc)
-            if read(block + BIAS):
-                start = first if by_columns else 0
-                plus = carray(memory_at(data_of(read(block + BIAS)) + size * start), columns, kind)
-                out = carray(memory_at(here_c), (rows, ldc), kind)
-                for i in range(rows):
-                    for j in range(columns):
-                        out[i, j] += plus[j]
+            here_a = a + outer * read(block + A_OUTER) + within * read(block + A_INNER)
+            here_b = b + outer * read(block + B_OUTER) + within * read(block + B_INNER)
+            multiply(
+                here_a + i * a_row, a_row, a_step, here_b + j * b_step, b_row, b_step, min(rows, m - i),
+                min(columns, n - j), k, bias + j * size if bias else 0, 0, c + size * ((matrix * m + i) * n + j),
+                n * size, memory.ctypes.data,
+            )  # fmt: skip
+        memory[0] = 0  # it is needed until here
 
-    product.__name__ = product.__qualname__ = f"product_{char}_{'64' if wide else '32'}"
+    product.__name__ = product.__qualname__ = f"product_{char}"
     return address_of(by_address(product, {"contract"}))
 
 
-def product_of(wide: bool, char: str) -> int:
-    """Return the address of the function of parts, for numbers of `char` and sizes of 64 bits or 32."""
-    found = _MADE.get((wide, char))
+def product_of(char: str) -> int:
+    """Return the address of the function of parts, for numbers of `char`."""
+    found = _MADE.get(char)
     if found is None:
-        found = _MADE[wide, char] = _of(wide, char)
+        found = _MADE[char] = _of(char)
     return found
 
 
-_MADE: dict[tuple[bool, str], int] = {}
+_MADE: dict[str, int] = {}
 
 
 @summing

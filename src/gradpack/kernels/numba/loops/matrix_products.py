@@ -1,0 +1,132 @@
+"""Products of matrices that lie in memory in any way, on one thread.
+
+The right factor is packed: as many columns as a tile has lie side by side, so that the first-level cache holds them for
+a run through the inner dimension; the left one is read where it lies. Each number of the product is a sum in the order
+of the inner dimension, whatever tile it is in: how a product is cut changes no bit of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import carray
+
+from .loop import inlined, loop
+from .native import memory_at
+from .vectors import OF, ROWS, VECTORS, WIDTH
+
+_ROWS, _WIDTH, _MOST = ROWS, WIDTH, WIDTH * VECTORS
+_DEEP = 30720 // _MOST  # steps of the inner dimension of which a tile's columns fit into the first-level cache
+_HIGH = 128  # rows of the left factor that stay in the second-level cache, from one tile's columns to the next
+_LINE = 64  # bytes of a line of the cache
+
+
+@inlined
+def memory_for(k: int, n: int, size: int) -> int:
+    """How many bytes `multiply` needs for a product of that inner dimension and so many columns of `size` bytes."""
+    return _LINE + _MOST * (_ROWS + 1) + min(k, _DEEP) * (n * size + _WIDTH)
+
+
+def _named(function: Any, char: str) -> Any:
+    function.__name__ = function.__qualname__ = f"{function.__name__}_{char}"
+    return loop(function)
+
+
+def _packing(char: str) -> Any:
+    """Return a function that packs a part of a matrix."""
+    vectors, kind = OF[char], np.dtype(char).type
+    size, lanes, copy, transpose = vectors.size, vectors.lanes, vectors.copy, vectors.transpose
+
+    def fill(b: int, b_row: int, b_step: int, rows: Any, columns: Any, n: int, target: int, width: int) -> None:
+        """Pack a range of rows and columns number by number, with zeros behind `n` columns."""
+        for p in range(rows[0], rows[1]):
+            row = carray(memory_at(target + p * width), columns[1], kind)
+            for j in range(columns[0], columns[1]):
+                row[j] = carray(memory_at(b + p * b_row + j * b_step), 1, kind)[0] if j < n else kind(0)
+
+    fill = _named(fill, char)
+
+    def pack(b: int, b_row: int, b_step: int, k: int, n: int, target: int, width: int) -> None:
+        """Write `k` rows of `n` numbers side by side, in rows of `width` bytes."""
+        whole, blocks = n // lanes * lanes, k // lanes * lanes
+        if b_step == size:
+            for p in range(k):
+                for j in range(0, whole, lanes):
+                    copy(b + p * b_row + j * size, target + p * width + j * size)
+        elif b_row == size:
+            for j in range(0, whole, lanes):
+                for p in range(0, blocks, lanes):
+                    transpose(b + j * b_step + p * size, b_step, target + p * width + j * size, width)
+            fill(b, b_row, b_step, (blocks, k), (0, whole), n, target, width)
+        else:
+            whole = 0
+        fill(b, b_row, b_step, (0, k), (whole, width // size), n, target, width)
+
+    return _named(pack, char)
+
+
+def _multiplying(char: str) -> Any:
+    """Return the function of products of these numbers."""
+    vectors, kind, pack = OF[char], np.dtype(char).type, _packing(char)
+    size, lanes = vectors.size, vectors.lanes
+    most = lanes * VECTORS
+    one, two, three = (vectors.tiles[count] for count in range(1, VECTORS + 1))
+
+    def multiply(
+        a: int, a_row: int, a_step: int, b: int, b_row: int, b_step: int, m: int, n: int, k: int, plus: int,
+        plus_row: int, c: int, c_row: int, memory: int,
+    ) -> None:  # fmt: skip
+        """Write `a @ b + plus` to `c`, of m times k and k times n numbers.
+
+        Arrays are given by address and by distances in bytes: of their rows, and of the numbers of a row where they
+        need not be side by side. `plus` may be `c`; it is 0 for nothing, and a vector with 0 as distance of its rows.
+        `memory_for` says how much `memory` there is to be.
+        """
+        scratch = (memory + _LINE - 1) // _LINE * _LINE
+        zeros = scratch + _MOST * _ROWS
+        packed = zeros + _MOST
+        carray(memory_at(zeros), most, kind)[:] = 0
+        blocks = (k + _DEEP - 1) // _DEEP
+        step = (k + blocks - 1) // blocks
+        for start in range(0, k, step):
+            depth = min(step, k - start)
+            at_b = packed
+            for j in range(0, n, most):
+                columns = min(most, n - j)
+                width = (columns + lanes - 1) // lanes * _WIDTH
+                pack(b + start * b_row + j * b_step, b_row, b_step, depth, columns, at_b, width)
+                at_b += depth * width
+            for high in range(0, m, _HIGH):
+                at_b = packed
+                for j in range(0, n, most):
+                    columns = min(most, n - j)
+                    width = (columns + lanes - 1) // lanes * _WIDTH
+                    for i in range(high, min(m, high + _HIGH), _ROWS):
+                        rows = min(_ROWS, m - i)
+                        at_a, at_c = a + i * a_row + start * a_step, c + i * c_row + j * size
+                        if start:
+                            at_plus, by_plus = at_c, c_row
+                        else:
+                            at_plus, by_plus = (plus + i * plus_row + j * size, plus_row) if plus else (zeros, 0)
+                        is_whole = rows == _ROWS and columns * size == width
+                        to, by = (at_c, c_row) if is_whole else (scratch, width)
+                        other, by_other = (at_plus, by_plus) if is_whole else (zeros, 0)
+                        if width == 3 * _WIDTH:
+                            three(at_a, a_row, a_step, rows, at_b, depth, other, by_other, to, by)
+                        elif width == 2 * _WIDTH:
+                            two(at_a, a_row, a_step, rows, at_b, depth, other, by_other, to, by)
+                        else:
+                            one(at_a, a_row, a_step, rows, at_b, depth, other, by_other, to, by)
+                        for r in range(0 if is_whole else rows):
+                            made = carray(memory_at(scratch + r * width), columns, kind)
+                            last = carray(memory_at(at_plus + r * by_plus), columns, kind)
+                            out = carray(memory_at(at_c + r * c_row), columns, kind)
+                            for q in range(columns):
+                                out[q] = made[q] + last[q]
+                    at_b += depth * width
+
+    return _named(multiply, char)
+
+
+MULTIPLY = {char: _multiplying(char) for char in OF}  # by the letter of the numbers
