@@ -48,17 +48,6 @@ def {name}({params}):
 {lines}\
             _all[_r, _i] = {result}
 """
-_IN_PLACE = """\
-def {name}({params}):
-    _made = empty(1024, _all.dtype)
-    for _first in range(0, _all.size, 1024):
-        _count = min(1024, _all.size - _first)
-{slices}\
-        for _i in range(_count):
-{lines}\
-            _made[_i] = {result}
-        _all[_first:_first + _count] = _made[:_count]
-"""  # loops whose input and output may be the same are not vectorised
 
 
 class Loop(NamedTuple):
@@ -76,11 +65,12 @@ class Plan(NamedTuple):
     """How a loop is called with arguments that lie in memory as earlier ones did."""
 
     loop: Loop
-    arrays: list[int]  # which of the arguments
+    arrays: list[int]  # which of the arguments the loop takes
+    common: int  # the argument of the dtype of numbers
     run: Callable[[list[Any], list[float]], None]
     shape: tuple[int, ...]
     dtype: Any
-    is_new: bool  # whether the result is a new array
+    place: str  # where the result goes: see `Fused.loops`
 
 
 class Unfit(Exception):  # noqa: N818 - a message to the caller, no error
@@ -98,7 +88,8 @@ class Fused:
         self, code: list[ast.stmt], outside: dict[str, Any], params: tuple[str, ...], least: int = conditions.ENOUGH
     ) -> None:
         self.code, self.outside, self.params, self.least = code, outside, params, least
-        self.loops: dict[tuple[str, str, bool], list[Loop]] = {}  # by kinds, dtype, and whether the result is new
+        # By kinds, dtype, and where the result goes: "new", "first" for the first argument, or "other".
+        self.loops: dict[tuple[str, str, str], list[Loop]] = {}
         self.plans: dict[Any, Plan] = {}  # by what arguments are: see `facts_of`
 
     def again(self, facts: Any, args: tuple[Any, ...], into: Any) -> Any:
@@ -109,14 +100,14 @@ class Fused:
         loop, numbers = plan.loop, []
         if loop.answers or loop.numbers:
             names = loop.names | {f"p_{p}": a for p, a in zip(self.params, args, strict=True)}
-            names["_common"] = args[plan.arrays[0]]
+            names["_common"] = args[plan.common]
             if not _holds(loop, names):
                 return None
             try:
                 numbers = [_number(eval(n, names), names["_common"].dtype.type) for n in loop.numbers]  # noqa: S307
             except Unfit:
                 return None
-        out = np.empty(plan.shape, plan.dtype) if plan.is_new else into
+        out = np.empty(plan.shape, plan.dtype) if plan.place == "new" else into
         plan.run([*[args[i] for i in plan.arrays], out], numbers)
         return out
 
@@ -136,7 +127,8 @@ class Fused:
             return None
         values = {f"p_{p}": a for p, a in zip(self.params, args, strict=True)} | {"_common": first}
         native = first.dtype.type
-        loop = self.loop((kinds, first.dtype.char, into is None), values)
+        place = "new" if into is None else "first" if into is args[0] and kinds[0] == "f" else "other"
+        loop = self.loop((kinds, first.dtype.char, place), values)
         run = loop.run
         if run is None:
             return None
@@ -151,17 +143,17 @@ class Fused:
         if length:
             part, count, made = max(1, part // length), count // length, out.reshape(-1, length)
         part = even(count, part, 1 if length else _LINE)
-        given = [_laid(a, k, length) for a, k in zip(args, kinds, strict=True) if k != "s"]
+        places = [i for i, k in enumerate(kinds) if k != "s" and (i or place != "first")]
+        given = [_laid(args[i], kinds[i], length) for i in places]
         run(count, part, *given, made, *numbers)
         if facts is not None:
             if len(self.plans) >= _PLANS:
                 self.plans.clear()
             again = loop.run.repeated(count, part, *given, made, *numbers)
-            places = [i for i, k in enumerate(kinds) if k != "s"]
-            self.plans[facts] = Plan(loop, places, again, out.shape, out.dtype, into is None)
+            self.plans[facts] = Plan(loop, places, kinds.index("f"), again, out.shape, out.dtype, place)
         return out
 
-    def loop(self, key: tuple[str, str, bool], values: dict[str, Any]) -> Loop:
+    def loop(self, key: tuple[str, str, str], values: dict[str, Any]) -> Loop:
         """Return the loop valid for these values, compiled if the conditions on them have new outcomes."""
         known = self.loops.setdefault(key, [])
         for loop in known:
@@ -170,7 +162,7 @@ class Fused:
         known.append(self.made(*key, values))
         return known[-1]
 
-    def made(self, kinds: str, char: str, is_new: bool, values: dict[str, Any]) -> Loop:
+    def made(self, kinds: str, char: str, place: str, values: dict[str, Any]) -> Loop:
         steps = Steps(values, char == "f")
         given = {p: Value("f" if k in "rc" else k, f"p_{p}") for p, k in zip(self.params, kinds, strict=True)}
         try:
@@ -182,9 +174,11 @@ class Fused:
         if (compiled := loaded(LOOPS)) is None:  # asked last: to import Numba takes long
             return Loop(steps.answers, [], steps.names, None, None, 0)
         arrays = [p for p, v in given.items() if v.kind != "s"]
-        form, deep, of = (_TEXT, 8, "a_{}") if is_new else (_IN_PLACE, 12, "b_{}")
+        form, deep = _TEXT, 8
         columns: list[str] = []
-        lines = [f"p_{a} = {of.format(a)}[_i]" for a in arrays]
+        lines = [f"p_{a} = a_{a}[_i]" for a in arrays]
+        if place == "first":  # one array that is read and written: of two that may be the same, no vectors are read
+            lines[0] = f"p_{arrays.pop(0)} = _all[_i]"
         if "r" in kinds or "c" in kinds:
             form, deep = _ROWS, 12
             columns, lines = read(kinds.replace("s", ""), arrays)
@@ -193,7 +187,6 @@ class Fused:
             name="{name}",
             params=", ".join([*(f"a_{a}" for a in arrays), "_all", *steps.numbers.values()]),
             columns="".join(f"        {line}\n" for line in columns),
-            slices="".join(f"        b_{a} = a_{a}[_first:_first + _count]\n" for a in arrays),
             lines="".join(f"{'':{deep}}{line}\n" for line in lines),
             result=result.text,
         )
@@ -208,10 +201,10 @@ class Fused:
         )
 
 
-def facts_of(args: tuple[Any, ...], is_new: bool) -> Any:
+def facts_of(args: tuple[Any, ...], into: Any) -> Any:
     """Return what decides how a loop is called, besides numbers: how arrays lie in memory, and the types of others."""
     found = [(a.shape, a.strides, a.dtype, a.flags.aligned) if type(a) is _array_type else type(a) for a in args]
-    return is_new, *found
+    return None if into is None else into is args[0], *found
 
 
 def _holds(loop: Loop, names: dict[str, Any]) -> bool:
@@ -358,7 +351,7 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
     def run(*args: Any, into: Any = None, own: bool = False) -> Any:
         out = args[0] if own and getrefcount(args[0]) == FREE and is_whole(args[0]) else into
         if loops is not None:
-            facts = facts_of(args, out is None)
+            facts = facts_of(args, out)
             made = loops.again(facts, args, out)
             if made is not None:
                 return made

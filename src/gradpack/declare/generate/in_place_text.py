@@ -123,20 +123,22 @@ def _write(op: Op, leave: str) -> str:
     tensors = tensors_of(op)
     arrays = {p: f"{p}_" if p in tensors else p for p in op.params} | {op.params[0]: "_array"}
     through = THROUGH.format(call=f"_forward({arguments(op, arrays)})", leave=leave)
-    check = ""
     named = op.params[len(op.params) - op.keyword_only :]
-    if op.ufunc is not None:
-        operands = ", ".join(arrays[p] for p in op.params if p not in named)
-        into = INTO.format(operands=operands, leave=leave)
-        if not named:
-            return into
-        check = "".join(f"if {USUAL['number'].format(p)}: {leave}\n" for p in named)
-    otherwise = check + through
+    numbers = "".join(f" and not isinstance({p}, _Tensor)" for p in op.params if p not in tensors)
+    large = ""
     if op.blocks is not False and "generator" not in op.params:
-        numbers = "".join(f" and not isinstance({p}, _Tensor)" for p in op.params if p not in tensors)
-        large = LARGE_FORM.format(args=", ".join(arrays[p] for p in op.params), leave=leave)
-        otherwise = f"if _array.size >= {LARGE}{numbers}:\n{indented(large)}else:\n{indented(otherwise)}"
+        large = indented(LARGE_FORM.format(args=", ".join(arrays[p] for p in op.params), leave=leave))
     if op.ufunc is None:
-        return otherwise
+        return f"if _array.size >= {LARGE}{numbers}:\n{large}else:\n{indented(through)}" if large else through
+    operands = ", ".join(arrays[p] for p in op.params if p not in named)
+    into = INTO.format(operands=operands, leave=leave)
+    if large:
+        test = f"_seen and _array.size >= {2 * LARGE} and _array.dtype.char in 'fd'"
+        into = f"if {test}:\n{large}else:\n{indented(into)}"
+    if not named:
+        return into
+    otherwise = "".join(f"if {USUAL['number'].format(p)}: {leave}\n" for p in named) + through
+    if large:
+        otherwise = f"if _array.size >= {LARGE}{numbers}:\n{large}else:\n{indented(otherwise)}"
     usual = " and ".join(f"{p} is _default_{p}" for p in named)
     return f"if not ({usual}):\n{indented(otherwise)}else:\n{indented(into)}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from inspect import signature
 from types import FunctionType
 from typing import Any, NoReturn
@@ -14,6 +14,7 @@ from ...base.modes import MODE
 from ...core.parameter import Parameter
 from ...core.properties import TensorBase
 from ...core.tensor import Tensor
+from ...kernels.dispatch import SEEN
 from ..decorators import copy_of
 from ..dispatch.interpreter import apply
 from ..generate.profiling import timed
@@ -124,12 +125,19 @@ def function(
         "_HUSHED": hushed,
         "_unhush": unhush,
         "_recorded": recorded or slow,
+        "_seen": SEEN,
     }
     names["_slow"] = timed(op, name, slow, names, in_place=True)
 
+    @cache
+    def large() -> Callable[..., Any]:
+        from ..generate.fusion import of_body
+        from ..generate.inline import Inlined
+
+        return of_body(op, names["_forward"], Inlined(op).expression("forward"))
+
     def compile_now() -> None:
         from ..generate.emitter import Form, function_text
-        from ..generate.fusion import of_body
 
         source = function_text(op, Form(in_place=name))
         if source is None:
@@ -146,7 +154,7 @@ def function(
             names["_in_former_order"] = lambda values, more: in_former_order(op, name, made, values, more)
         names["_ufunc"] = op.ufunc
         names["_forward"] = NUMPY.bind(op.forward)
-        names["_forward_large"] = of_body(op, names["_forward"])
+        names["_forward_large"] = lambda *args, into: large()(*args, into=into)
         names.update({f"_default_{p}": v for p, v in op.defaults.items()})
         scratch = dict(names)
         exec(compile(source, f"<in-place op {op.name}>", "exec"), scratch)

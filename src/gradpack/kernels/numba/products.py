@@ -67,7 +67,8 @@ def affine(a: Any, b: Any, bias: Any) -> Any:
     elif min(m, n) < _FEW and k > 4096:  # few numbers, each a long sum
         return NotImplemented
     count, each = prod(batch), m * n * k
-    rows, columns = _cut(m, n, LANES[native.char], max(1, min(each // _PART, _EACH * get_num_threads() // count)))
+    threads = max(1, get_num_threads() // count)
+    rows, columns = _cut(m, n, LANES[native.char], threads, max(1, count * each // _PART))
     made = np.empty((*batch, m, n), native)
     block = _pack(
         id(a), id(b), id(made), 0 if bias is None else id(bias), m, n, k, rows, columns, batch[-1] if batch else 1,
@@ -78,15 +79,22 @@ def affine(a: Any, b: Any, bias: Any) -> Any:
     return made
 
 
-def _cut(m: int, n: int, lanes: int, wanted: int) -> tuple[int, int]:
-    """Return how many rows and columns the parts of a product have, of which about so many are wanted.
+def _cut(m: int, n: int, lanes: int, threads: int, most: int) -> tuple[int, int]:
+    """Return how many rows and columns each part of a product has.
 
-    Columns first: each part packs those of its right factor. Tiles have three vectors of as many numbers as `lanes`.
+    Each thread has rows of its own, which it may have written before, and columns are cut, so that there are `_EACH`
+    parts for each: a part packs the columns of its right factor.
+
+    Args:
+        lanes: numbers in a vector; tiles have three.
+        threads: for each matrix.
+        most: parts, of at least `_PART` multiplications.
     """
-    across = max(1, min(wanted, n // ((6 if m >= 2 * _FEW else 2) * lanes)))
-    columns = -(-n // (across * lanes)) * lanes
-    down = max(1, min(-(-wanted // -(-n // columns)), m // _FEW))
-    return -(-m // (down * 8)) * 8, columns
+    wanted = min(most, _EACH * threads)
+    down = max(1, min(threads, wanted, m // _FEW))
+    across = max(1, min(-(-wanted // down), n // ((6 if m >= 2 * _FEW else 2) * lanes)))
+    down = max(1, min(-(-wanted // across), m // _FEW))
+    return -(-m // (down * 8)) * 8, -(-n // (across * lanes)) * lanes
 
 
 def _steps(x: Any, batch: Any) -> tuple[int, ...]:
