@@ -112,12 +112,16 @@ def product_of_blas(a: Any, b: Any) -> bool:
 def product_of_many(a: Any, b: Any) -> bool:
     """Whether a product of matrices is large enough for several threads, and to import Numba, if that was not done.
 
-    BLAS, which packs both factors, multiplies the largest matrices in less time.
+    BLAS, which packs both factors, multiplies the largest matrices in less time, and small ones that lie by rows, too.
     """
     size = a.size * b.shape[-1]
-    if size < 1 << 22 or a.ndim < 2 or b.ndim < 2 or (size > 1 << 29 and a.ndim == b.ndim == 2):
+    if size < 1 << 18 or a.ndim < 2 or b.ndim < 2 or (size > 1 << 29 and a.ndim == b.ndim == 2):
         return False
-    return a.dtype is b.dtype and a.dtype.char in "fd" and ("numba" in modules or _is_much(size))
+    if a.dtype is not b.dtype or a.dtype.char not in "fd":
+        return False
+    if size >= 1 << 22:
+        return "numba" in modules or _is_much(size)
+    return (size >= 1 << 21 or (b.strides[-1] != b.itemsize and b.ndim == 2)) and "numba" in modules
 
 
 _WORK = [0]  # multiplications so far

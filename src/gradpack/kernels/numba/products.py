@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from array import array
+from functools import lru_cache
 from math import prod
-from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...base.pool import Compiled, split_compiled
 from ...base.threads import get_num_threads
 from .loops import products as loops
-from .loops.products import FIELDS, LANES, product_of
+from .loops.products import LANES, product_of
 from .ranges import Each, Whole, over, part_of
 
-_PART = 1 << 21  # multiplications of a part, at least
+_PART = 1 << 20  # multiplications of a part, at least
 _READ = 1 << 18  # elements of a matrix of a part, times a vector
 _EACH = 2  # parts for each thread
 _FEW = 64  # rows of a part: fewer would cost little beside the packing
-_pack = Struct(f"{len(FIELDS)}q").pack
+_Sizes = tuple[int, ...]
 
 
 def product(a: Any, b: Any) -> Any:
@@ -50,33 +50,52 @@ def by_vector(a: Any, b: Any) -> Any:
 
 def affine(a: Any, b: Any, bias: Any) -> Any:
     """Return `a @ b`, plus a vector if there is one; NotImplemented if these are not matrices that loops take."""
-    if a.ndim < 2 or b.ndim < 2 or a.shape[-1] != b.shape[-2]:
-        return NotImplemented
     if b.ndim == 2 and a.ndim > 2 and a.flags.c_contiguous:  # one large product
         made = affine(a.reshape(-1, a.shape[-1]), b, bias)
         return made if made is NotImplemented else made.reshape(*a.shape[:-1], b.shape[1])
     native = a.dtype
-    m, k, n = a.shape[-2], a.shape[-1], b.shape[-1]
-    if native.char not in "fd" or not (native.isnative and a.flags.aligned and b.flags.aligned):
+    plan = _plan(a.shape, a.strides, b.shape, b.strides, native.char, get_num_threads())
+    if plan is None or not (native.isnative and a.flags.aligned and b.flags.aligned):
         return NotImplemented
-    batch: tuple[int, ...] = ()
-    if a.ndim > 2 or b.ndim > 2:
-        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
-        if len(batch) > 2:
-            return NotImplemented
-    elif min(m, n) < _FEW and k > 4096:  # few numbers, each a long sum
-        return NotImplemented
-    count, each = prod(batch), m * n * k
-    threads = max(1, get_num_threads() // count)
-    rows, columns = _cut(m, n, LANES[native.char], threads, max(1, count * each // _PART))
-    made = np.empty((*batch, m, n), native)
-    block = _pack(
-        id(a), id(b), id(made), 0 if bias is None else id(bias), m, n, k, rows, columns, batch[-1] if batch else 1,
-        *_steps(a, batch), *_steps(b, batch),
-    )  # fmt: skip
-    parts = count * -(-m // rows) * -(-n // columns)
-    split_compiled(Compiled(product_of(native.char), array("q", block)), parts, max(1, _PART * parts // (count * each)))
+    made, block = np.empty(plan.shape, native), plan.block[:]
+    block[0], block[1], block[2] = id(a), id(b), id(made)
+    if bias is not None:
+        block[3] = id(bias)
+    split_compiled(Compiled(product_of(native.char), block), plan.parts, plan.part)
     return made
+
+
+class Plan(NamedTuple):
+    """How matrices that lie in memory in some way are multiplied."""
+
+    shape: tuple[int, ...]  # of the result
+    block: array[int]  # what the loop gets, without the arrays
+    parts: int
+    part: int  # how many of them a thread takes at a time
+
+
+@lru_cache(1024)
+def _plan(a: _Sizes, a_strides: _Sizes, b: _Sizes, b_strides: _Sizes, char: str, threads: int) -> Plan | None:
+    """Return the plan for two arrays of these shapes and strides; None if loops do not take them."""
+    if len(a) < 2 or len(b) < 2 or a[-1] != b[-2] or char not in "fd":
+        return None
+    m, k, n = a[-2], a[-1], b[-1]
+    batch: _Sizes = ()
+    if len(a) > 2 or len(b) > 2:
+        batch = np.broadcast_shapes(a[:-2], b[:-2])
+        if len(batch) > 2:
+            return None
+    elif min(m, n) < _FEW and k > 4096:  # few numbers, each a long sum
+        return None
+    count, each = prod(batch), m * n * k
+    if not count * each:
+        return None
+    most = max(1, count * each // _PART)
+    rows, columns = _cut(m, n, LANES[char], max(1, threads // count), most)
+    steps = *_steps(a, a_strides, batch), *_steps(b, b_strides, batch)
+    parts = count * -(-m // rows) * -(-n // columns)
+    block = array("q", (0, 0, 0, 0, m, n, k, rows, columns, batch[-1] if batch else 1, *steps))
+    return Plan((*batch, m, n), block, parts, max(1, _PART * parts // (count * each)))
 
 
 def _cut(m: int, n: int, lanes: int, threads: int, most: int) -> tuple[int, int]:
@@ -97,8 +116,8 @@ def _cut(m: int, n: int, lanes: int, threads: int, most: int) -> tuple[int, int]
     return -(-m // (down * 8)) * 8, -(-n // (across * lanes)) * lanes
 
 
-def _steps(x: Any, batch: Any) -> tuple[int, ...]:
+def _steps(shape: _Sizes, strides: _Sizes, batch: _Sizes) -> _Sizes:
     """Return the distances of two batch dimensions, of rows, and of a row's numbers."""
-    outer = [0 if n == 1 else s for n, s in zip(x.shape[:-2], x.strides[:-2], strict=True)]
+    outer = [0 if n == 1 else s for n, s in zip(shape[:-2], strides[:-2], strict=True)]
     given = [0] * (2 - len(outer)) + outer if len(batch) > 1 else [0, *(outer or [0])]
-    return (*given, *x.strides[-2:])
+    return (*given, *strides[-2:])
