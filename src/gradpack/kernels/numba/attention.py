@@ -13,6 +13,7 @@ import numpy as np
 from ...ops.pointwise.blockwise import aligned
 from ..blocks.attention import accumulate, hide, plan, spread
 from .loops import attention as loops
+from .loops.matrix_products import multiply_of
 from .ranges import Whole, split_over
 
 _PART = 1 << 21  # multiplications of a product of scores, of a part
@@ -84,7 +85,7 @@ def attend(
     if mask is None:
         out = _like(query, width)
         logs = np.empty(query.shape[:-1], query.dtype)
-        numbers = (is_causal, float(scale), float(inverse))
+        numbers = (multiply_of("f"), is_causal, float(scale), float(inverse))
         _over_heads(loops.attend, logs, kept, (query, key, value), (out,), numbers)
         return out, logs[..., None]
     out = np.empty((math.prod(query.shape[:-2]), rows, width), query.dtype)
@@ -116,7 +117,7 @@ def attend_backward(
     if mask is None:
         whole = [_like(x, x.shape[-1]) for x in (query, key, value)]
         logs = np.ascontiguousarray(np.reshape(lse, query.shape[:-1]))
-        numbers = (is_causal, float(scale), float(inverse))
+        numbers = (multiply_of("f"), is_causal, float(scale), float(inverse))
         _over_heads(loops.attend_backward, logs, kept, (query, key, value, g, out), whole, numbers)
         return *(x if need else None for x, need in zip(whole, needs, strict=False)), None
     q, k, v, given = (_stack(x) for x in (query, key, value, g))

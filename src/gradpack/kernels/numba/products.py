@@ -12,7 +12,8 @@ import numpy as np
 from ...base.pool import Compiled, split_compiled
 from ...base.threads import get_num_threads
 from .loops import products as loops
-from .loops.products import LANES, product_of
+from .loops.matrix_products import multiply_of
+from .loops.products import LANES, product_function
 from .ranges import Each, Whole, over, part_of
 
 _PART = 1 << 20  # multiplications of a part, at least
@@ -61,7 +62,7 @@ def affine(a: Any, b: Any, bias: Any) -> Any:
     block[0], block[1], block[2] = id(a), id(b), id(made)
     if bias is not None:
         block[3] = id(bias)
-    split_compiled(Compiled(product_of(native.char), block), plan.parts, plan.part)
+    split_compiled(Compiled(product_function(), block), plan.parts, plan.part)
     return made
 
 
@@ -94,7 +95,8 @@ def _plan(a: _Sizes, a_strides: _Sizes, b: _Sizes, b_strides: _Sizes, char: str,
     rows, columns = _cut(m, n, LANES[char], max(1, threads // count), most)
     steps = *_steps(a, a_strides, batch), *_steps(b, b_strides, batch)
     parts = count * -(-m // rows) * -(-n // columns)
-    block = array("q", (0, 0, 0, 0, m, n, k, rows, columns, batch[-1] if batch else 1, *steps))
+    numbers = multiply_of(char), np.dtype(char).itemsize, m, n, k, rows, columns, batch[-1] if batch else 1
+    block = array("q", (0, 0, 0, 0, *numbers, *steps))
     return Plan((*batch, m, n), block, parts, max(1, _PART * parts // (count * each)))
 
 

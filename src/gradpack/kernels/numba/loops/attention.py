@@ -14,12 +14,11 @@ from numba import carray
 
 from .functions import exp, largest_of_row
 from .loop import inlined, loop, summing
-from .matrix_products import MULTIPLY, memory_for
-from .native import data_of, memory_at
+from .matrix_products import memory_for
+from .native import data_of, memory_at, multiply
 from .sums import BLOCK, place
 
 _f = np.float32
-_multiply = MULTIPLY["f"]
 _NARROW = 64  # rows of a block under a causal mask: fewer would make products slow, more compute what is hidden
 _SCORES = 1 << 16  # of a block: they stay in the second-level cache
 
@@ -109,12 +108,13 @@ def _numbers(shape: Any) -> tuple[int, int, int, int, int, int]:
 
 # Over heads, arrays of rows of numbers side by side are given as addresses of objects, and strides of batch, head and
 # row each. `shape` has for each head its number, and the sizes: heads of a batch, rows, columns, depth, width.
+# `function` multiplies matrices.
 
 
 @loop
 def attend(
-    logarithm: Any, kept: Any, shape: Any, strides: Any, is_causal: bool, scale: float, inverse: float, q: int, k: int,
-    v: int, out: int,
+    logarithm: Any, kept: Any, shape: Any, strides: Any, function: int, is_causal: bool, scale: float, inverse: float,
+    q: int, k: int, v: int, out: int,
 ) -> None:  # fmt: skip
     """Attention of some heads."""
     first, heads, rows, columns, depth, width = _numbers(shape)
@@ -130,10 +130,10 @@ def attend(
             seen, count = min(stop, columns) if is_causal else columns, stop - start
             p = memory[: count * seen].reshape(count, seen)
             at_q, at_k, at_p = _at(q, of_q, heads, h, start), _at(k, of_k, heads, h, 0), p.ctypes.data
-            _multiply(at_q, of_q[2], 4, at_k, 4, of_k[2], count, seen, depth, 0, 0, at_p, 4 * seen, spare)
+            multiply(function, at_q, of_q[2], 4, at_k, 4, of_k[2], count, seen, depth, 0, 0, at_p, 4 * seen, spare)
             probabilities(p, start, rows, columns, is_causal, scale, kept[i], total, logarithm[i])
             at_v, at_o = _at(v, of_v, heads, h, 0), _at(out, of_o, heads, h, start)
-            _multiply(at_p, 4 * seen, 4, at_v, of_v[2], 4, count, width, seen, 0, 0, at_o, of_o[2], spare)
+            multiply(function, at_p, 4 * seen, 4, at_v, of_v[2], 4, count, width, seen, 0, 0, at_o, of_o[2], spare)
         for r in range(rows):
             by = _f(inverse) / total[r] if kept.shape[1] and inverse != 0 else _f(1) / total[r]
             row = _vector(_at(out, of_o, heads, h, r), width)
@@ -144,8 +144,8 @@ def attend(
 
 @summing
 def attend_backward(
-    logarithm: Any, kept: Any, shape: Any, strides: Any, is_causal: bool, scale: float, inverse: float, q: int, k: int,
-    v: int, g: int, out: int, query_g: int, key_g: int, value_g: int,
+    logarithm: Any, kept: Any, shape: Any, strides: Any, function: int, is_causal: bool, scale: float, inverse: float,
+    q: int, k: int, v: int, g: int, out: int, query_g: int, key_g: int, value_g: int,
 ) -> None:  # fmt: skip
     """The gradients of attention of some heads."""
     first, heads, rows, columns, depth, width = _numbers(shape)
@@ -180,15 +180,15 @@ def attend_backward(
             at_p, at_s, at_d = p.ctypes.data, s.ctypes.data, dropped.ctypes.data
             at_qg = _at(query_g, of_qg, heads, h, start)
             line = 4 * seen  # bytes of a row of scores
-            _multiply(at_q, of_q[2], 4, at_k, 4, of_k[2], count, seen, depth, 0, 0, at_p, line, spare)
+            multiply(function, at_q, of_q[2], 4, at_k, 4, of_k[2], count, seen, depth, 0, 0, at_p, line, spare)
             probabilities_again(p, dropped, start, rows, columns, is_causal, scale, kept[i], inverse, logarithm[i])
-            _multiply(
-                at_d, 4, line, at_g, of_g[2], 4, seen, width, count, at_vg, of_vg[2], at_vg, of_vg[2], spare
+            multiply(
+                function, at_d, 4, line, at_g, of_g[2], 4, seen, width, count, at_vg, of_vg[2], at_vg, of_vg[2], spare
             )  # fmt: skip
-            _multiply(at_g, of_g[2], 4, at_v, 4, of_v[2], count, seen, width, 0, 0, at_s, line, spare)
+            multiply(function, at_g, of_g[2], 4, at_v, 4, of_v[2], count, seen, width, 0, 0, at_s, line, spare)
             slopes(s, p, dropped, start, sums, scale)
-            _multiply(at_s, line, 4, at_k, of_k[2], 4, count, depth, seen, 0, 0, at_qg, of_qg[2], spare)
-            _multiply(
-                at_s, 4, line, at_q, of_q[2], 4, seen, depth, count, at_kg, of_kg[2], at_kg, of_kg[2], spare
+            multiply(function, at_s, line, 4, at_k, of_k[2], 4, count, depth, seen, 0, 0, at_qg, of_qg[2], spare)
+            multiply(
+                function, at_s, 4, line, at_q, of_q[2], 4, seen, depth, count, at_kg, of_kg[2], at_kg, of_kg[2], spare
             )  # fmt: skip
         space[0] = 0  # the memory is needed until here

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numba import carray
 
-from .loop import inlined, loop
-from .native import memory_at
+from .loop import by_address, inlined
+from .native import address_of, memory_at
 from .vectors import OF, ROWS, VECTORS, WIDTH
 
 _ROWS, _WIDTH, _MOST = ROWS, WIDTH, WIDTH * VECTORS
@@ -30,7 +30,7 @@ def memory_for(k: int, n: int, size: int) -> int:
 
 def _named(function: Any, char: str) -> Any:
     function.__name__ = function.__qualname__ = f"{function.__name__}_{char}"
-    return loop(function)
+    return by_address(function, {"contract"})
 
 
 def _packing(char: str) -> Any:
@@ -66,8 +66,8 @@ def _packing(char: str) -> Any:
     return _named(pack, char)
 
 
-def _multiplying(char: str) -> Any:
-    """Return the function of products of these numbers."""
+def _multiplying(char: str) -> int:
+    """Return the address of the function of products of these numbers."""
     vectors, kind, pack = OF[char], np.dtype(char).type, _packing(char)
     size, lanes = vectors.size, vectors.lanes
     most = lanes * VECTORS
@@ -126,7 +126,15 @@ def _multiplying(char: str) -> Any:
                                 out[q] = made[q] + last[q]
                     at_b += depth * width
 
-    return _named(multiply, char)
+    return address_of(_named(multiply, char), 14)
 
 
-MULTIPLY = {char: _multiplying(char) for char in OF}  # by the letter of the numbers
+_MADE: dict[str, int] = {}
+
+
+def multiply_of(char: str) -> int:
+    """Return the address of the function of products of float32 ("f") or float64 ("d"), for `native.multiply`."""
+    found = _MADE.get(char)
+    if found is None:
+        found = _MADE[char] = _multiplying(char)
+    return found

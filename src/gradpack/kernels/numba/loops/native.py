@@ -90,12 +90,30 @@ def call(typing: Any, function: Any, block: Any, low: Any, high: Any) -> Any:
     """Call the function of three int64 whose address `address_of` returned."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pointer = _I8.as_pointer()
-        kind = ir.FunctionType(_I32, [pointer.as_pointer(), pointer.as_pointer(), _I64, _I64, _I64])
-        result, error = (alloca_once(builder, pointer) for _ in range(2))  # once, also in a loop
-        return builder.call(_pointer(builder, args[0], kind), [result, error, *args[1:]])
+        return _called(builder, args)
 
     return types.int32(types.int64, types.int64, types.int64, types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def multiply(
+    typing: Any, function: Any, a: Any, a_row: Any, a_step: Any, b: Any, b_row: Any, b_step: Any, m: Any, n: Any,
+    k: Any, plus: Any, plus_row: Any, c: Any, c_row: Any, memory: Any,
+) -> Any:  # fmt: skip
+    """Call the function of products whose address `matrix_products.multiply_of` returned."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _called(builder, args)
+
+    return types.int32(*(types.int64,) * 15), code
+
+
+def _called(builder: Any, args: Any) -> Any:
+    """Call a function, the first argument, as Numba's are called."""
+    pointer = _I8.as_pointer()
+    kind = ir.FunctionType(_I32, [pointer.as_pointer(), pointer.as_pointer(), *[_I64] * (len(args) - 1)])
+    result, error = (alloca_once(builder, pointer) for _ in range(2))  # once, also in a loop
+    return builder.call(_pointer(builder, args[0], kind), [result, error, *args[1:]])
 
 
 @inlined
@@ -104,9 +122,9 @@ def data_of(array: int) -> int:
     return read(array + _HEAD)  # the first field of an array, behind those that every object has
 
 
-def address_of(function: Any) -> int:
-    """Return the address of the machine code of a loop of three int64 that returns nothing."""
-    signature = (types.int64,) * 3
+def address_of(function: Any, count: int = 3) -> int:
+    """Return the address of the machine code of a loop of so many int64 that returns nothing."""
+    signature = (types.int64,) * count
     function.compile(signature)
     made = function.overloads[signature]
     _KEPT.append(made)

@@ -2,63 +2,56 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .loop import by_address, loop, summing
-from .matrix_products import MULTIPLY, memory_for
-from .native import address_of, data_of, read
+from .matrix_products import memory_for
+from .native import address_of, data_of, multiply, read
 from .vectors import OF
 
-# What a block holds: addresses of the arrays' objects, sizes of the matrices and of the parts of one, how many matrices
-# the inner batch dimension has, and distances in bytes: of the two batch dimensions, of rows, and of a row's numbers.
-FIELDS = "a b c bias m n k rows columns inner a_outer a_inner a_row a_step b_outer b_inner b_row b_step".split()
+# What a block holds: addresses of the arrays' objects and of the function that multiplies, the bytes of a number, sizes
+# of the matrices and of the parts of one, how many matrices the inner batch dimension has, and distances in bytes: of
+# the two batch dimensions, of rows, and of a row's numbers.
+_FIELDS = 20
 (
-    A, B, C, BIAS, M, N, K, ROWS, COLUMNS, INNER, A_OUTER, A_INNER, A_ROW, A_STEP, B_OUTER, B_INNER, B_ROW, B_STEP,
-) = (8 * i for i in range(len(FIELDS)))  # fmt: skip
+    A, B, C, BIAS, FUNCTION, SIZE, M, N, K, ROWS, COLUMNS, INNER, A_OUTER, A_INNER, A_ROW, A_STEP, B_OUTER, B_INNER,
+    B_ROW, B_STEP,
+) = (8 * i for i in range(_FIELDS))  # fmt: skip
 LANES = {char: vectors.lanes for char, vectors in OF.items()}
 
 
-def _of(char: str) -> Any:
-    multiply, size = MULTIPLY[char], np.dtype(char).itemsize
+def product(block: int, low: int, high: int) -> None:
+    """Parts of a product."""
+    m, n, k, size = read(block + M), read(block + N), read(block + K), read(block + SIZE)
+    rows, columns, inner = read(block + ROWS), read(block + COLUMNS), read(block + INNER)
+    a_row, a_step = read(block + A_ROW), read(block + A_STEP)
+    b_row, b_step = read(block + B_ROW), read(block + B_STEP)
+    a, b, c = data_of(read(block + A)), data_of(read(block + B)), data_of(read(block + C))
+    bias = data_of(read(block + BIAS)) if read(block + BIAS) else 0
+    across = (n + columns - 1) // columns
+    parts = (m + rows - 1) // rows * across
+    memory = np.empty(memory_for(k, min(n, columns), size), np.uint8)
+    for item in range(low, high):
+        matrix, part = item // parts, item % parts
+        i, j = part // across * rows, part % across * columns
+        outer, within = matrix // inner, matrix % inner
+        here_a = a + outer * read(block + A_OUTER) + within * read(block + A_INNER)
+        here_b = b + outer * read(block + B_OUTER) + within * read(block + B_INNER)
+        multiply(
+            read(block + FUNCTION), here_a + i * a_row, a_row, a_step, here_b + j * b_step, b_row, b_step,
+            min(rows, m - i), min(columns, n - j), k, bias + j * size if bias else 0, 0,
+            c + size * ((matrix * m + i) * n + j), n * size, memory.ctypes.data,
+        )  # fmt: skip
+    memory[0] = 0  # it is needed until here
 
-    def product(block: int, low: int, high: int) -> None:
-        m, n, k = read(block + M), read(block + N), read(block + K)
-        rows, columns, inner = read(block + ROWS), read(block + COLUMNS), read(block + INNER)
-        a_row, a_step = read(block + A_ROW), read(block + A_STEP)
-        b_row, b_step = read(block + B_ROW), read(block + B_STEP)
-        a, b, c = data_of(read(block + A)), data_of(read(block + B)), data_of(read(block + C))
-        bias = data_of(read(block + BIAS)) if read(block + BIAS) else 0
-        across = (n + columns - 1) // columns
-        parts = (m + rows - 1) // rows * across
-        memory = np.empty(memory_for(k, min(n, columns), size), np.uint8)
-        for item in range(low, high):
-            matrix, part = item // parts, item % parts
-            i, j = part // across * rows, part % across * columns
-            outer, within = matrix // inner, matrix % inner
-            here_a = a + outer * read(block + A_OUTER) + within * read(block + A_INNER)
-            here_b = b + outer * read(block + B_OUTER) + within * read(block + B_INNER)
-            multiply(
-                here_a + i * a_row, a_row, a_step, here_b + j * b_step, b_row, b_step, min(rows, m - i),
-                min(columns, n - j), k, bias + j * size if bias else 0, 0, c + size * ((matrix * m + i) * n + j),
-                n * size, memory.ctypes.data,
-            )  # fmt: skip
-        memory[0] = 0  # it is needed until here
 
-    product.__name__ = product.__qualname__ = f"product_{char}"
+@cache
+def product_function() -> int:
+    """Return the address of the function of parts."""
     return address_of(by_address(product, {"contract"}))
-
-
-def product_of(char: str) -> int:
-    """Return the address of the function of parts, for numbers of `char`."""
-    found = _MADE.get(char)
-    if found is None:
-        found = _MADE[char] = _of(char)
-    return found
-
-
-_MADE: dict[str, int] = {}
 
 
 @summing
