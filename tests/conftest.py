@@ -17,7 +17,7 @@ from gradpack.base.devices import _DEFAULTS
 from gradpack.base.modes import MODE, TRANSFORMS
 from gradpack.base.settings import FILLING
 from gradpack.nn._module.global_hooks import PRESENT
-from gradpack.optim.optimizer import _after_every_step, _before_every_step
+from gradpack.optim._step_hooks import after_every_step, before_every_step
 from tests.children import children
 
 os.environ.setdefault("GRADPACK_COMPILED_NOTICE", "0")  # tests read standard error
@@ -45,5 +45,5 @@ def settings() -> Iterator[None]:
 
 def _settings() -> Any:
     mode = MODE.get()
-    hooks = [bool(each) for each in (PRESENT, _before_every_step, _after_every_step, mode.hooks)]
+    hooks = [bool(each) for each in (PRESENT, before_every_step, after_every_step, mode.hooks)]
     return dtypes._default, _DEFAULTS.get(), FILLING[0], TRANSFORMS.get(), mode.grad, mode.leaves_fast_path, hooks

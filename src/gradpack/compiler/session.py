@@ -20,7 +20,7 @@ from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, reachable
 from ..ops.create import making
 from ..ops.random.generator import Generator
-from ..optim import optimizer as optimizers
+from ..optim import _step_hooks as optimizers
 from .effects import effects, place_of
 from .emit import build
 from .facts import (

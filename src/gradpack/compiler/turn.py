@@ -18,7 +18,7 @@ from ..base.tree import TreeSpec, tree_unflatten
 from ..core.tensor import Tensor
 from ..graph.node import AccumulateGrad
 from ..nn._module.global_hooks import PRESENT
-from ..optim.optimizer import _after_every_step, _before_every_step
+from ..optim._step_hooks import after_every_step, before_every_step
 from .arguments import MISSED, is_known, same_leaf, taken_apart
 from .emit import Built
 from .facts import TENSOR, Kept, Result, Source, array_of, facts_of, grad_of, is_steady, kin_of, memory_of, own_of
@@ -91,7 +91,7 @@ def context() -> Any:
         return None
     if _is_elsewhere(_DEFAULTS.get()):
         return None
-    if PRESENT or _before_every_step or _after_every_step:  # hooks of all modules, and of all optimizers
+    if PRESENT or before_every_step or after_every_step:  # hooks of all modules, and of all optimizers
         return None
     return mode.grad, dtypes._default, FILLING[0]
 
@@ -347,7 +347,7 @@ class _Text:
         grad, default, filling = kept.context
         self.names |= {
             "MODE": MODE, "TRANSFORMS": TRANSFORMS, "DEVICES": _DEFAULTS, "HOOKS": PRESENT,
-            "is_elsewhere": _is_elsewhere, "BEFORE": _before_every_step, "AFTER": _after_every_step,
+            "is_elsewhere": _is_elsewhere, "BEFORE": before_every_step, "AFTER": after_every_step,
             "dtypes": dtypes, "FILLING": FILLING, "known": [None], "grad": grad, "default": default, "filling": filling,
             "unchanged": kept.walk.check(),
         }  # fmt: skip

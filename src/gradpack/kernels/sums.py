@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..base.pool import split
-from .dispatch import PART, PYTHON, accelerated
+from .dispatch import LARGE, PYTHON, accelerated
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _LEAST = 1 << 12  # elements, below which a new array costs less than to ask
@@ -26,7 +26,7 @@ def accumulated(a: Any, b: Any, names: int = 0) -> Any:
     if type(a) is not _array_type or type(b) is not _array_type or a.size < _LEAST or not _alike(a, b):
         return a + b
     out = a if a.base is None and a.flags.writeable and getrefcount(a) == _FREE + names else np.empty(a.shape, a.dtype)
-    if a.size < 2 * PART:
+    if a.size < 2 * LARGE:
         return np.add(a, b, out=out)
     added(a.reshape(-1), b.reshape(-1), out.reshape(-1))
     return out

@@ -6,7 +6,6 @@ import warnings
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
-from functools import wraps
 from itertools import chain
 from typing import Any
 
@@ -14,10 +13,10 @@ from ..base.errors import is_foreign, mixed
 from ..base.modes import MODE
 from ..core.hooks import RemovableHandle
 from ..core.tensor import Tensor
-from ..declare.signature.constructors import explained
 from ..nn._module.global_hooks import add
 from ..nn.parameter import clear_grad
 from ._kernels import drop_gradients
+from ._step_hooks import HOOKS, after_every_step, before_every_step, record, with_hooks
 
 
 class _Required:
@@ -29,78 +28,15 @@ class _Required:
 
 required = _Required()
 
-_before_every_step: OrderedDict[int, Any] = OrderedDict()
-_after_every_step: OrderedDict[int, Any] = OrderedDict()
-
-_HOOKS = tuple(
-    f"_optimizer_{what}_{side}_hooks" for what in ("step", "state_dict", "load_state_dict") for side in ("pre", "post")
-)
-
 
 def register_optimizer_step_pre_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` before each step of every optimiser."""
-    return add(_before_every_step, hook)
+    return add(before_every_step, hook)
 
 
 def register_optimizer_step_post_hook(hook: Callable[..., Any]) -> RemovableHandle:
     """Call `hook(optimizer, args, kwargs)` after each step of every optimiser."""
-    return add(_after_every_step, hook)
-
-
-def _record(name: str) -> Any:
-    """Context manager of a profiler range."""
-    from ..autograd.profiler import record_function
-
-    return record_function(name)
-
-
-RECORDERS: list[Any] = []  # of programs, innermost last: `update` takes `(optimizer, step, args, kwargs)`
-
-
-def _with_hooks(step: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap `step` to call the hooks. If one step calls another (by super()), only the outer one calls them."""
-
-    @wraps(step)
-    def hooked_step(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
-        if RECORDERS and RECORDERS[-1].is_ours():
-            return RECORDERS[-1].update(self, step, args, kwargs)
-        self._opt_called = True  # for schedulers, which warn if they are stepped before the optimizer
-        before, after = map(self.__dict__.get, _HOOKS[:2])
-        if before is None or after is None:
-            return step(self, *args, **kwargs)  # of a wrapper that never called `Optimizer.__init__`
-        if MODE.get().profiler is not None and not self._in_step and not self._in_profile:
-            self._in_profile = True
-            try:
-                with _record(f"Optimizer.step#{type(self).__name__}.step"):
-                    return hooked_step(self, *args, **kwargs)
-            finally:
-                self._in_profile = False
-        if self._in_step or not (before or after or _before_every_step or _after_every_step):
-            try:
-                return step(self, *args, **kwargs)
-            except TypeError as error:
-                called = f"{type(self).__name__}.step"
-                raise explained(called, (step.__qualname__,), step, kwargs, error) or error from None
-        self._in_step = True
-        try:
-            given: tuple[Any, ...] = (self, *args)
-            for hook in (*_before_every_step.values(), *before.values()):
-                changed = hook(self, given, kwargs)
-                if changed is not None:
-                    if not isinstance(changed, tuple) or len(changed) != 2:
-                        raise RuntimeError(
-                            f"a pre-hook of {type(self).__name__}.step must return None or a tuple of (new_args, "
-                            f"new_kwargs), but got {changed}."
-                        )
-                    given, kwargs = changed
-            result = step(*given, **kwargs)
-            for hook in (*after.values(), *_after_every_step.values()):
-                hook(self, given, kwargs)
-            return result
-        finally:
-            self._in_step = False
-
-    return hooked_step
+    return add(after_every_step, hook)
 
 
 class Optimizer:
@@ -146,7 +82,7 @@ class Optimizer:
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         if "step" in cls.__dict__:
-            cls.step = _with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
+            cls.step = with_hooks(cls.__dict__["step"])  # type: ignore[method-assign]
 
     def _patch_step_function(self) -> None:
         """Do nothing: `step` is wrapped when the class is created. Wrappers of other packages call this."""
@@ -186,7 +122,7 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Drop the gradients of all parameters, or fill them with zeros if not `set_to_none`."""
         if MODE.get().profiler is not None:
-            with _record(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
+            with record(f"Optimizer.zero_grad#{type(self).__name__}.zero_grad"):
                 self._zero_grad(set_to_none)
         else:
             self._zero_grad(set_to_none)
@@ -251,7 +187,7 @@ class Optimizer:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        for name in _HOOKS:
+        for name in HOOKS:
             self.__dict__.setdefault(name, OrderedDict())
 
     def state_dict(self) -> dict[str, Any]:

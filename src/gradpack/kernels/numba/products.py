@@ -18,7 +18,7 @@ from .ranges import Each, Whole, over, part_of
 
 _PART = 1 << 20  # multiplications of a part, at least
 _READ = 1 << 18  # elements of a matrix of a part, times a vector
-_EACH = 2  # parts for each thread
+_COLUMNS, _ROWS = 4, 2  # parts for each thread, where columns are cut, and where rows are
 _FEW = 64  # rows of a part: fewer would cost little beside the packing
 _Sizes = tuple[int, ...]
 
@@ -103,18 +103,18 @@ def _plan(a: _Sizes, a_strides: _Sizes, b: _Sizes, b_strides: _Sizes, char: str,
 def _cut(m: int, n: int, lanes: int, threads: int, most: int) -> tuple[int, int]:
     """Return how many rows and columns each part of a product has.
 
-    Each thread has rows of its own, which it may have written before, and columns are cut, so that there are `_EACH`
-    parts for each: a part packs the columns of its right factor.
+    Each thread has rows of its own, which it may have written before, and columns are cut, so that a thread that is
+    slowed down can leave parts to others. Rows are cut again only where there are few columns: each part packs those of
+    its right factor.
 
     Args:
         lanes: numbers in a vector; tiles have three.
         threads: for each matrix.
         most: parts, of at least `_PART` multiplications.
     """
-    wanted = min(most, _EACH * threads)
-    down = max(1, min(threads, wanted, m // _FEW))
-    across = max(1, min(-(-wanted // down), n // ((6 if m >= 2 * _FEW else 2) * lanes)))
-    down = max(1, min(-(-wanted // across), m // _FEW))
+    down = max(1, min(threads, most, m // _FEW))
+    across = max(1, min(-(-min(most, _COLUMNS * threads) // down), n // ((6 if m >= 2 * _FEW else 2) * lanes)))
+    down = max(down, min(-(-min(most, _ROWS * threads) // across), m // _FEW))
     return -(-m // (down * 8)) * 8, -(-n // (across * lanes)) * lanes
 
 

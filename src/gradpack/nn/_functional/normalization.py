@@ -9,6 +9,7 @@ from ...base.size import Size
 from ...core.tensor import Tensor
 from ...ops.nn import batch_norm as batch
 from ...ops.nn import group_norm as group
+from ...ops.nn.instance_norm import instance_norm as instance
 from .._public import give_all
 
 
@@ -92,7 +93,7 @@ def instance_norm(
     """
     if use_input_stats:
         _more_than_one(prod(input._shape[2:]), input._shape, "spatial element")
-    return batch.instance_norm(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
+    return instance(input, weight, bias, running_mean, running_var, use_input_stats, momentum, eps)
 
 
 def group_norm(

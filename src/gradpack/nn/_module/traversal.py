@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...core.tensor import Tensor
 from ..parameter import Parameter
+from .calls import Called
 
 if TYPE_CHECKING:
     from ..modules.module import Module
@@ -111,6 +112,42 @@ def _get_member(self: Module, target: str, registry: str, what: str) -> Any:
     if name not in module.__dict__[registry]:
         raise AttributeError(f"`{name}` is not {what}")
     return getattr(module, name)
+
+
+def get_submodule(self: Module, target: str) -> Module:
+    """The module with this dotted name; the empty name is this module.
+
+    Raises:
+        AttributeError: if there is none, or something else has that name.
+    """
+    module: Any = self
+    for name in target.split(".") if target else ():
+        if not hasattr(module, name):
+            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+        module = getattr(module, name)
+        if not isinstance(module, Called):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+    return module  # checked in the loop
+
+
+def set_submodule(self: Module, target: str, module: Module, strict: bool = False) -> None:
+    """Put `module` where the dotted name says; `strict` demands that a module is there already.
+
+    Raises:
+        ValueError: if the name is empty or `module` is no Module.
+        AttributeError: if the way there does not exist, or `strict` and nothing is there.
+    """
+    if target == "":
+        raise ValueError("Cannot set the submodule without a target name!")
+    if not isinstance(module, Called):
+        raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+    where, _, name = target.rpartition(".")
+    parent = self.get_submodule(where)
+    if strict and not hasattr(parent, name):
+        raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+    if hasattr(parent, name) and not isinstance(getattr(parent, name), Called):
+        raise AttributeError(f"`{name}` is not an nn.Module")
+    setattr(parent, name, module)
 
 
 def get_parameter(self: Module, target: str) -> Parameter:

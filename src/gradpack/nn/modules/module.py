@@ -258,40 +258,6 @@ class Module(Called):
         """The same as `add_module`."""
         self.add_module(name, module)
 
-    def get_submodule(self, target: str) -> Module:
-        """The module with this dotted name; the empty name is this module.
-
-        Raises:
-            AttributeError: if there is none, or something else has that name.
-        """
-        module: Any = self
-        for name in target.split(".") if target else ():
-            if not hasattr(module, name):
-                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-            module = getattr(module, name)
-            if not isinstance(module, Module):
-                raise AttributeError(f"`{name}` is not an nn.Module")
-        return module  # checked in the loop
-
-    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
-        """Put `module` where the dotted name says; `strict` demands that a module is there already.
-
-        Raises:
-            ValueError: if the name is empty or `module` is no Module.
-            AttributeError: if the way there does not exist, or `strict` and nothing is there.
-        """
-        if target == "":
-            raise ValueError("Cannot set the submodule without a target name!")
-        if not isinstance(module, Module):
-            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
-        where, _, name = target.rpartition(".")
-        parent = self.get_submodule(where)
-        if strict and not hasattr(parent, name):
-            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
-        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
-            raise AttributeError(f"`{name}` is not an nn.Module")
-        setattr(parent, name, module)
-
     # --- doing something to all of it ---
 
     def apply(self, fn: Callable[[Module], None]) -> Self:
@@ -357,6 +323,8 @@ class Module(Called):
     named_buffers = traversal.named_buffers
     buffers = traversal.buffers
     _get_member = traversal._get_member
+    get_submodule = traversal.get_submodule
+    set_submodule = traversal.set_submodule
     get_parameter = traversal.get_parameter
     get_buffer = traversal.get_buffer
 

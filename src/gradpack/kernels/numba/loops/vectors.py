@@ -8,6 +8,7 @@ as many sums as registers hold, so that the processor's multiplications, not its
 from __future__ import annotations
 
 from collections.abc import Callable
+from platform import machine
 from typing import Any
 
 from llvmlite import binding, ir
@@ -26,7 +27,7 @@ def _width() -> tuple[int, bool]:
     features = set(names.split(","))
     if "+avx512f" in features:
         return 64, True
-    return 32 if "+avx" in features else 16, "+neon" in features
+    return 32 if "+avx" in features else 16, machine() in ("aarch64", "arm64")
 
 
 WIDTH, _MANY = _width()
@@ -81,8 +82,6 @@ class Vectors:
         return self._shuffled(builder, first, nothing, [0] * self.lanes)
 
     def _tile(self, vectors: int) -> Code:
-        width, rows = WIDTH * vectors, ROWS
-
         @intrinsic  # type: ignore[untyped-decorator]
         def tile(
             typing: Any, a: Any, a_row: Any, a_step: Any, count: Any, b: Any, k: Any, plus: Any, plus_row: Any,
@@ -97,49 +96,7 @@ class Vectors:
 
             def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
                 a, a_row, a_step, count, b, k, plus, plus_row, c, c_row = args
-                last = builder.sub(count, _I64(1))
-                lines = [
-                    builder.mul(builder.select(builder.icmp_signed("<", _I64(i), count), _I64(i), last), a_row)
-                    for i in range(rows)
-                ]
-                # The rows below are fetched meanwhile: a row at each step where numbers of a row are side by side.
-                is_flat = builder.icmp_signed("==", a_step, _I64(self.size))
-                mask = builder.select(is_flat, _I64(-rows * self.size), _I64(-1))
-                apart = builder.select(is_flat, a_row, _I64(0))
-                below = builder.add(a, builder.mul(_I64(rows), a_row))
-                before, steps = builder.block, builder.append_basic_block("steps")
-                builder.branch(steps)
-                builder.position_at_end(steps)
-
-                def counted(start: Any, by: Any) -> Any:
-                    value = builder.phi(_I64)
-                    value.add_incoming(start, before)
-                    return value, by
-
-                counters = [counted(_I64(0), _I64(1)), counted(a, a_step), counted(b, _I64(width))]
-                step, at_a, at_b = (value for value, _ in counters)
-                sums = [[builder.phi(self.vector) for _ in range(vectors)] for _ in range(rows)]
-                zero = ir.Constant(self.vector, [0.0] * self.lanes)
-                passed = builder.and_(builder.sub(at_a, a), mask)
-                _fetch(builder, builder.add(below, passed), builder.mul(builder.and_(step, _I64(rows - 1)), apart))
-                row = [self._load(builder, at_b, _I64(WIDTH * v)) for v in range(vectors)]
-                made = []
-                for line, parts in zip(lines, sums, strict=True):
-                    factor = self._filled(builder, builder.load(self._at(builder, at_a, line, self.kind)))
-                    made.append([
-                        builder.fadd(builder.fmul(factor, x, flags=_CONTRACT), part, flags=_CONTRACT)
-                        for x, part in zip(row, parts, strict=True)
-                    ])  # fmt: skip
-                    for part, new in zip(parts, made[-1], strict=True):
-                        part.add_incoming(zero, before)
-                        part.add_incoming(new, steps)
-                following = [builder.add(value, by) for value, by in counters]
-                for (value, _), new in zip(counters, following, strict=True):
-                    value.add_incoming(new, steps)
-                after = builder.append_basic_block("after")
-                builder.cbranch(builder.icmp_signed("<", following[0], k), steps, after)
-                builder.position_at_end(after)
-                for i, parts in enumerate(made):
+                for i, parts in enumerate(self._sums(builder, vectors, a, a_row, a_step, count, b, k)):
                     from_, to = (builder.mul(_I64(i), distance) for distance in (plus_row, c_row))
                     for v, part in enumerate(parts):
                         at = _I64(WIDTH * v)
@@ -150,6 +107,50 @@ class Vectors:
             return types.void(*(types.int64,) * 10), code
 
         made: Code = tile
+        return made
+
+    def _sums(
+        self, builder: Any, vectors: int, a: Any, a_row: Any, a_step: Any, count: Any, b: Any, k: Any
+    ) -> list[list[Any]]:
+        """Write the loop over the inner dimension of a tile; return the vectors of each row after it."""
+        last = builder.sub(count, _I64(1))
+        lines = [
+            builder.mul(builder.select(builder.icmp_signed("<", _I64(i), count), _I64(i), last), a_row)
+            for i in range(ROWS)
+        ]
+        # The rows below it are fetched meanwhile: a row at each step where numbers of a row are side by side.
+        is_flat = builder.icmp_signed("==", a_step, _I64(self.size))
+        mask = builder.select(is_flat, _I64(-ROWS * self.size), _I64(-1))
+        apart = builder.select(is_flat, a_row, _I64(0))
+        below = builder.add(a, builder.mul(_I64(ROWS), a_row))
+        before, steps = builder.block, builder.append_basic_block("steps")
+        builder.branch(steps)
+        builder.position_at_end(steps)
+        counters = [builder.phi(_I64) for _ in range(3)]
+        step, at_a, at_b = counters
+        sums = [[builder.phi(self.vector) for _ in range(vectors)] for _ in range(ROWS)]
+        passed = builder.and_(builder.sub(at_a, a), mask)
+        _fetch(builder, builder.add(below, passed), builder.mul(builder.and_(step, _I64(ROWS - 1)), apart))
+        row = [self._load(builder, at_b, _I64(WIDTH * v)) for v in range(vectors)]
+        zero, made = ir.Constant(self.vector, [0.0] * self.lanes), []
+        for line, parts in zip(lines, sums, strict=True):
+            factor = self._filled(builder, builder.load(self._at(builder, at_a, line, self.kind)))
+            made.append([
+                builder.fadd(builder.fmul(factor, x, flags=_CONTRACT), part, flags=_CONTRACT)
+                for x, part in zip(row, parts, strict=True)
+            ])  # fmt: skip
+            for part, new in zip(parts, made[-1], strict=True):
+                part.add_incoming(zero, before)
+                part.add_incoming(new, steps)
+        following = [
+            builder.add(x, by) for x, by in zip(counters, (_I64(1), a_step, _I64(WIDTH * vectors)), strict=True)
+        ]
+        for counter, start, new in zip(counters, (_I64(0), a, b), following, strict=True):
+            counter.add_incoming(start, before)
+            counter.add_incoming(new, steps)
+        after = builder.append_basic_block("after")
+        builder.cbranch(builder.icmp_signed("<", following[0], k), steps, after)
+        builder.position_at_end(after)
         return made
 
     def _transpose(self) -> Code:
