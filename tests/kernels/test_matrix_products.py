@@ -12,6 +12,7 @@ import pytest
 
 numba = pytest.importorskip("numba")
 
+from gradpack.kernels import dispatch  # noqa: E402
 from gradpack.kernels.dispatch import loaded  # noqa: E402
 from gradpack.kernels.numba.loops.vectors import OF, ROWS, VECTORS  # noqa: E402
 from gradpack.kernels.table import Kernel  # noqa: E402
@@ -87,6 +88,18 @@ def test_what_is_not_finite_stays_in_its_row_and_column(dtype):
     made = affine(a, b, None)
     assert np.isnan(made[69]).all() and np.isinf(made[:69, 74]).all()
     assert (made[:69, :74] == 90).all()
+
+
+def test_operations_look_for_large_arrays_once_a_product_is_one():
+    before = dispatch.SEEN[:]
+    try:
+        dispatch.SEEN.clear()
+        affine(np.ones((64, 64), "f"), np.ones((64, 64), "f"), None)
+        assert not dispatch.SEEN
+        affine(np.ones((256, 64), "f"), np.ones((64, 256), "f"), None)
+        assert dispatch.SEEN == [256 * 256]
+    finally:
+        dispatch.SEEN[:] = before
 
 
 @pytest.mark.skipif(machine() not in ("x86_64", "AMD64"), reason="names of x86's features")

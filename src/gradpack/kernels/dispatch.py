@@ -108,8 +108,6 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
                     continue
                 made = run_in_parts(kernel, run, (first, *others)) if kernel.results else run(first, *others)
                 if made is not NotImplemented:
-                    if not SEEN and first.size >= 2 * LARGE:
-                        note_large(first.size)
                     return made
         return NotImplemented
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ...base.pool import Compiled, split_compiled
 from ...base.threads import get_num_threads
+from ..dispatch import LARGE, SEEN, note_large
 from .loops import products as loops
 from .loops.matrix_products import multiply_of
 from .loops.products import LANES, product_function
@@ -62,6 +63,8 @@ def affine(a: Any, b: Any, bias: Any) -> Any:
     block[0], block[1], block[2] = id(a), id(b), id(made)
     if bias is not None:
         block[3] = id(bias)
+    if not SEEN and made.size >= 2 * LARGE:
+        note_large(made.size)
     split_compiled(Compiled(product_function(), block), plan.parts, plan.part)
     return made
 
