@@ -69,8 +69,35 @@ def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> 
     """Call a loop on parts of so many elements of the first dimension; see `over`."""
     if not length:
         return
-    kinds, fields, _ = _described(step, args)
-    split_compiled(Compiled(_function(loop, kinds), array("q", fields)), length, step)
+    key: list[Any] = [loop, step]
+    for a in args:
+        if type(a) is _array_type:
+            key += a.shape, a.dtype
+        elif type(a) in _LETTERS:
+            key += type(a), a.array.shape, a.array.dtype
+        else:
+            key.append(type(a))
+    plan = _PLANS.get(tuple(key))
+    if plan is None:
+        kinds, fields, places = _described(step, args)
+        if len(_PLANS) >= _MOST:
+            _PLANS.clear()
+        plan = _PLANS[tuple(key)] = _function(loop, kinds), array("q", fields), places
+    function, block = plan[0], plan[1][:]
+    for a, at in zip(args, plan[2], strict=True):
+        block[at] = id(a) if type(a) is _array_type else _field(a)
+    split_compiled(Compiled(function, block), length, step)
+
+
+_MOST = 1024
+_PLANS: dict[tuple[Any, ...], tuple[int, array[int], list[int]]] = {}  # by the loop and what its arguments are
+
+
+def _field(a: Any) -> int:
+    """Return what a block holds of an argument besides sizes: the address of an array, or a number."""
+    if type(a) in _LETTERS:
+        return id(a.array)
+    return _bits(a) if type(a) in (float, float32, float64) else int(a)
 
 
 def _described(step: int, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[int], list[int]]:
@@ -84,13 +111,12 @@ def _described(step: int, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], list[
             fields += id(a), *a.shape[1:]
         elif kind in _LETTERS:
             kinds.append((_LETTERS[kind], a.array.ndim, a.array.dtype.char))
-            fields += id(a.array), *a.array.shape[kind is not Whole :]
-        elif kind is float or kind is float32 or kind is float64:
-            kinds.append(("f", 0, "f" if kind is float32 else "d"))
-            fields.append(_bits(a))
+            fields += _field(a), *a.array.shape[kind is not Whole :]
         else:
-            kinds.append(("b" if kind is bool else "i", 0, ""))
-            fields.append(int(a))
+            is_float = kind is float or kind is float32 or kind is float64
+            letter = "f" if is_float else "b" if kind is bool else "i"
+            kinds.append((letter, 0, ("f" if kind is float32 else "d") if is_float else ""))
+            fields.append(_field(a))
     return tuple(kinds), fields, places
 
 
