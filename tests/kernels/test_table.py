@@ -54,6 +54,8 @@ ROWS, VECTOR, IMAGES = (300, 256), (256,), (8, 8, 40, 40)
 PROGRAMS: dict[str, Callable[[], Any]] = {
     "layer_norm": lambda: F.layer_norm(normal(*ROWS), VECTOR, normal(*VECTOR), normal(*VECTOR)),
     "product": lambda: normal(200, 300) @ normal(300, 200),
+    "contiguous": lambda: normal(300, 400).T.contiguous(),
+    "channels_last": lambda: normal(2, 8, 90, 80).to(memory_format=torch.channels_last),
     "product with a vector": lambda: normal(10_000, 60) @ normal(60),
     "linear": lambda: F.linear(normal(*ROWS), normal(200, 256), normal(200)),
     "sums": lambda: normal(1200, 120).sum(1)[:120] + normal(1200, 120).sum(0),

@@ -31,6 +31,11 @@ def alike(first: Any, *others: Any, chars: str = "fd") -> bool:
     return all(type(a) is ndarray and a.dtype == native and dense(a) for a in others if isinstance(a, ndarray))
 
 
+def to_lay_out(x: Any) -> bool:
+    """Whether an array of numbers is copied, and Numba was imported before."""
+    return "numba" in modules and x.itemsize in (4, 8) and x.flags.aligned and x.dtype.kind in "fiuc"
+
+
 def updates(first: Any, *others: Any) -> bool:
     """`alike`, where it pays to import Numba, or that was done: the loop has the bits that passes of NumPy have."""
     return ("numba" in modules or first.size >= 1 << 19) and alike(first, *others)

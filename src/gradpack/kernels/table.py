@@ -155,6 +155,7 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "saved.policies.quantize.extremes": (Kernel("numba", "conversions.extremes"),),
     "saved.policies.quantize.whole_numbers": (Kernel("numba", "conversions.whole_numbers", when.noisy_codes),),
     "saved.policies.quantize.numbers": (Kernel("numba", "conversions.numbers", when.noisy_numbers),),
+    "ops.shape.memory_formats.row_major": (Kernel("numba", "copies.row_major", when.to_lay_out, 1 << 16),),
     "ops.index.masked.filled": (Kernel("numba", "elementwise.filled", when.to_fill),),
     "ops.nn.dropped.masked": (Kernel("numba", "elementwise.masked", when.masked),),
     "ops.nn.along.summed_taps": (Kernel("numba", "images.summed_taps"),),

@@ -11,6 +11,7 @@ from ...base.memory_formats import order_of
 from ...core.tensor import Tensor, alias
 from ...declare.batching.batch_tensor import BatchedData, is_batched, of_all_examples
 from ...declare.batching.errors import NO_FORMAT
+from ...kernels.dispatch import accelerated
 from ..pointwise.blockwise import is_numpy
 
 
@@ -20,13 +21,19 @@ def laid_out(array: Any, wanted: Any) -> Any:
     if name in (None, "preserve_format"):
         return np.array(array)
     order = order_of(wanted, array.ndim)
-    return np.array(array, order="C") if order is None else _copied_in(array, order)
+    return row_major(array) if order is None else _copied_in(array, order)
+
+
+@accelerated
+def row_major(array: Any) -> Any:
+    """Return a row-major copy."""
+    return np.array(array, order="C")
 
 
 def _copied_in(array: Any, order: tuple[int, ...]) -> Any:
     """A copy whose dimensions lie in memory in an order."""
     back = tuple(order.index(i) for i in range(array.ndim))
-    return np.transpose(np.array(np.transpose(array, order), order="C"), back)
+    return np.transpose(row_major(np.transpose(array, order)), back)
 
 
 def is_laid_out(array: Any, wanted: Any) -> bool:
@@ -68,7 +75,7 @@ def rows_or_channels_last(array: Any) -> Any:
     order = _CHANNELS_LAST.get(array.ndim)
     if order is not None and np.transpose(array, order).flags.c_contiguous:
         return array
-    return np.ascontiguousarray(array)
+    return row_major(array)
 
 
 def channels_as_in(array: Any, input: Any) -> Any:

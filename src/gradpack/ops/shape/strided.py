@@ -15,7 +15,7 @@ from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import batched, is_batched
 from ...declare.decorators import linear
 from .dims import wrap_dim
-from .memory_formats import is_laid_out, laid_out
+from .memory_formats import is_laid_out, laid_out, row_major
 from .shape import _method_view, expand, reshape, view_op
 
 FUNCTIONS = "as_strided"
@@ -166,7 +166,7 @@ def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
 @linear(input=lambda g: g, data_movement=True, node="CloneBackward0")
 def _contiguous(input: Array, memory_format: Setting = None) -> Any:
     """A row-major copy, or one in another memory format."""
-    return np.array(input, order="C") if memory_format is None else laid_out(input, memory_format)
+    return row_major(input) if memory_format is None else laid_out(input, memory_format)
 
 
 def _method_view_as(self: Tensor, other: Tensor) -> Tensor:

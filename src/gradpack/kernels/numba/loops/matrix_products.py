@@ -7,6 +7,7 @@ of the inner dimension, whatever tile it is in: how a product is cut changes no 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -33,8 +34,9 @@ def _named(function: Any, char: str) -> Any:
     return by_address(function, {"contract"})
 
 
-def _packing(char: str) -> Any:
-    """Return a function that packs a part of a matrix."""
+@cache
+def packing(char: str) -> Any:
+    """Return a function that packs a part of a matrix, of numbers of the bytes of `char`."""
     vectors, kind = OF[char], np.dtype(char).type
     size, lanes, copy, transpose = vectors.size, vectors.lanes, vectors.copy, vectors.transpose
 
@@ -68,7 +70,7 @@ def _packing(char: str) -> Any:
 
 def _multiplying(char: str) -> int:
     """Return the address of the function of products of these numbers."""
-    vectors, kind, pack = OF[char], np.dtype(char).type, _packing(char)
+    vectors, kind, pack = OF[char], np.dtype(char).type, packing(char)
     size, lanes = vectors.size, vectors.lanes
     most = lanes * VECTORS
     one, two, three = (vectors.tiles[count] for count in range(1, VECTORS + 1))

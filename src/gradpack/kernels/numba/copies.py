@@ -1,0 +1,56 @@
+"""Row-major copies of large arrays, on all cores."""
+
+from __future__ import annotations
+
+from array import array
+from functools import lru_cache
+from math import prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...base.pool import Compiled, split_compiled
+from ..dispatch import HEAVY
+from .loops.copies import copies
+
+_ROWS = 16  # parts have a multiple of as many rows, of which vectors are made
+_CHARS = {4: "f", 8: "d"}  # the numbers that are moved, by their bytes
+
+
+def row_major(x: Any) -> Any:
+    """As `ops.shape.memory_formats.row_major`."""
+    plan = _plan(x.shape, x.strides, x.itemsize)
+    if plan is None:
+        return NotImplemented
+    out, block = np.empty(x.shape, x.dtype), plan.block[:]
+    block[0], block[1] = id(x), id(out)
+    split_compiled(Compiled(copies(_CHARS[x.itemsize]), block), plan.parts, plan.part)
+    return out
+
+
+class Plan(NamedTuple):
+    """How an array that lies in memory in some way is copied."""
+
+    block: array[int]  # what the loop gets, without the arrays
+    parts: int
+    part: int  # how many of them a thread takes at a time
+
+
+@lru_cache(1024)
+def _plan(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> Plan | None:
+    """Return the plan for an array; None if its dimensions do not make up four, or have no elements."""
+    if size not in _CHARS or not prod(shape):
+        return None
+    merged: list[tuple[int, int]] = []  # sizes and strides, without those of 1, and one for what is side by side
+    for n, s in zip(shape, strides, strict=True):
+        if merged and merged[-1][1] == n * s:
+            merged[-1] = merged[-1][0] * n, s
+        elif n > 1:
+            merged.append((n, s))
+    if len(merged) > 4:
+        return None
+    (outer, outer_step), (inner, inner_step), (rows, row), (columns, step) = [(1, 0)] * (4 - len(merged)) + merged
+    part = max(_ROWS, HEAVY // columns // _ROWS * _ROWS)
+    parts = outer * inner * -(-rows // part)
+    block = array("q", (0, 0, inner, rows, columns, outer_step, inner_step, row, step, part))
+    return Plan(block, parts, max(1, HEAVY * parts // prod(shape)))
