@@ -77,3 +77,28 @@ def test_gradients_of_a_chain_are_written_over_the_gradient_that_nobody_else_hol
     s = 1 / (1 + np.exp(-3 * u))
     slope = s + x.detach().double().numpy() * s * (1 - s) * 3 * (1 - u * u) * 0.5
     np.testing.assert_allclose(made.numpy(), slope * g.double().numpy(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("numba", [True, False])
+@pytest.mark.parametrize("call", ["mul_ of a number", "add_ with alpha", "sqrt_", "neg_"])
+def test_read_only_arrays_are_refused(call, numba):
+    array = np.ones(SIZE, np.float32)
+    array.flags.writeable = False
+    with pytest.warns(UserWarning, match="not writable"):
+        x = torch.from_numpy(array)
+    with libraries(numba=numba), pytest.raises(RuntimeError, match="read-only"):
+        CALLS[call](x, torch.ones(SIZE))
+    assert (array == 1).all() and x._version == 0
+
+
+@pytest.mark.parametrize("numba", [True, False])
+@pytest.mark.parametrize("call", ["mul_", "add_", "add_ with alpha"])
+@pytest.mark.parametrize("shift", [1, -1])
+def test_an_operand_that_overlaps_is_read_before_it_is_written(call, numba, shift):
+    whole = np.linspace(1, 2, SIZE + 1, dtype=np.float32)
+    parts = (whole[1:], whole[:-1])[::shift]
+    apart = [torch.tensor(x) for x in parts]
+    with libraries(numba=numba):
+        expected = CALLS[call](*apart).numpy()
+        CALLS[call](*map(torch.from_numpy, parts))
+    np.testing.assert_array_equal(parts[0], expected)

@@ -120,9 +120,8 @@ def product_of_many(a: Any, b: Any) -> bool:
     BLAS, which packs both factors, multiplies the largest matrices in less time, and small ones that lie by rows, too.
     """
     size = a.size * b.shape[-1]
-    if size < 1 << 18 or a.ndim < 2 or b.ndim < 2 or (size > 1 << 29 and a.ndim == b.ndim == 2):
-        return False
-    if a.dtype is not b.dtype or a.dtype.char not in "fd":
+    is_of_blas = size < 1 << 18 or min(a.ndim, b.ndim) < 2 or (size > 1 << 29 and a.ndim == b.ndim == 2)
+    if is_of_blas or a.dtype is not b.dtype or a.dtype.char not in "fd":
         return False
     if size >= 1 << 22:
         return "numba" in modules or _is_much(size)

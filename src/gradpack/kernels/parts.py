@@ -19,21 +19,7 @@ from ..base.pool import split
 if TYPE_CHECKING:
     from .table import Kernel
 
-LINES = 64  # rows or columns of a matrix: whole tiles of BLAS
-_MUCH = 1 << 25  # multiplications of each of more than two parts
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
-
-
-def lines_of_part(lines: int, multiplications: int, least: int) -> int:
-    """Return how many rows or columns each part of a product has: there are few parts, as each packs a whole matrix.
-
-    Args:
-        lines: rows or columns of the product.
-        least: multiplications of a part.
-    """
-    units = -(-lines // LINES)
-    wanted = max(2, min(multiplications // _MUCH, units // 4))
-    return -(-units // max(1, min(wanted, units, multiplications // least))) * LINES
 
 
 def run_in_parts(kernel: Kernel, run: Callable[..., Any], args: tuple[Any, ...]) -> Any:

@@ -39,6 +39,16 @@ def is_whole(array: Any) -> bool:
     )
 
 
+def is_apart(array: Any, others: tuple[Any, ...]) -> bool:
+    """Return whether an array can be written to while others are read: they lie elsewhere, or just where it does."""
+    return not any(
+        type(a) is _array_type
+        and np.may_share_memory(a, array)
+        and (a.strides != array.strides or a.__array_interface__["data"] != array.__array_interface__["data"])
+        for a in others
+    )
+
+
 def unspread(args: tuple[Any, ...]) -> tuple[Any, ...]:
     """Return the arguments with numbers for arrays of one number, as gradients of sums are, beside a whole one."""
     if 0 not in [a.strides[-1] for a in args if type(a) is _array_type and a.ndim]:

@@ -21,7 +21,7 @@ from ...kernels.dispatch import ENABLED, HEAVY, LARGE, PART, PYTHON, SEEN, loade
 from ...kernels.table import Kernel
 from ..op import Op
 from .broadcast_forms import read, spread
-from .elementwise_parts import BLOCK, FREE, in_parts, is_whole, unspread, writing
+from .elementwise_parts import BLOCK, FREE, in_parts, is_apart, is_whole, unspread, writing
 from .fusion_text import Reader, Steps, Unknown, Value, statements
 from .large_sizes import SEVERAL, is_slow, large_body, large_formula, steps_of
 from .node_text import is_symmetric
@@ -350,6 +350,8 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
 
     def run(*args: Any, into: Any = None, own: bool = False) -> Any:
         out = args[0] if own and getrefcount(args[0]) == FREE and is_whole(args[0]) else into
+        if into is not None and not is_apart(into, args):
+            out = None
         if loops is not None:
             facts = facts_of(args, out)
             made = loops.again(facts, args, out)

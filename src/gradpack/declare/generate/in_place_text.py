@@ -58,6 +58,7 @@ _counter[0] += 1
 """
 
 LARGE_FORM = """\
+if not _array.flags.writeable: {leave}
 try: _data = _forward_large({args}, into=_array)
 except Exception: {leave}
 except BaseException:
@@ -87,13 +88,18 @@ def write_text(op: Op, form: Form) -> str | None:
     tests = "" if op.ufunc is not None else _option_tests(op, leave)
     others = "".join(_other(op, p, leave) for p in tensors_of(op)[1:])
     write = _write(op, leave)
-    if op.warns or "_forward_large" in write:
-        write = f"for _token in _HUSHED:\n    try:\n{indented(write, 2)}    finally: _unhush(_token)\n    break\n"
+    if op.warns:
+        write = _hushed(write)
     target = TARGET.format(p=first, leave=leave, record=form.leave(op, "_recorded"))
     return (
         f"{form.begin(op)}{target}{tests}{others}    _array = {first}._data\n"
         f"{indented(write)}{form.finish(first, 'None')}"
     )
+
+
+def _hushed(statements: str) -> str:
+    """Return statements that run without warnings of NumPy's."""
+    return f"for _token in _HUSHED:\n    try:\n{indented(statements, 2)}    finally: _unhush(_token)\n    break\n"
 
 
 def _is_usual(op: Op) -> bool:
@@ -127,7 +133,8 @@ def _write(op: Op, leave: str) -> str:
     numbers = "".join(f" and not isinstance({p}, _Tensor)" for p in op.params if p not in tensors)
     large = ""
     if op.blocks is not False and "generator" not in op.params:
-        large = indented(LARGE_FORM.format(args=", ".join(arrays[p] for p in op.params), leave=leave))
+        large = LARGE_FORM.format(args=", ".join(arrays[p] for p in op.params), leave=leave)
+        large = indented(large if op.warns else _hushed(large))
     if op.ufunc is None:
         return f"if _array.size >= {LARGE}{numbers}:\n{large}else:\n{indented(through)}" if large else through
     operands = ", ".join(arrays[p] for p in op.params if p not in named)

@@ -12,11 +12,23 @@ import numpy as np
 
 from ...base.blas import on_one_thread
 from ...base.pool import split
-from ..parts import LINES as _LINES
-from ..parts import lines_of_part
 
+_LINES = 64  # rows or columns of a matrix: whole tiles of BLAS
+_MUCH = 1 << 25  # multiplications of each of more than two parts
 _PART = 1 << 22  # multiplications of a part, at least: more than the time that it takes to wake a thread
 _READ = 1 << 19  # elements of the left factor of a part, which are read once, at least
+
+
+def _lines_of_part(lines: int, multiplications: int, least: int) -> int:
+    """Return how many rows or columns each part of a product has: there are few parts, as each packs a whole matrix.
+
+    Args:
+        lines: rows or columns of the product.
+        least: multiplications of a part.
+    """
+    units = -(-lines // _LINES)
+    wanted = max(2, min(multiplications // _MUCH, units // 4))
+    return -(-units // max(1, min(wanted, units, multiplications // least))) * _LINES
 
 
 def product(a: Any, b: Any) -> Any:
@@ -53,7 +65,7 @@ def _of_matrix(a: Any, b: Any, bias: Any = None) -> Any:
     if b.ndim == 1:
         part = _LINES * -(-rows // (_LINES * max(1, a.size // _READ)))
     else:
-        part = lines_of_part(rows if by_rows else columns, multiplications, _PART)
+        part = _lines_of_part(rows if by_rows else columns, multiplications, _PART)
     out = np.empty((rows, *b.shape[1:]), a.dtype)
 
     def work(low: int, high: int) -> None:

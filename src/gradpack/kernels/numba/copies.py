@@ -11,7 +11,7 @@ import numpy as np
 
 from ...base.pool import Compiled, split_compiled
 from ..dispatch import HEAVY
-from .loops.copies import copies
+from .loops.copies import copy_function
 
 _ROWS = 16  # parts have a multiple of as many rows, of which vectors are made
 _CHARS = {4: "f", 8: "d"}  # the numbers that are moved, by their bytes
@@ -24,7 +24,7 @@ def row_major(x: Any) -> Any:
         return NotImplemented
     out, block = np.empty(x.shape, x.dtype), plan.block[:]
     block[0], block[1] = id(x), id(out)
-    split_compiled(Compiled(copies(_CHARS[x.itemsize]), block), plan.parts, plan.part)
+    split_compiled(Compiled(copy_function(_CHARS[x.itemsize]), block), plan.parts, plan.part)
     return out
 
 

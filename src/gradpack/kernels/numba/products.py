@@ -20,7 +20,7 @@ from .ranges import Each, Whole, over, part_of
 _PART = 1 << 20  # multiplications of a part, at least
 _READ = 1 << 18  # elements of a matrix of a part, times a vector
 _COLUMNS, _ROWS = 4, 2  # parts for each thread, where columns are cut, and where rows are
-_FEW = 64  # rows of a part: fewer would cost little beside the packing
+_FEW = 64  # rows of a part, at least: with fewer, it takes long to pack columns beside multiplying them
 _Sizes = tuple[int, ...]
 
 

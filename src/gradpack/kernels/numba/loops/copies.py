@@ -14,8 +14,9 @@ from .vectors import OF
 SOURCE, TARGET, INNER, ROWS, COLUMNS, OUTER_STEP, INNER_STEP, ROW, STEP, PART = (8 * i for i in range(10))
 
 
-def _of(char: str) -> int:
-    """Return the address of the function of parts: of so many rows of each matrix, one after another."""
+@cache
+def copy_function(char: str) -> int:
+    """Return the address of the function of parts, for numbers of the bytes of `char`: "f" for 4, "d" for 8."""
     pack, size = packing(char), OF[char].size
 
     def copied(block: int, low: int, high: int) -> None:
@@ -31,6 +32,3 @@ def _of(char: str) -> int:
 
     copied.__name__ = copied.__qualname__ = f"copied_{char}"
     return address_of(by_address(copied, {"contract"}))
-
-
-copies = cache(_of)
