@@ -378,6 +378,22 @@ def test_writing_to_what_a_backward_hook_guards_is_refused() -> None:
     assert x.tolist() == [1, 1]
 
 
+def test_submodules_by_name() -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.ReLU()))
+    assert net.get_submodule("1.0") is net[1][0]
+    assert net.get_submodule("") is net
+    with pytest.raises(AttributeError, match="`weight` is not an nn.Module"):
+        net.get_submodule("0.weight")
+    with pytest.raises(ValueError, match="is not an nn.Module, found <class 'int'>"):
+        net.set_submodule("1.0", 3)  # type: ignore[arg-type]
+    with pytest.raises(AttributeError, match="`weight` is not an nn.Module"):
+        net.set_submodule("0.weight", nn.Tanh())
+    with pytest.raises(AttributeError, match="has no attribute `1`"):
+        net.set_submodule("1.1", nn.Tanh(), strict=True)
+    net.set_submodule("1.0", nn.Tanh())
+    assert repr(net[1][0]) == "Tanh()"
+
+
 def test_printout() -> None:
     assert repr(nn.Sequential(nn.Linear(1, 2), nn.ReLU())) == (
         "Sequential(\n  (0): Linear(in_features=1, out_features=2, bias=True)\n  (1): ReLU()\n)"

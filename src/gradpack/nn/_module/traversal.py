@@ -1,16 +1,17 @@
-"""Finding modules, parameters and buffers in a tree of modules."""
+"""Finding modules, parameters and buffers in a tree of modules, and changing all of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...core.tensor import Tensor
-from ..parameter import Parameter
-from .calls import Called
+from ..parameter import Parameter, clear_grad
 
 if TYPE_CHECKING:
     from ..modules.module import Module
+
+_M = TypeVar("_M", bound="Module")
 
 
 def named_modules(
@@ -114,42 +115,6 @@ def _get_member(self: Module, target: str, registry: str, what: str) -> Any:
     return getattr(module, name)
 
 
-def get_submodule(self: Module, target: str) -> Module:
-    """The module with this dotted name; the empty name is this module.
-
-    Raises:
-        AttributeError: if there is none, or something else has that name.
-    """
-    module: Any = self
-    for name in target.split(".") if target else ():
-        if not hasattr(module, name):
-            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-        module = getattr(module, name)
-        if not isinstance(module, Called):
-            raise AttributeError(f"`{name}` is not an nn.Module")
-    return module  # checked in the loop
-
-
-def set_submodule(self: Module, target: str, module: Module, strict: bool = False) -> None:
-    """Put `module` where the dotted name says; `strict` demands that a module is there already.
-
-    Raises:
-        ValueError: if the name is empty or `module` is no Module.
-        AttributeError: if the way there does not exist, or `strict` and nothing is there.
-    """
-    if target == "":
-        raise ValueError("Cannot set the submodule without a target name!")
-    if not isinstance(module, Called):
-        raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
-    where, _, name = target.rpartition(".")
-    parent = self.get_submodule(where)
-    if strict and not hasattr(parent, name):
-        raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
-    if hasattr(parent, name) and not isinstance(getattr(parent, name), Called):
-        raise AttributeError(f"`{name}` is not an nn.Module")
-    setattr(parent, name, module)
-
-
 def get_parameter(self: Module, target: str) -> Parameter:
     """The parameter with this dotted name.
 
@@ -172,3 +137,43 @@ def attribute_names(self: Module) -> list[str]:
     """Return the names that `dir` shows: those of the class, and of parameters, buffers and children."""
     names = {*dir(type(self)), *self.__dict__, *self._parameters, *self._modules, *self._buffers}
     return sorted(name for name in names if not name[:1].isdigit())
+
+
+def apply(self: _M, fn: Callable[[Module], None]) -> _M:
+    """Call `fn` on every module below, then on this one."""
+    for module in self.children():
+        module.apply(fn)
+    fn(self)
+    return self
+
+
+def train(self: _M, mode: bool = True) -> _M:
+    """Set `training` here and below: dropout, for example, acts only in training.
+
+    Raises:
+        ValueError: unless `mode` is a bool.
+    """
+    if not isinstance(mode, bool):
+        raise ValueError(f"training mode is expected to be boolean, got {type(mode).__name__}")
+    self.training = mode
+    for module in self.children():
+        module.train(mode)
+    return self
+
+
+def eval_(self: _M) -> _M:
+    """The same as `train(False)`."""
+    return self.train(False)
+
+
+def requires_grad_(self: _M, requires_grad: bool = True) -> _M:
+    """Set `requires_grad` of every parameter."""
+    for parameter in self.parameters():
+        parameter.requires_grad_(requires_grad)
+    return self
+
+
+def zero_grad(self: Module, set_to_none: bool = True) -> None:
+    """Drop the gradients of all parameters, or fill them with zeros if not `set_to_none`."""
+    for parameter in self.parameters():
+        clear_grad(parameter, set_to_none)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from types import FunctionType
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from ...base.modes import MODE
 from ...core.tensor import Tensor
@@ -16,7 +15,7 @@ from .._module.global_hooks import *
 from .._module.global_hooks import PRESENT as _OF_ALL
 from .._module.global_hooks import passed
 from .._module.printing import _addindent, bracketed, module_html
-from ..parameter import Buffer, Parameter, clear_grad
+from ..parameter import Buffer, Parameter
 
 TYPE_CHECKING = False  # type checkers take it for true; editors, which follow `forward`, for what it is
 
@@ -258,42 +257,39 @@ class Module(Called):
         """The same as `add_module`."""
         self.add_module(name, module)
 
-    # --- doing something to all of it ---
-
-    def apply(self, fn: Callable[[Module], None]) -> Self:
-        """Call `fn` on every module below, then on this one."""
-        for module in self.children():
-            module.apply(fn)
-        fn(self)
-        return self
-
-    def train(self, mode: bool = True) -> Self:
-        """Set `training` here and below: dropout, for example, acts only in training.
+    def get_submodule(self, target: str) -> Module:
+        """The module with this dotted name; the empty name is this module.
 
         Raises:
-            ValueError: unless `mode` is a bool.
+            AttributeError: if there is none, or something else has that name.
         """
-        if not isinstance(mode, bool):
-            raise ValueError(f"training mode is expected to be boolean, got {type(mode).__name__}")
-        self.training = mode
-        for module in self.children():
-            module.train(mode)
-        return self
+        module: Any = self
+        for name in target.split(".") if target else ():
+            if not hasattr(module, name):
+                raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+            module = getattr(module, name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return module  # checked in the loop
 
-    def eval(self) -> Self:
-        """The same as `train(False)`."""
-        return self.train(False)
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put `module` where the dotted name says; `strict` demands that a module is there already.
 
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set `requires_grad` of every parameter."""
-        for parameter in self.parameters():
-            parameter.requires_grad_(requires_grad)
-        return self
-
-    def zero_grad(self, set_to_none: bool = True) -> None:
-        """Drop the gradients of all parameters, or fill them with zeros if not `set_to_none`."""
-        for parameter in self.parameters():
-            clear_grad(parameter, set_to_none)
+        Raises:
+            ValueError: if the name is empty or `module` is no Module.
+            AttributeError: if the way there does not exist, or `strict` and nothing is there.
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        where, _, name = target.rpartition(".")
+        parent = self.get_submodule(where)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        setattr(parent, name, module)
 
     # --- printing ---
 
@@ -313,6 +309,11 @@ class Module(Called):
 
     _repr_html_ = module_html
     __dir__ = traversal.attribute_names
+    apply = traversal.apply
+    train = traversal.train
+    eval = traversal.eval_
+    requires_grad_ = traversal.requires_grad_
+    zero_grad = traversal.zero_grad
     named_modules = traversal.named_modules
     modules = traversal.modules
     named_children = traversal.named_children
@@ -323,8 +324,6 @@ class Module(Called):
     named_buffers = traversal.named_buffers
     buffers = traversal.buffers
     _get_member = traversal._get_member
-    get_submodule = traversal.get_submodule
-    set_submodule = traversal.set_submodule
     get_parameter = traversal.get_parameter
     get_buffer = traversal.get_buffer
 
