@@ -74,6 +74,18 @@ def test_a_second_process_compiles_nothing_and_damage_is_compiled_again(compiled
     assert quiet(LOOP, folder) == "False True"
 
 
+def test_code_that_is_read_needs_no_compiler_and_is_not_announced(tmp_path: Path) -> None:
+    text = (
+        "from gradpack.kernels import compilation\ncompilation.PATIENCE = 1e-9\n"
+        "import sys, gradpack as torch\n"
+        "torch.erf(torch.ones(1 << 16))\n"
+        "print('numba.np.arraymath' in sys.modules)"
+    )
+    first, second = run(text, tmp_path), run(text, tmp_path)
+    assert "compiling loops" in first.stderr
+    assert (first.stdout.strip(), second.stdout.strip(), second.stderr) == ("True", "False", "")
+
+
 def test_processes_write_at_once(tmp_path: Path) -> None:
     options = command(LOOP, tmp_path, GRADPACK_COMPILED_NOTICE="0")
     started = [subprocess.Popen(**options, stdout=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(2)]

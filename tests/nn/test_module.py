@@ -382,11 +382,11 @@ def test_submodules_by_name() -> None:
     net = nn.Sequential(nn.Linear(2, 2), nn.Sequential(nn.ReLU()))
     assert net.get_submodule("1.0") is net[1][0]
     assert net.get_submodule("") is net
-    with pytest.raises(AttributeError, match="`weight` is not an nn.Module"):
+    with pytest.raises(AttributeError, match=r"`weight` is not an nn\.Module"):
         net.get_submodule("0.weight")
-    with pytest.raises(ValueError, match="is not an nn.Module, found <class 'int'>"):
+    with pytest.raises(ValueError, match=r"is not an nn\.Module, found <class 'int'>"):
         net.set_submodule("1.0", 3)  # type: ignore[arg-type]
-    with pytest.raises(AttributeError, match="`weight` is not an nn.Module"):
+    with pytest.raises(AttributeError, match=r"`weight` is not an nn\.Module"):
         net.set_submodule("0.weight", nn.Tanh())
     with pytest.raises(AttributeError, match="has no attribute `1`"):
         net.set_submodule("1.1", nn.Tanh(), strict=True)
