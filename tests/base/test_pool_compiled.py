@@ -13,7 +13,7 @@ from tests.base.test_pool import counted, in_five_threads
 
 import gradpack as torch
 from gradpack.base import pool
-from gradpack.base.pool import Compiled, split_compiled
+from gradpack.base.pool import split_compiled
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def counting():
 
 def counted_natively(function, size, part):
     seen = np.zeros(size, np.int64)
-    split_compiled(Compiled(function, array("q", [id(seen)])), size, part)
+    split_compiled(function, array("q", [id(seen)]), size, part)
     return seen
 
 

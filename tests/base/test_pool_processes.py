@@ -14,7 +14,7 @@ def test_the_child_of_a_fork_has_threads_of_its_own():
     program = """
 import os, time, threading
 import gradpack as torch
-from gradpack.base.pool import Compiled, split, split_compiled
+from gradpack.base.pool import split, split_compiled
 torch.set_num_threads(3)
 def count():
     found = set()

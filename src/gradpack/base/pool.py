@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from . import threads
 
 Work = Callable[[int, int], Any]
+Compiled = tuple[int, "array[int]"]  # the address of a function of `(block, low, high)`, and the arguments in its block
 
 
 class Team(NamedTuple):
@@ -83,6 +84,7 @@ class _Pool:
         self.wake: list[Any] = []
         self.running: list[Any] = []
         self.shared = array("q")  # what a team needs
+        self.address = self.spin = 0  # of that; rounds for which the thread that brings work waits for the others
         self.own: list[array[int]] = []  # the numbers of each thread
         self.ids: list[int] = []
         self.processors: set[int] = set()
@@ -115,6 +117,7 @@ class _Pool:
             teams[:] = [loaders.pop()()]
         if teams and not self.shared:
             self.shared = array("q", bytes(8 * teams[0].cells))
+            self.address, self.spin = self.shared.buffer_info()[0], _SPIN * teams[0].rounds
         return teams[0] if teams else None
 
     def _serve(self, seat: int, wake: Any, running: Any, own: array[int]) -> None:
@@ -123,7 +126,7 @@ class _Pool:
             team = teams[0] if teams and self.shared else None
             if team is None:
                 wake.acquire()
-            elif team.serve(self.shared.buffer_info()[0], seat, seen, _PATIENCE * team.rounds, _HANDOVER * team.rounds):
+            elif team.serve(self.address, seat, seen, _PATIENCE * team.rounds, _HANDOVER * team.rounds):
                 wake.acquire(False)
             else:
                 wake.acquire()
@@ -185,30 +188,30 @@ class _Pool:
         for lock, own in zip(self.running, self.own, strict=True):
             if lock.locked():
                 for team in teams:
-                    team.wait(own.buffer_info()[0], 0, _SPIN * team.rounds)
+                    team.wait(own.buffer_info()[0], 0, self.spin)
                 with lock:
                     pass
         self.jobs.clear()
 
     def run_compiled(self, team: Team, work: Compiled, size: int, part: int, wanted: int) -> None:
         """Run all parts of compiled work on this thread and so many others; on this alone while other work runs."""
-        address = work.block.buffer_info()[0]
-        if self.jobs:
+        jobs, address = self.jobs, work[1].buffer_info()[0]
+        if jobs:
             self._heal(team)
         try:
             try:
-                if self.jobs.setdefault("now", work) is work:
+                if jobs.setdefault("now", work) is work:
                     self.owner = get_ident()
                     if len(self.wake) < wanted:
                         self.start(wanted)
                     self._wake(wanted)
-                    shared, rounds = self.shared.buffer_info()[0], _SPIN * team.rounds
-                    if team.run(shared, work.function, address, size, part, wanted, rounds):
-                        self.jobs.clear()
+                    if team.run(self.address, work[0], address, size, part, wanted, self.spin):
+                        jobs.clear()
                 else:
-                    team.alone(work.function, address, size, part)
+                    team.alone(work[0], address, size, part)
             finally:
-                self._end(team, work)
+                if jobs:
+                    self._end(team, work)
         except BaseException:  # an interrupt, perhaps of the line above
             self._end(team, work)
             raise
@@ -220,7 +223,7 @@ class _Pool:
         failed: list[BaseException] = []
         while self.jobs.get("now") is work:
             try:
-                while not team.wait(self.shared.buffer_info()[0] + team.active, 0, _SPIN * team.rounds):
+                while not team.wait(self.address + team.active, 0, self.spin):
                     sleep(0)  # where another program has the core of one of the threads
                 self.jobs.clear()
             except BaseException as error:  # an interrupt
@@ -231,7 +234,7 @@ class _Pool:
     def _heal(self, team: Team) -> None:
         """End what is left of compiled work of this thread, which interrupts ended before it was."""
         now = self.jobs.get("now")
-        if type(now) is Compiled and self.owner == get_ident():
+        if type(now) is tuple and self.owner == get_ident():
             self._end(team, now)
 
 
@@ -253,27 +256,23 @@ def split(work: Work, size: int, part: int) -> None:
         _pool.run(_Job(work, [(low, min(size, low + part)) for low in range(0, size, part)], wanted), wanted)
 
 
-class Compiled:
-    """Compiled work: the address of a function of `(block, low, high)`, and its block of arguments, int64 each."""
-
-    __slots__ = ("block", "function")
-
-    def __init__(self, function: int, block: array[int]) -> None:
-        self.function, self.block = function, block
-
-
-def split_compiled(work: Compiled, size: int, part: int) -> None:
+def split_compiled(function: int, block: array[int], size: int, part: int) -> None:
     """Run compiled work for `range(size)` in parts of `part`, on at most `get_num_threads()` threads.
 
     What the addresses in its block belong to must stay meanwhile. There is a team: see `loaders`.
+
+    Args:
+        function: the address of a function of `(block, low, high)`, all int64: the address of its arguments, a range.
+        block: the arguments.
     """
-    team = _pool.load()
+    pool = _pool
+    team = pool.load() if loaders or not pool.address else teams[0]
     assert team is not None
     wanted = min(-(-size // part), threads.get_num_threads()) - 1
     if wanted < 1:
-        team.alone(work.function, work.block.buffer_info()[0], size, part)
+        team.alone(function, block.buffer_info()[0], size, part)
     else:
-        _pool.run_compiled(team, work, size, part, wanted)
+        pool.run_compiled(team, (function, block), size, part, wanted)
 
 
 def _begin_anew() -> None:

@@ -14,6 +14,7 @@ from ..base.errors import shapes_do_not_broadcast
 from ..base.layouts import sparse_coo
 from ..graph import engine
 from ..graph.node import AccumulateGrad
+from ..kernels.sums import MANY, add_to
 from .leaf_lifetime import LeafState
 from .tensor import Tensor, alias, wrap
 
@@ -80,7 +81,10 @@ def _add_in_place(leaf: AccumulateGrad, held: Tensor, g: Any) -> None:
             held._data = _copy(held._data, leaf.tensor())
         try:
             if spec.plain:
-                held._data += g
+                if held._data.size < MANY:
+                    held._data += g
+                else:
+                    add_to(held._data, g)
             else:
                 total = spec.backend.added(held._data, g)
                 if type(total) is not type(held._data):  # sparse and dense: `.grad` is replaced by another tensor

@@ -9,11 +9,13 @@ from sys import getrefcount
 from typing import Any
 
 import numpy as np
+from numpy import may_share_memory
 
 from ..base.pool import split
 from .dispatch import LARGE, PYTHON, accelerated
 
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+MANY = 2 * LARGE  # elements, from which on sums are split
 _LEAST = 1 << 12  # elements, below which a new array costs less than to ask
 
 
@@ -26,15 +28,25 @@ def accumulated(a: Any, b: Any, names: int = 0) -> Any:
     if type(a) is not _array_type or type(b) is not _array_type or a.size < _LEAST or not _alike(a, b):
         return a + b
     out = a if a.base is None and a.flags.writeable and getrefcount(a) == _FREE + names else np.empty(a.shape, a.dtype)
-    if a.size < 2 * LARGE:
+    if a.size < MANY:
         return np.add(a, b, out=out)
-    added(a.reshape(-1), b.reshape(-1), out.reshape(-1))
+    first = a.reshape(-1)
+    added(first, b.reshape(-1), first if out is a else out.reshape(-1))
     return out
+
+
+def add_to(a: Any, b: Any) -> None:
+    """Add to a large array in place."""
+    if type(b) is not _array_type or not _alike(a, b) or (a is not b and may_share_memory(a, b)):
+        a += b
+    else:
+        first = a.reshape(-1)
+        added(first, b.reshape(-1), first)
 
 
 @accelerated
 def added(a: Any, b: Any, out: Any) -> None:
-    """Write the sum of two vectors into a third one, which may be the first."""
+    """Write the sum of two vectors into a third one, which may be the first: the same object then."""
     split(lambda low, high: np.add(a[low:high], b[low:high], out=out[low:high]), a.size, PYTHON)
 
 

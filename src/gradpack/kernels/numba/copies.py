@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base.pool import Compiled, split_compiled
+from ...base.pool import split_compiled
 from ..dispatch import HEAVY
 from .loops.copies import copy_function
 
@@ -24,7 +24,7 @@ def row_major(x: Any) -> Any:
         return NotImplemented
     out, block = np.empty(x.shape, x.dtype), plan.block[:]
     block[0], block[1] = id(x), id(out)
-    split_compiled(Compiled(copy_function(_CHARS[x.itemsize]), block), plan.parts, plan.part)
+    split_compiled(copy_function(_CHARS[x.itemsize]), block, plan.parts, plan.part)
     return out
 
 

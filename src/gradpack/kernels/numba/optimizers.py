@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...base.pool import Compiled, split_compiled
+from ...base.pool import split_compiled
 from ..dispatch import HEAVY
 from .loops import optimizers as loops
 
@@ -41,6 +41,4 @@ def _run(name: str, batch: list[Any], count: int, numbers: list[Any], flags: tup
     columns += columns[:1] * (loops.ARRAYS - count)
     fields = [len(ends), id(constants), *chain.from_iterable(zip(*columns, ends, strict=True))]
     part = max(_LEAST, min(HEAVY, -(-total // 8)))
-    split_compiled(
-        Compiled(loops.function_of(name, native.char, tuple(map(int, flags))), array("q", fields)), total, part
-    )
+    split_compiled(loops.function_of(name, native.char, tuple(map(int, flags))), array("q", fields), total, part)

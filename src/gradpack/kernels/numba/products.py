@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base.pool import Compiled, split_compiled
+from ...base.pool import split_compiled
 from ...base.threads import get_num_threads
 from ..dispatch import LARGE, SEEN, note_large
 from .loops import products as loops
@@ -65,7 +65,7 @@ def affine(a: Any, b: Any, bias: Any) -> Any:
         block[3] = id(bias)
     if not SEEN and made.size >= 2 * LARGE:
         note_large(made.size)
-    split_compiled(Compiled(product_function(), block), plan.parts, plan.part)
+    split_compiled(product_function(), block, plan.parts, plan.part)
     return made
 
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base.pool import Compiled, even, split_compiled
+from ...base.pool import even, split_compiled
 from .loops.from_text import loop_of
 from .loops.ranges import function_of
 
@@ -86,7 +86,7 @@ def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> 
     function, block = plan[0], plan[1][:]
     for a, at in zip(args, plan[2], strict=True):
         block[at] = id(a) if type(a) is _array_type else _field(a)
-    split_compiled(Compiled(function, block), length, step)
+    split_compiled(function, block, length, step)
 
 
 _MOST = 1024
@@ -142,7 +142,7 @@ class OfText:
             own = block[:]
             for at, value in zip(places, [*map(id, arrays), *map(_bits, numbers)], strict=True):
                 own[at] = value
-            split_compiled(Compiled(function, own), length, step)
+            split_compiled(function, own, length, step)
 
         return run
 
