@@ -28,7 +28,10 @@ def alike(first: Any, *others: Any, chars: str = "fd") -> bool:
     native = first.dtype
     if native.char not in chars or not native.isnative or not dense(first):
         return False
-    return all(type(a) is ndarray and a.dtype == native and dense(a) for a in others if isinstance(a, ndarray))
+    for a in others:
+        if isinstance(a, ndarray) and not (type(a) is ndarray and a.dtype == native and dense(a)):
+            return False
+    return True
 
 
 def to_lay_out(x: Any) -> bool:

@@ -54,9 +54,12 @@ def over(part: int, loop: Callable[..., Any], *args: Any, first: Any = None) -> 
             numbers. All arrays are dense.
         first: the array that counts, if it is not the first argument.
     """
-    counted = args[0] if first is None else first
-    length = len(counted)
-    split_over(length, part_of(part, counted), loop, *args)
+    key = _key((loop, part, None if first is None else first.shape), args)
+    plan = _PLANS.get(key)
+    if plan is None:
+        counted = args[0] if first is None else first
+        plan = _planned(key, len(counted), part_of(part, counted), args)
+    _run(plan, args)
 
 
 def part_of(part: int, first: Any) -> int:
@@ -67,9 +70,23 @@ def part_of(part: int, first: Any) -> int:
 
 def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> None:
     """Call a loop on parts of so many elements of the first dimension; see `over`."""
-    if not length:
-        return
-    key: list[Any] = [loop, step]
+    key = _key((loop, length, step), args)
+    _run(_PLANS.get(key) or _planned(key, length, step, args), args)
+
+
+class Plan(NamedTuple):
+    """How a loop is called on parts of arrays of some shapes."""
+
+    function: int  # its address
+    block: array[int]  # what it gets, without the arrays and numbers
+    places: list[int]  # where those go
+    length: int
+    step: int
+
+
+def _key(first: tuple[Any, ...], args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return what the plan of a call depends on."""
+    key: list[Any] = [*first]
     for a in args:
         if type(a) is _array_type:
             key += a.shape, a.dtype
@@ -77,20 +94,30 @@ def split_over(length: int, step: int, loop: Callable[..., Any], *args: Any) -> 
             key += type(a), a.array.shape, a.array.dtype
         else:
             key.append(type(a))
-    plan = _PLANS.get(tuple(key))
-    if plan is None:
-        kinds, fields, places = _described(step, args)
-        if len(_PLANS) >= _MOST:
-            _PLANS.clear()
-        plan = _PLANS[tuple(key)] = _function(loop, kinds), array("q", fields), places
-    function, block = plan[0], plan[1][:]
-    for a, at in zip(args, plan[2], strict=True):
+    return tuple(key)
+
+
+def _planned(key: tuple[Any, ...], length: int, step: int, args: tuple[Any, ...]) -> Plan:
+    """Return a plan, which is kept."""
+    kinds, fields, places = _described(step, args)
+    if len(_PLANS) >= _MOST:
+        _PLANS.clear()
+    plan = _PLANS[key] = Plan(_function(key[0], kinds), array("q", fields), places, length, step)
+    return plan
+
+
+def _run(plan: Plan, args: tuple[Any, ...]) -> None:
+    function, block, places, length, step = plan
+    if not length:
+        return
+    block = block[:]
+    for a, at in zip(args, places, strict=True):
         block[at] = id(a) if type(a) is _array_type else _field(a)
     split_compiled(function, block, length, step)
 
 
 _MOST = 1024
-_PLANS: dict[tuple[Any, ...], tuple[int, array[int], list[int]]] = {}  # by the loop and what its arguments are
+_PLANS: dict[tuple[Any, ...], Plan] = {}  # by the loop, what says how it is divided, and what its arguments are
 
 
 def _field(a: Any) -> int:

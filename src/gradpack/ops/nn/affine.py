@@ -13,7 +13,7 @@ from ...declare.annotations import Array, Setting
 from ...declare.decorators import general
 from ...declare.decorators import linear as linear_kind
 from ...kernels.dispatch import accelerated
-from ..reduce.kernels import add_up
+from ..reduce.kernels import add_up, reshaped
 from .dropped import light
 
 FUNCTIONS = ""
@@ -94,9 +94,9 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Any:
         raise ValueError("dimensions")
     rows = input  # one large product is faster than one for each leading index
     if len(input.shape) != 2:
-        rows = np.reshape(input, (math.prod(input.shape[:-1]), input.shape[-1]))
+        rows = reshaped(input, (math.prod(input.shape[:-1]), input.shape[-1]))
     out = product(rows, weight.mT) if bias is None else affine(rows, weight.mT, bias)
-    return out if rows is input else np.reshape(out, (*input.shape[:-1], weight.shape[0]))
+    return out if rows is input else reshaped(out, (*input.shape[:-1], weight.shape[0]))
 
 
 @accelerated

@@ -9,6 +9,7 @@ Arrays of other libraries take the plain form.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from ...backends.numpy import as_intp, product
 from ...kernels.dispatch import accelerated
 
+_Sizes = tuple[int, ...]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 _add: Any = np.add.reduce
 _multiply: Any = np.multiply.reduce
@@ -46,25 +48,34 @@ def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
         return np.sum(x, axis=over, keepdims=keepdims)
     if x.size < SMALL or x.dtype.char not in "fd":
         return _add(x, over, None, None, keepdims)
-    ndim = x.ndim
     if not x.flags.c_contiguous:
         if not x.flags.f_contiguous:
             return _add(x, over, None, None, keepdims)
+        ndim = x.ndim
         turned = over if over is None else ndim - 1 - over % ndim if type(over) is int else tuple(-1 - d for d in over)
         return add_up(x.T, turned, keepdims).T
+    sums, shape, made = _way(x.shape, over, keepdims)
+    return _add(x, over, None, None, keepdims) if sums is None else sums(x.reshape(shape)).reshape(made)
+
+
+@lru_cache(1024)
+def _way(shape: _Sizes, over: Any, keepdims: bool) -> tuple[Callable[[Any], Any] | None, _Sizes, _Sizes]:
+    """Return the function that adds up a row-major array; the shape that it takes the array in, and of the result.
+
+    The function is None where NumPy is as fast.
+    """
+    ndim = len(shape)
     dims = list(range(ndim)) if over is None else [over % ndim] if type(over) is int else sorted(d % ndim for d in over)
     if dims[-1] - dims[0] != len(dims) - 1:
-        return _add(x, over, None, None, keepdims)
-    lead, trail = x.shape[: dims[0]], x.shape[dims[-1] + 1 :]
-    before, middle, after = math.prod(lead), math.prod(x.shape[dims[0] : dims[-1] + 1]), math.prod(trail)
+        return None, (), ()
+    lead, trail = shape[: dims[0]], shape[dims[-1] + 1 :]
+    before, middle, after = math.prod(lead), math.prod(shape[dims[0] : dims[-1] + 1]), math.prod(trail)
+    made = (*lead, *((1,) * len(dims) if keepdims else ()), *trail)
     if before == 1 and after > 1:
-        out = over_rows(x.reshape(middle, after))
-    elif after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
-        return _add(x, over, None, None, keepdims)
-    else:
-        out = of_rows(x.reshape(before, middle)) if after == 1 else _columns(x.reshape(before, middle, after))
-    ends = (1,) * len(dims) if keepdims else ()
-    return out.reshape((*lead, *ends, *trail))
+        return over_rows, (middle, after), made
+    if after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
+        return None, (), ()
+    return (of_rows, (before, middle), made) if after == 1 else (_columns, (before, middle, after), made)
 
 
 def reshaped(x: Any, shape: tuple[int, ...]) -> Any:
