@@ -21,7 +21,7 @@ _FORMS = (  # names of the functions that get and set it
     ("bli_thread_get_num_threads", "bli_thread_set_num_threads"),
 )
 _calls: list[None] = []  # an item for each call of `on_one_thread` that has not returned
-_before = [1]  # the number outside of them
+_before = [1]  # the number outside of them, once it was set to 1
 
 
 @cache
@@ -60,7 +60,7 @@ def set_threads(count: int) -> None:
 def on_one_thread(run: Callable[..., Any], *args: Any) -> Any:
     """Return `run(*args)`; meanwhile products use the threads that call them only."""
     found = _functions()
-    if found is None or (not _calls and found[0]() == 1):
+    if found is None:
         return run(*args)
     get, set_ = found
     _calls.append(None)
@@ -72,8 +72,9 @@ def on_one_thread(run: Callable[..., Any], *args: Any) -> Any:
         return run(*args)
     finally:
         _calls.pop()
-        if not _calls:
-            set_(_before[0])
+        if not _calls and _before[0] != 1:
+            count, _before[0] = _before[0], 1
+            set_(count)
 
 
 def _begin_anew() -> None:

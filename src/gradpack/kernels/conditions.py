@@ -80,11 +80,10 @@ def many_rows_of_numbers(x: Any) -> bool:
 
 def single_rows(first: Any, *others: Any) -> bool:
     """`single`, of matrices with as many rows, and vectors."""
-    return (
-        first.ndim == 2
-        and single(first, *others)
-        and all(a is None or a.ndim == 1 or len(a) == len(first) for a in others)
-    )
+    if first.ndim != 2 or not alike(first, *others, chars="f"):
+        return False
+    rows = len(first)
+    return not [a for a in others if a is not None and a.ndim != 1 and len(a) != rows]
 
 
 def single_same_shape(first: Any, *others: Any) -> bool:

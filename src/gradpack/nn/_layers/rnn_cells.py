@@ -59,13 +59,14 @@ class RNNCellBase(Module):
 
     def _step(self, call: Any, input: Tensor, state: tuple[Tensor, ...] | None, count: int) -> tuple[Tensor, ...]:
         name = type(self).__name__
-        if input.ndim not in (1, 2):
-            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {input.ndim}D instead")
+        ndim = len(input._shape)
+        if ndim not in (1, 2):
+            raise ValueError(f"{name}: Expected input to be 1D or 2D, got {ndim}D instead")
         for nr, s in enumerate(state or ()):
-            if s.ndim not in (1, 2):
+            if len(s._shape) not in (1, 2):
                 what = "hidden" if count == 1 else f"hx[{nr}]"
                 raise ValueError(f"{name}: Expected {what} to be 1D or 2D, got {s.ndim}D instead")
-        batched = input.ndim == 2
+        batched = ndim == 2
         x = input if batched else input.unsqueeze(0)
         if state is None:
             state = (zeros((x.size(0), self.hidden_size), dtype=x.dtype, device=x.device),) * count

@@ -105,6 +105,14 @@ def averaging(count: int, native: Any) -> Any:
 
 
 @lru_cache(64)
+def _ones(count: int, native: Any) -> Any:
+    """A vector of ones, of which there are few."""
+    row = np.ones(count, native)
+    row.flags.writeable = False
+    return row
+
+
+@lru_cache(64)
 def ones_column(count: int, native: Any) -> Any:
     """A column vector of ones: rows of `count` elements times it are their sums, faster than a short reduction."""
     column = np.ones((count, 1), native)
@@ -131,23 +139,23 @@ def of_rows(x: Any) -> Any:
     """Sums of the rows of a matrix."""
     count, length = x.shape
     if length <= CHUNK:
-        return product(x, np.ones(length, x.dtype))
+        return product(x, _ones(length, x.dtype))
     whole = length - length % CHUNK
     if count > 1 and length < 3 * CHUNK:
         return _add(x, 1)
     parts = x[:, :whole].reshape(count, -1, CHUNK)
-    out = _add(product(parts, np.ones(CHUNK, x.dtype)), 1)
-    return out if whole == length else out + product(x[:, whole:], np.ones(length - whole, x.dtype))
+    out = _add(product(parts, _ones(CHUNK, x.dtype)), 1)
+    return out if whole == length else out + product(x[:, whole:], _ones(length - whole, x.dtype))
 
 
 def _columns(x: Any) -> Any:
     """Sums of a 3-dim array over its middle dimension."""
     before, middle, after = x.shape
     if middle <= ROW_CHUNK:
-        return product(np.ones(middle, x.dtype), x)
+        return product(_ones(middle, x.dtype), x)
     whole = middle - middle % ROW_CHUNK
-    out = _columns(product(np.ones(ROW_CHUNK, x.dtype), x[:, :whole].reshape(before, -1, ROW_CHUNK, after)))
-    return out if whole == middle else out + product(np.ones(middle - whole, x.dtype), x[:, whole:])
+    out = _columns(product(_ones(ROW_CHUNK, x.dtype), x[:, :whole].reshape(before, -1, ROW_CHUNK, after)))
+    return out if whole == middle else out + product(_ones(middle - whole, x.dtype), x[:, whole:])
 
 
 def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
