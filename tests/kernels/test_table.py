@@ -105,6 +105,7 @@ PROGRAMS: dict[str, Callable[[], Any]] = {
     "conv2d in rows": lambda: F.conv2d(normal(*IMAGES), normal(8, 8, 5, 5), normal(8), padding=2),
     "conv1d": lambda: F.conv1d(normal(4, 8, 2000), normal(6, 8, 5)),
     "max_pool2d": lambda: F.max_pool2d(normal(*IMAGES), 3, 1),
+    "relu and max_pool2d": lambda: F.max_pool2d(torch.relu(normal(*IMAGES)), 2),
     "cumsum": lambda: normal(*ROWS).cumsum(1),
     "cumprod": lambda: (normal(*ROWS) * 0.1 + 1).cumprod(1),
     "cummax": lambda: normal(*ROWS).cummax(1).values,

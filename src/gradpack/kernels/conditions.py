@@ -11,6 +11,7 @@ from numpy import int64, maximum, ndarray, uint8, uint64
 ENOUGH = 1 << 15  # elements: to import Numba takes as long as NumPy takes for some hundreds of such arrays
 BLOCK = 1 << 17  # weights of a convolution: a part of the second-level cache
 MANY = 1 << 16  # elements: to import SciPy takes 0.2 s
+_updated, _WORK = [0], [0]  # elements, and multiplications, so far
 
 
 def dense(array: Any) -> bool:
@@ -28,10 +29,8 @@ def alike(first: Any, *others: Any, chars: str = "fd") -> bool:
     native = first.dtype
     if native.char not in chars or not native.isnative or not dense(first):
         return False
-    for a in others:
-        if isinstance(a, ndarray) and not (type(a) is ndarray and a.dtype == native and dense(a)):
-            return False
-    return True
+    arrays = [a for a in others if isinstance(a, ndarray)]
+    return not [a for a in arrays if type(a) is not ndarray or a.dtype != native or not dense(a)]
 
 
 def to_lay_out(x: Any) -> bool:
@@ -60,9 +59,6 @@ def updates_of_many(batch: list[Any], given: Any, total: int) -> bool:
     )
 
 
-_updated = [0]  # elements, so far
-
-
 def single(first: Any, *others: Any) -> bool:
     """`alike`, of float32."""
     return alike(first, *others, chars="f")
@@ -80,10 +76,8 @@ def many_rows_of_numbers(x: Any) -> bool:
 
 def single_rows(first: Any, *others: Any) -> bool:
     """`single`, of matrices with as many rows, and vectors."""
-    if first.ndim != 2 or not alike(first, *others, chars="f"):
-        return False
-    rows = len(first)
-    return not [a for a in others if a is not None and a.ndim != 1 and len(a) != rows]
+    is_alike = first.ndim == 2 and alike(first, *others, chars="f")
+    return is_alike and not [a for a in others if a is not None and a.ndim != 1 and len(a) != len(first)]
 
 
 def single_same_shape(first: Any, *others: Any) -> bool:
@@ -128,9 +122,6 @@ def product_of_many(a: Any, b: Any) -> bool:
     if size >= 1 << 22:
         return "numba" in modules or _is_much(size)
     return (size >= 1 << 21 or (b.strides[-1] != b.itemsize and b.ndim == 2)) and "numba" in modules
-
-
-_WORK = [0]  # multiplications so far
 
 
 def _is_much(size: int) -> bool:
@@ -385,6 +376,11 @@ def image_codes(g: Any, code: Any, size: Any, geometry: Any) -> bool:
 
 
 # -- dtypes and codes --
+
+
+def bits(array: Any, count: int, native: Any) -> bool:
+    """Whether bits become numbers that loops make, and Numba was imported before."""
+    return native.char in "fd" and native.isnative and "numba" in modules
 
 
 def half_and_single(array: Any, native: Any) -> bool:

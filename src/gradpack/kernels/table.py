@@ -149,6 +149,8 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         Kernel("numba", "convolution.correlate_weight", when.convolution_weight),
         Kernel("blocks", "convolution_flat.correlate_weight", when.windows, PLACES, results="s", arrays=2, part=IMAGES),
     ),
+    "ops.pointwise.relu_bits.bits_of": (Kernel("numba", "elementwise.bits_of", when.updates),),
+    "ops.pointwise.relu_bits.ones_of": (Kernel("numba", "elementwise.ones_of", when.bits, ENOUGH // 8),),
     "ops.conv.pool_kernels.max_with_codes": (Kernel("numba", "images.max_with_codes", when.image_windows),),
     "ops.conv.pool_kernels.max_place": (Kernel("numba", "images.max_place", when.image_codes),),
     "backends.numpy.as_native": (Kernel("numba", "conversions.as_native", when.half_and_single),),

@@ -17,6 +17,7 @@ from .loops import convolutions as loops
 from .loops import tiles
 from .ranges import Each, Whole, split_over
 
+_Sizes = tuple[int, ...]
 _PART = 1 << 22  # multiplications of a part, at least
 _PARTS = 16  # parts, at most
 WASTE = 3  # places with those between rows, for each one that counts: where more are lost than is gained
@@ -94,45 +95,103 @@ class _Lying:
         self.length = _rounded(self.wide + lines.reach + tiles.OVER, 16) + 16  # no power of two: lines would meet
 
 
+class Plan(NamedTuple):
+    """What a convolution does with arrays of some shapes.
+
+    Attributes:
+        step: images that one core takes at a time.
+        before, after: what the loop gets before the weights, and between those and the bias.
+        groups: of channels.
+        rows: of a block of weights.
+        seen: for each part of the places of the result, the weights for it; None for all.
+        is_whole: whether the parts have all places.
+        apart: how far apart the places of a part are in the result.
+    """
+
+    step: int
+    before: tuple[Any, ...]
+    after: tuple[Any, ...]
+    groups: int
+    rows: int
+    seen: tuple[Any, ...]
+    is_whole: bool
+    apart: Any
+
+
+_NOTHING = np.empty(0, np.float32)
+_NOTHING.flags.writeable = False
+
+
 def correlate(
     x: Any, weight: Any, stride: Any, padding: Any, dilation: Any, groups: int, count: Any, bias: Any = None
 ) -> Any:
     """As `ops.conv.correlate.correlate`."""
-    lines = _lines(*_three_dimensions(x.shape[2:], weight.shape[2:], stride, padding, dilation, count))
-    if prod(lines.size) > WASTE * prod(count):
+    plan = _forward_plan(x.shape, weight.shape, *map(tuple, (stride, padding, dilation, count)), groups)
+    if plan is None:
         return NotImplemented
     out = np.empty((x.shape[0], weight.shape[0], *count), np.float32)
-    plus = np.empty(0, np.float32) if bias is None else np.ascontiguousarray(bias)
-    before = _integers(padding, 0)
-    steps = (_integers(stride, 1), np.ones(3, np.int64))
-    _weigh(_dense(x), groups, lines, steps, before, [(np.zeros(3, np.int64), lines, weight)], plus, out)
-    return out
+    return _weigh(plan, _dense(x), weight, _NOTHING if bias is None else np.ascontiguousarray(bias), out)
 
 
-def _weigh(x: Any, groups: int, lines: Lines, steps: Any, before: Any, parts: Any, bias: Any, out: Any) -> None:
-    """Compute `out`, for each of some parts the places from a first one on, of lines of `x`.
+@lru_cache(512)
+def _forward_plan(
+    x: _Sizes, weight: _Sizes, stride: _Sizes, padding: _Sizes, dilation: _Sizes, count: _Sizes, groups: int
+) -> Plan | None:
+    """Return the plan of a convolution; None for one with many more places than count."""
+    lines = _lines(*_three_dimensions(x[2:], weight[2:], stride, padding, dilation, count))
+    if prod(lines.size) > WASTE * prod(count):
+        return None
+    parts = [((0, 0, 0), lines, prod(weight[1:]), None)]
+    return _planned(x, weight[0], groups, lines, _three(stride, 1), _three(padding, 0), parts, (1, 1, 1), prod(count))
+
+
+def _planned(
+    x: _Sizes, outs: int, groups: int, lines: Lines, steps: _Sizes, before: _Sizes, parts: list[Any], apart: _Sizes,
+    places: int,
+) -> Plan:  # fmt: skip
+    """Return the plan of what computes some parts of a result, for the places of each from a first one on.
 
     Args:
-        steps: how windows move in `x`, and how far apart the places of a part are in `out`.
-        parts: the first place, lines with the moves of the part, and its weights, rows first.
+        x: the shape of the images.
+        outs: channels of the result.
+        steps: how windows move in the images.
+        before: padding in front of them.
+        parts: the first place, lines with the moves of the part, weights of each channel, and which of all those are.
+        apart: how far apart the places of a part are in the result.
+        places: of a channel of the result.
     """
-    batch, channels, outs = x.shape[0], x.shape[1], out.shape[1]
+    batch, channels = x[:2]
     per = outs // groups
-    alone = per == 1
-    block = 1 if alone else tiles.ROWS
-    step = _images_of_part(batch, out.size * sum(prod(w.shape[1:]) for _, _, w in parts))
-    lying = _Lying(step, channels, outs, lines, tiles.ALONE if alone else tiles.PLACES)
-    taps = [_taps(part, channels // groups, lying.length) for _, part, _ in parts]
+    rows = 1 if per == 1 else tiles.ROWS
+    step = _images_of_part(batch, batch * outs * places * sum(each for _, _, each, _ in parts))
+    lying = _Lying(step, channels, outs, lines, tiles.ALONE if per == 1 else tiles.PLACES)
+    taps = [_taps(part, channels // groups, lying.length) for _, part, _, _ in parts]
     starts = np.zeros((len(parts) + 1, 4), np.int64)
     np.cumsum([len(t) for t in taps], out=starts[1:, 0])
-    starts[:-1, 1:] = [first for first, _, _ in parts]
-    packed = [_packed(weights, groups, block).reshape(-1) for _, _, weights in parts]
-    shape = np.array([groups, _rounded(per, block) // block, block, per], np.int64)
+    starts[:-1, 1:] = [first for first, _, _, _ in parts]
+    shape = np.array([groups, _rounded(per, rows) // rows, rows, per], np.int64)
+    moved, padded, size = (Whole(np.array(values, np.int64)) for values in (steps, before, lines.size))
+    return Plan(
+        step,
+        (moved, padded, size, lines.phases, lying.some, lying.length, lying.wide, Whole(np.concatenate(taps))),
+        (Whole(starts), Whole(shape)),
+        groups,
+        rows,
+        tuple(seen for *_, seen in parts),
+        len(parts) == prod(apart),
+        Whole(np.array(apart, np.int64)),
+    )
+
+
+def _weigh(plan: Plan, x: Any, weight: Any, bias: Any, out: Any) -> Any:
+    """Write a convolution to an array, and return it."""
+    packed = [_packed(weight if s is None else weight[s], plan.groups, plan.rows).reshape(-1) for s in plan.seen]
     split_over(
-        batch, step, loops.convolve, _images(x), Whole(steps[0]), Whole(before), Whole(np.array(lines.size, np.int64)),
-        lines.phases, lying.some, lying.length, lying.wide, Whole(np.concatenate(taps)), Whole(np.concatenate(packed)),
-        Whole(starts), Whole(shape), Whole(bias), Whole(steps[1]), _images(out),
+        len(x), plan.step, loops.convolve, _images(x), *plan.before,
+        Whole(packed[0] if len(packed) == 1 else np.concatenate(packed)), *plan.after, Whole(bias), plan.apart,
+        _images(out),
     )  # fmt: skip
+    return out
 
 
 def _images_of_part(batch: int, multiplications: int) -> int:
@@ -156,21 +215,31 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
     Elements at the same phase of the steps see the same positions of windows: for each phase this is a convolution of
     `y` that moves by single steps.
     """
-    count = y.shape[2:]
-    geometry = _three_dimensions(size, weight.shape[2:], stride, padding, dilation, count)
+    plan = _input_plan(y.shape, weight.shape, *map(tuple, (size, stride, padding, dilation)), groups)
+    if plan is None:
+        return NotImplemented
+    outs, inner, *kernel = weight.shape
+    kernel = _three(kernel, 1)
+    turned = weight.reshape(groups, outs // groups, inner, *kernel).swapaxes(1, 2)
+    turned = turned.reshape(groups * inner, outs // groups, *kernel)
+    out = (np.empty if plan.is_whole else np.zeros)((len(y), groups * inner, *size), np.float32)
+    return _weigh(plan, _dense(y), turned, _NOTHING, out)
+
+
+@lru_cache(512)
+def _input_plan(
+    y: _Sizes, weight: _Sizes, size: _Sizes, stride: _Sizes, padding: _Sizes, dilation: _Sizes, groups: int
+) -> Plan | None:
+    """Return the plan of `correlate_input`; None for a convolution with many more places than count."""
+    geometry = _three_dimensions(size, weight[2:], stride, padding, dilation, y[2:])
     extent, kernel, steps, before, apart, given = geometry
     reach = tuple((k - 1) * d // s for k, d, s in zip(kernel, apart, steps, strict=True))
     places = tuple(
         max(n + r, (m - 1 + p) // s + 1) for n, r, m, p, s in zip(given, reach, extent, before, steps, strict=True)
     )
     if prod(places) > WASTE * prod(given):
-        return NotImplemented
-    batch, outs = y.shape[:2]
-    inner = weight.shape[1]
-    turned = weight.reshape(groups, outs // groups, inner, *kernel).swapaxes(1, 2)
-    turned = turned.reshape(groups * inner, outs // groups, *kernel)
-    lines = _lines_of(places, ())
-    parts, furthest = [], 0
+        return None
+    parts: list[Any] = []
     for phase in product(*map(range, steps)):
         seen = [[o for o in range(k) if o * d % s == r] for k, d, s, r in zip(kernel, apart, steps, phase, strict=True)]
         skipped = [max(0, -((r - p) // s)) for r, p, s in zip(phase, before, steps, strict=True)]
@@ -188,16 +257,14 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
             )
             for at in product(*seen)
         )
-        part = _lines_of(places, moves)
-        furthest = max(furthest, part.reach)
-        parts.append((np.array(first, np.int64), part, turned[(slice(None), slice(None), *np.ix_(*seen))]))
-    make = np.empty if len(parts) == prod(steps) else np.zeros
-    out = make((batch, groups * inner, *size), np.float32)
-    lines = lines._replace(reach=furthest)
-    ends = (np.ones(3, np.int64), np.array(steps, np.int64))
-    none = np.empty(0, np.float32)
-    _weigh(_dense(y), groups, lines, ends, np.array(reach, np.int64), parts, none, out)
-    return out
+        each = weight[0] // groups * prod(map(len, seen))
+        is_all = all(len(found) == k for found, k in zip(seen, kernel, strict=True))
+        chosen = None if is_all else (slice(None), slice(None), *np.ix_(*seen))
+        parts.append((first, _lines_of(places, moves), each, chosen))
+    if not parts:
+        return None
+    lines = _lines_of(places, ())._replace(reach=max(part.reach for _, part, _, _ in parts))
+    return _planned(y, groups * weight[1], groups, lines, (1, 1, 1), reach, parts, steps, prod(size))
 
 
 def _lines_of(places: tuple[int, ...], moves: Any) -> Lines:

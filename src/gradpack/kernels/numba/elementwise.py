@@ -24,6 +24,22 @@ def added(a: Any, b: Any, out: Any) -> None:
         over(PART, loops.added, a, b, out)
 
 
+def bits_of(x: Any) -> Any:
+    """As `ops.pointwise.relu_bits.bits_of`."""
+    bits, whole = np.empty(-(-len(x) // 8), np.uint8), len(x) // 8
+    over(PART, loops.bits_of, x[: 8 * whole].reshape(-1, 8), bits[:whole])
+    bits[whole:] = np.packbits(x[8 * whole :] != 0)
+    return bits
+
+
+def ones_of(bits: Any, count: int, native: Any) -> Any:
+    """As `ops.pointwise.relu_bits.ones_of`."""
+    ones, whole = np.empty(count, native), count // 8
+    over(PART, loops.ones_of, ones[: 8 * whole].reshape(-1, 8), bits[:whole])
+    ones[8 * whole :] = np.unpackbits(bits[whole:], count=count - 8 * whole)
+    return ones
+
+
 def masked(input: Any, kept: Any, scale: float) -> Any:
     """As `ops.nn.dropped.masked`."""
     out = np.empty_like(input)

@@ -24,7 +24,7 @@ def max_with_codes(x: Any, geometry: Any) -> tuple[Any, Any]:
 
 def max_place(g: Any, code: Any, size: Any, geometry: Any) -> Any:
     """As `ops.conv.pool_kernels.max_place`."""
-    out = np.zeros((*g.shape[:-2], *size), g.dtype)
+    out = np.empty((*g.shape[:-2], *size), g.dtype)
     numbers = _numbers(geometry)
     over(HEAVY, loops.put_back, _images(g), _images(code), *numbers, _images(out))
     return out

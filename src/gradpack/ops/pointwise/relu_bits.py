@@ -15,7 +15,7 @@ from ...base.pool import split
 from ...core.packed import LEAST, Packed, PackedWithInfo, Rematerialized, packed_for
 from ...core.saved import notify_recorder
 from ...core.tensor import Tensor
-from ...kernels.dispatch import HEAVY
+from ...kernels.dispatch import HEAVY, accelerated
 from ..reduce.kernels import _array_type
 
 _PART = HEAVY // 2  # bytes of bits that a core takes at a time
@@ -28,27 +28,40 @@ class Bits(Rematerialized):
 
     def __init__(self, result: Tensor) -> None:
         super().__init__(result)
-        flat, self._dtype = result._data.reshape(-1), result._data.dtype
-        self.bits = bits = np.empty(-(-len(flat) // 8), np.uint8)
-
-        def pack(low: int, high: int) -> None:
-            bits[low:high] = np.packbits(flat[8 * low : 8 * high] != 0)
-
-        split(pack, len(bits), _PART)
+        self._dtype = result._data.dtype
+        self.bits = bits_of(result._data.reshape(-1))
 
     def made(self) -> Any:
-        bits, ones = self.bits, np.empty(prod(self._shape), self._dtype)
-
-        def unpack(low: int, high: int) -> None:
-            part = ones[8 * low : 8 * high]
-            part[:] = np.unpackbits(bits[low:high], count=len(part))
-
-        split(unpack, len(bits), _PART)
-        return ones.reshape(self._shape)
+        return ones_of(self.bits, prod(self._shape), self._dtype).reshape(self._shape)
 
     def held(self, tell: Callable[[Any], None]) -> Any:
         """The arrays that this holds, for measuring memory."""
         return (self.bits,)
+
+
+@accelerated
+def bits_of(x: Any) -> Any:
+    """Return a bit for each element of a vector, in the order of `numpy.packbits`: whether it is not zero."""
+    bits = np.empty(-(-len(x) // 8), np.uint8)
+
+    def pack(low: int, high: int) -> None:
+        bits[low:high] = np.packbits(x[8 * low : 8 * high] != 0)
+
+    split(pack, len(bits), _PART)
+    return bits
+
+
+@accelerated
+def ones_of(bits: Any, count: int, native: Any) -> Any:
+    """Return a vector of ones and zeros, as many as `count` of the bits."""
+    ones = np.empty(count, native)
+
+    def unpack(low: int, high: int) -> None:
+        part = ones[8 * low : 8 * high]
+        part[:] = np.unpackbits(bits[low:high], count=len(part))
+
+    split(unpack, len(bits), _PART)
+    return ones
 
 
 def keep_bits(result: Tensor) -> None:

@@ -30,6 +30,27 @@ def added_to(a: Any, b: Any) -> None:
 
 
 @loop
+def bits_of(x: Any, bits: Any) -> None:
+    """A bit for each number of a row of eight, from the highest bit on: whether it is not zero."""
+    flat = x.reshape(-1)  # rows of eight, as the compiler knows then
+    for i in range(bits.size):
+        made = 0
+        for k in range(8):
+            made |= (flat[8 * i + k] != 0) << (7 - k)
+        bits[i] = made
+
+
+@loop
+def ones_of(x: Any, bits: Any) -> None:
+    """The numbers of a row of eight: ones and zeros."""
+    flat = x.reshape(-1)
+    for i in range(bits.size):
+        given = bits[i]
+        for k in range(8):
+            flat[8 * i + k] = (given >> (7 - k)) & 1
+
+
+@loop
 def masked(x: Any, kept: Any, scale: float, out: Any) -> None:
     """`x * scale` where `kept`, bytes of 1 and 0, else `x * 0`."""
     factor = x.dtype.type(scale)

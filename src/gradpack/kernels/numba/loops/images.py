@@ -76,7 +76,7 @@ def _of_four(
 
 @loop
 def put_back(g: Any, codes: Any, kernel: Any, stride: Any, before: Any, apart: Any, out: Any) -> None:
-    """Add each element of `g`, (images, rows, columns), to `out`, (images, height, width), where its maximum was."""
+    """Write to `out`, (images, height, width), each element of `g`, (images, rows, columns), where its maximum was."""
     height, width = out.shape[1], out.shape[2]
     images, rows, columns = g.shape
     high, wide = kernel[0], kernel[1]
@@ -85,6 +85,7 @@ def put_back(g: Any, codes: Any, kernel: Any, stride: Any, before: Any, apart: A
     for k in range(high * wide):
         downs[k], asides[k] = k // wide * apart[0] - before[0], k % wide * apart[1] - before[1]
     for n in range(images):
+        out[n] = 0
         for i in range(rows):
             for j in range(columns):
                 k = codes[n, i, j]
