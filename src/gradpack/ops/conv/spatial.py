@@ -68,6 +68,8 @@ def repeated(op: str, name: str, value: Any, ndim: int, convolution: bool = Fals
     """
     if type(value) is int and -LARGE < value < LARGE:
         return (value,) * ndim
+    if type(value) is tuple and len(value) == ndim and not [v for v in value if type(v) is not int or abs(v) >= LARGE]:
+        return value
     found = ints(op, name, value)
     if len(found) == 1:
         return found * ndim
