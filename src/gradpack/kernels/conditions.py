@@ -116,8 +116,9 @@ def product_of_many(a: Any, b: Any) -> bool:
     BLAS, which packs both factors, multiplies the largest matrices in less time, and small ones that lie by rows, too.
     """
     size = a.size * b.shape[-1]
-    is_of_blas = size < 1 << 18 or min(a.ndim, b.ndim) < 2 or (size > 1 << 29 and a.ndim == b.ndim == 2)
-    if is_of_blas or a.dtype is not b.dtype or a.dtype.char not in "fd":
+    if size > 1 << 29 and a.ndim == b.ndim == 2 and (size > 1 << 34 or a.strides[1] != a.itemsize):
+        return False
+    if size < 1 << 18 or min(a.ndim, b.ndim) < 2 or a.dtype is not b.dtype or a.dtype.char not in "fd":
         return False
     if size >= 1 << 22:
         return "numba" in modules or _is_much(size)

@@ -15,10 +15,11 @@ from numba import carray
 
 from .loop import by_address, inlined
 from .native import address_of, memory_at
-from .vectors import OF, ROWS, VECTORS, WIDTH
+from .vectors import ANY, BY_COLUMNS, BY_ROWS, OF, ROWS, VECTORS, WIDTH
 
 _ROWS, _WIDTH, _MOST = ROWS, WIDTH, WIDTH * VECTORS
-_DEEP = 30720 // _MOST  # steps of the inner dimension of which a tile's columns fit into the first-level cache
+# Steps of the inner dimension of which a tile's columns fit into the first-level cache.
+_DEEP = (46080 if WIDTH == 64 else 30720) // _MOST
 _HIGH = 128  # rows of the left factor that stay in the second-level cache, from one tile's columns to the next
 _LINE = 64  # bytes of a line of the cache
 
@@ -70,10 +71,10 @@ def packing(char: str) -> Any:
 
 def _multiplying(char: str) -> int:
     """Return the address of the function of products of these numbers."""
-    vectors, kind, pack = OF[char], np.dtype(char).type, packing(char)
+    vectors, native, pack = OF[char], np.dtype(char).type, packing(char)
     size, lanes = vectors.size, vectors.lanes
     most = lanes * VECTORS
-    one, two, three = (vectors.tiles[count] for count in range(1, VECTORS + 1))
+    tile = vectors.tile
 
     def multiply(
         a: int, a_row: int, a_step: int, b: int, b_row: int, b_step: int, m: int, n: int, k: int, plus: int,
@@ -88,9 +89,9 @@ def _multiplying(char: str) -> int:
         scratch = (memory + _LINE - 1) // _LINE * _LINE
         zeros = scratch + _MOST * _ROWS
         packed = zeros + _MOST
-        carray(memory_at(zeros), most, kind)[:] = 0
+        carray(memory_at(zeros), most, native)[:] = 0
         blocks = (k + _DEEP - 1) // _DEEP
-        step = (k + blocks - 1) // blocks
+        step = ((k + blocks - 1) // blocks + 3) // 4 * 4  # a multiple of the steps that tiles write out
         for start in range(0, k, step):
             depth = min(step, k - start)
             at_b = packed
@@ -114,16 +115,13 @@ def _multiplying(char: str) -> int:
                         is_whole = rows == _ROWS and columns * size == width
                         to, by = (at_c, c_row) if is_whole else (scratch, width)
                         other, by_other = (at_plus, by_plus) if is_whole else (zeros, 0)
-                        if width == 3 * _WIDTH:
-                            three(at_a, a_row, a_step, rows, at_b, depth, other, by_other, to, by)
-                        elif width == 2 * _WIDTH:
-                            two(at_a, a_row, a_step, rows, at_b, depth, other, by_other, to, by)
-                        else:
-                            one(at_a, a_row, a_step, rows, at_b, depth, other, by_other, to, by)
+                        lies = BY_ROWS if a_step == size else BY_COLUMNS if a_row == size else ANY
+                        kind = (lies if rows == _ROWS else ANY) + width // _WIDTH
+                        tile(kind, at_a, a_row, a_step, rows, at_b, depth, other, by_other, to, by)
                         for r in range(0 if is_whole else rows):
-                            made = carray(memory_at(scratch + r * width), columns, kind)
-                            last = carray(memory_at(at_plus + r * by_plus), columns, kind)
-                            out = carray(memory_at(at_c + r * c_row), columns, kind)
+                            made = carray(memory_at(scratch + r * width), columns, native)
+                            last = carray(memory_at(at_plus + r * by_plus), columns, native)
+                            out = carray(memory_at(at_c + r * c_row), columns, native)
                             for q in range(columns):
                                 out[q] = made[q] + last[q]
                     at_b += depth * width

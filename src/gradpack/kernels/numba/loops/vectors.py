@@ -32,15 +32,9 @@ def _width() -> tuple[int, bool]:
 
 WIDTH, _MANY = _width()
 VECTORS = 3  # of a row of a tile
+ANY, BY_ROWS, BY_COLUMNS = 0, 4, 8  # how the left factor of a tile lies in memory
+_STEPS = 4  # of the inner dimension that are written out
 ROWS = 8 if _MANY else 4  # of a tile
-
-
-def _fetch(builder: Any, address: Any, offset: Any) -> None:
-    """Bring what is at an address into the cache, if there is memory there."""
-    byte, name = ir.IntType(8).as_pointer(), "llvm.prefetch.p0"
-    kind = ir.FunctionType(ir.VoidType(), [byte, _I32, _I32, _I32])
-    function = builder.module.globals.get(name) or ir.Function(builder.module, kind, name)
-    builder.call(function, [builder.inttoptr(builder.add(address, offset), byte), _I32(0), _I32(3), _I32(1)])
 
 
 class Vectors:
@@ -52,7 +46,7 @@ class Vectors:
 
     Attributes:
         lanes: how many numbers a vector has.
-        tiles: for 1, 2 and 3 vectors, the function of a tile.
+        tile: the function of a tile.
         transpose: a function that writes the transpose of a block of `lanes` times `lanes`.
         copy: a function that copies one vector.
     """
@@ -60,7 +54,7 @@ class Vectors:
     def __init__(self, kind: Any, size: int) -> None:
         self.kind, self.size, self.lanes = kind, size, WIDTH // size
         self.vector = ir.VectorType(kind, self.lanes)
-        self.tiles = {count: self._tile(count) for count in range(1, VECTORS + 1)}
+        self.tile = self._tile()
         self.transpose, self.copy = self._transpose(), self._copy()
 
     def _at(self, builder: Any, address: Any, offset: Any, kind: Any) -> Any:
@@ -81,77 +75,105 @@ class Vectors:
         first = builder.insert_element(nothing, number, ir.Constant(_I32, 0))
         return self._shuffled(builder, first, nothing, [0] * self.lanes)
 
-    def _tile(self, vectors: int) -> Code:
+    def _tile(self) -> Code:
         @intrinsic  # type: ignore[untyped-decorator]
         def tile(
-            typing: Any, a: Any, a_row: Any, a_step: Any, count: Any, b: Any, k: Any, plus: Any, plus_row: Any,
-            c: Any, c_row: Any,
+            typing: Any, kind: Any, a: Any, a_row: Any, a_step: Any, count: Any, b: Any, k: Any, plus: Any,
+            plus_row: Any, c: Any, c_row: Any,
         ) -> Any:  # fmt: skip
             """Write a tile of `a @ b + plus` to `c`.
 
             All are int64. Arrays are given by address and distances in bytes: of rows of `a`, of its numbers, of rows
             of `plus` (0 for a vector), of rows of `c`. `count` is how many rows `a` has, where those are fewer than
             `ROWS`: the last one is read for those that are missing. `b` is packed: `k` rows side by side, aligned.
+            `kind` is `ANY`, or `BY_ROWS` or `BY_COLUMNS` where `a` has all rows and numbers of a row or column lie side
+            by side, plus how many vectors a row of the tile has.
             """
 
             def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-                a, a_row, a_step, count, b, k, plus, plus_row, c, c_row = args
-                for i, parts in enumerate(self._sums(builder, vectors, a, a_row, a_step, count, b, k)):
-                    from_, to = (builder.mul(_I64(i), distance) for distance in (plus_row, c_row))
-                    for v, part in enumerate(parts):
-                        at = _I64(WIDTH * v)
-                        other = self._load(builder, plus, builder.add(from_, at))
-                        self._store(builder, builder.fadd(part, other), c, builder.add(to, at))
+                after = builder.append_basic_block("done")
+                choice = builder.switch(args[0], after)
+                for lies in (ANY, BY_ROWS, BY_COLUMNS):
+                    for vectors in range(1, VECTORS + 1):
+                        block = builder.append_basic_block(f"tile{lies + vectors}")
+                        choice.add_case(_I64(lies + vectors), block)
+                        builder.position_at_end(block)
+                        self._write(builder, lies, vectors, args[1:])
+                        builder.branch(after)
+                builder.position_at_end(after)
                 return context.get_dummy_value()
 
-            return types.void(*(types.int64,) * 10), code
+            return types.void(*(types.int64,) * 11), code
 
         made: Code = tile
         return made
 
+    def _write(self, builder: Any, lies: int, vectors: int, args: Any) -> None:
+        """Write the code of a tile."""
+        plus, plus_row, c, c_row = args[6:]
+        for i, parts in enumerate(self._sums(builder, lies, vectors, *args[:6])):
+            from_, to = (builder.mul(_I64(i), distance) for distance in (plus_row, c_row))
+            for v, part in enumerate(parts):
+                at = _I64(WIDTH * v)
+                other = self._load(builder, plus, builder.add(from_, at))
+                self._store(builder, builder.fadd(part, other), c, builder.add(to, at))
+
     def _sums(
-        self, builder: Any, vectors: int, a: Any, a_row: Any, a_step: Any, count: Any, b: Any, k: Any
+        self, builder: Any, lies: int, vectors: int, a: Any, a_row: Any, a_step: Any, count: Any, b: Any, k: Any
     ) -> list[list[Any]]:
-        """Write the loop over the inner dimension of a tile; return the vectors of each row after it."""
-        last = builder.sub(count, _I64(1))
-        lines = [
-            builder.mul(builder.select(builder.icmp_signed("<", _I64(i), count), _I64(i), last), a_row)
-            for i in range(ROWS)
-        ]
-        # The rows below it are fetched meanwhile: a row at each step where numbers of a row are side by side.
-        is_flat = builder.icmp_signed("==", a_step, _I64(self.size))
-        mask = builder.select(is_flat, _I64(-ROWS * self.size), _I64(-1))
-        apart = builder.select(is_flat, a_row, _I64(0))
-        below = builder.add(a, builder.mul(_I64(ROWS), a_row))
-        before, steps = builder.block, builder.append_basic_block("steps")
-        builder.branch(steps)
-        builder.position_at_end(steps)
-        counters = [builder.phi(_I64) for _ in range(3)]
-        step, at_a, at_b = counters
-        sums = [[builder.phi(self.vector) for _ in range(vectors)] for _ in range(ROWS)]
-        passed = builder.and_(builder.sub(at_a, a), mask)
-        _fetch(builder, builder.add(below, passed), builder.mul(builder.and_(step, _I64(ROWS - 1)), apart))
-        row = [self._load(builder, at_b, _I64(WIDTH * v)) for v in range(vectors)]
-        zero, made = ir.Constant(self.vector, [0.0] * self.lanes), []
-        for line, parts in zip(lines, sums, strict=True):
-            factor = self._filled(builder, builder.load(self._at(builder, at_a, line, self.kind)))
-            made.append([
-                builder.fadd(builder.fmul(factor, x, flags=_CONTRACT), part, flags=_CONTRACT)
-                for x, part in zip(row, parts, strict=True)
-            ])  # fmt: skip
-            for part, new in zip(parts, made[-1], strict=True):
-                part.add_incoming(zero, before)
-                part.add_incoming(new, steps)
-        following = [
-            builder.add(x, by) for x, by in zip(counters, (_I64(1), a_step, _I64(WIDTH * vectors)), strict=True)
-        ]
-        for counter, start, new in zip(counters, (_I64(0), a, b), following, strict=True):
-            counter.add_incoming(start, before)
-            counter.add_incoming(new, steps)
-        after = builder.append_basic_block("after")
-        builder.cbranch(builder.icmp_signed("<", following[0], k), steps, after)
-        builder.position_at_end(after)
-        return made
+        """Write the loops over the inner dimension of a tile; return the vectors of each row after them."""
+        size, last = self.size, builder.sub(count, _I64(1))
+        rows: list[Any] = [_I64(i) for i in range(ROWS)]
+        if lies == ANY:
+            rows = [builder.select(builder.icmp_signed("<", i, count), i, last) for i in rows]
+        lines = [_I64(i * size) if lies == BY_COLUMNS else builder.mul(row, a_row) for i, row in enumerate(rows)]
+        step = _I64(size) if lies == BY_ROWS else a_step
+        zero = ir.Constant(self.vector, [0.0] * self.lanes)
+
+        def written(state: list[Any], nr: int) -> list[Any]:
+            """Write a step of the inner dimension; return the sums after it."""
+            at_a, at_b, *sums = state
+            row = [self._load(builder, at_b, _I64(WIDTH * (v + vectors * nr))) for v in range(vectors)]
+            ahead = _I64(size * nr) if lies == BY_ROWS else builder.mul(step, _I64(nr))
+            made = []
+            for i, line in enumerate(lines):
+                place = self._at(builder, at_a, builder.add(line, ahead), self.kind)
+                factor = self._filled(builder, builder.load(place))
+                for x, part in zip(row, sums[i * vectors :], strict=False):
+                    product = builder.fmul(factor, x, flags=_CONTRACT)
+                    made.append(builder.fadd(product, part, flags=_CONTRACT))
+            return [at_a, at_b, *made]
+
+        def steps(state: list[Any], times: Any, each: int) -> list[Any]:
+            """Write a loop of so many times so many steps, perhaps none; return its state after it."""
+            before = builder.block
+            body, after = builder.append_basic_block("steps"), builder.append_basic_block("after")
+            builder.cbranch(builder.icmp_signed(">", times, _I64(0)), body, after)
+            builder.position_at_end(body)
+            left, *given = (builder.phi(value.type) for value in (times, *state))
+            made = list(given)
+            for nr in range(each):
+                made = written(made, nr)
+            made[0] = builder.add(made[0], builder.mul(step, _I64(each)))
+            made[1] = builder.add(made[1], _I64(WIDTH * vectors * each))
+            fewer = builder.sub(left, _I64(1))
+            for phi, first, new in zip((left, *given), (times, *state), (fewer, *made), strict=True):
+                phi.add_incoming(first, before)
+                phi.add_incoming(new, body)
+            builder.cbranch(builder.icmp_signed(">", fewer, _I64(0)), body, after)
+            builder.position_at_end(after)
+            ends = [builder.phi(value.type) for value in state]
+            for phi, first, new in zip(ends, state, made, strict=True):
+                phi.add_incoming(first, before)
+                phi.add_incoming(new, body)
+            return ends
+
+        state = [a, b, *[zero] * (ROWS * vectors)]
+        if lies != ANY:
+            state = steps(state, builder.sdiv(k, _I64(_STEPS)), _STEPS)
+            k = builder.and_(k, _I64(_STEPS - 1))
+        sums = steps(state, k, 1)[2:]
+        return [sums[i * vectors : (i + 1) * vectors] for i in range(ROWS)]
 
     def _transpose(self) -> Code:
         lanes = self.lanes
