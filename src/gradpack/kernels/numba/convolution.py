@@ -96,7 +96,7 @@ class _Lying:
 
 
 class Plan(NamedTuple):
-    """What a convolution does with arrays of some shapes.
+    """The plan of a convolution of arrays of some shapes.
 
     Attributes:
         step: images that one core takes at a time.
