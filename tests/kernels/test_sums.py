@@ -45,6 +45,42 @@ def test_unequal_arrays_are_added_as_numpy_does():
         accumulated(a, np.ones((50, 3), np.float32))
 
 
+@pytest.mark.parametrize("shape", [(600, 200), (3, 200, 200), (70_000, 2), (70_000,)])
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("lines", ["numbers", "one", "turned"])
+def test_a_number_for_each_row(shape, first, lines):
+    numbers = np.arange(np.prod(shape[:-1]), dtype=np.float32).reshape(*shape[:-1], 1)
+    numbers = np.ones(1, np.float32) if lines == "one" else numbers
+    numbers = numbers.T.copy().T if lines == "turned" else numbers
+    row = np.broadcast_to(numbers, shape)
+    whole = np.full(shape, 0.5, np.float32)
+    kept = whole.copy()
+    made = _sum(whole, row) if first else _sum(row, whole)
+    np.testing.assert_array_equal(made, kept + row)
+    np.testing.assert_array_equal(whole, kept)
+    held = {0: whole}
+    address = whole.ctypes.data
+    del whole
+    made = _sum(held.pop(0), row)
+    np.testing.assert_array_equal(made, kept + row)
+    assert made.base is None or shape[-1] < 8
+    assert made.ctypes.data == address or shape[-1] < 8 or len(shape) == 1
+
+
+@pytest.mark.parametrize("grad", [True, False])
+def test_gradients_are_added_to_a_large_grad(grad):
+    size = 300_000
+    x = torch.zeros(size, requires_grad=True)
+    x.grad = torch.ones(size)
+    held, before = x.grad, x.grad._version
+    (x * 2).backward(x.grad if grad else torch.full((size,), 0.5))
+    assert x.grad is held and (held == (3 if grad else 2)).all() and held._version > before
+    memory = torch.arange(size + 1).float()
+    x.grad = memory[:-1]
+    (x * 1).backward(memory[1:])  # which overlap
+    np.testing.assert_array_equal(x.grad.numpy(), np.float32(2) * np.arange(size, dtype=np.float32) + 1)
+
+
 @pytest.mark.parametrize("size", [10, 20_000, 2_000_000])
 def test_gradients_that_hooks_keep_are_not_written_to(size):
     x = torch.full((size,), 0.5, requires_grad=True)

@@ -33,7 +33,7 @@ def alike(first: Any, *others: Any, chars: str = "fd") -> bool:
     return not [a for a in arrays if type(a) is not ndarray or a.dtype != native or not dense(a)]
 
 
-def to_lay_out(x: Any) -> bool:
+def to_lay_out(x: Any, *others: Any) -> bool:
     """Whether an array of numbers is copied, and Numba was imported before."""
     return "numba" in modules and x.itemsize in (4, 8) and x.flags.aligned and x.dtype.kind in "fiuc"
 

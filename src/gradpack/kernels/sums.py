@@ -25,14 +25,30 @@ def accumulated(a: Any, b: Any, names: int = 0) -> Any:
     Args:
         names: how many references the caller of the caller has.
     """
-    if type(a) is not _array_type or type(b) is not _array_type or a.size < _LEAST or not _alike(a, b):
+    if type(a) is not _array_type or type(b) is not _array_type or a.size < _LEAST:
         return a + b
-    out = a if a.base is None and a.flags.writeable and getrefcount(a) == _FREE + names else np.empty(a.shape, a.dtype)
+    is_free = a.base is None and a.flags.writeable and getrefcount(a) == _FREE + names
+    if not _alike(a, b):
+        return _with_rows(a, b, is_free) if a.size >= MANY else a + b
+    out = a if is_free else np.empty(a.shape, a.dtype)
     if a.size < MANY:
         return np.add(a, b, out=out)
     first = a.reshape(-1)
     added(first, b.reshape(-1), first if out is a else out.reshape(-1))
     return out
+
+
+def _with_rows(a: Any, b: Any, is_free: bool) -> Any:
+    """Return `a + b`, of which one may repeat a number in each row, as gradients of means do."""
+    if a.dtype is not b.dtype or a.shape != b.shape:
+        return a + b
+    for whole, other in ((a, b), (b, a)):
+        if other.strides[-1] == 0 and whole.shape[-1] >= _FEW and whole.flags.c_contiguous:
+            out = whole if is_free and whole is a else np.empty(whole.shape, whole.dtype)
+            rows = whole.reshape(-1, whole.shape[-1])
+            added_to_rows(rows, other[..., 0].reshape(-1), rows if out is whole else out.reshape(rows.shape))
+            return out
+    return a + b
 
 
 def add_to(a: Any, b: Any) -> None:
@@ -50,6 +66,13 @@ def added(a: Any, b: Any, out: Any) -> None:
     split(lambda low, high: np.add(a[low:high], b[low:high], out=out[low:high]), a.size, PYTHON)
 
 
+@accelerated
+def added_to_rows(x: Any, numbers: Any, out: Any) -> None:
+    """Write the rows of a matrix, to each of which a number is added, to another one or to the same."""
+    np.add(x, numbers[:, None], out=out)
+
+
+_FEW = 8  # numbers of a row, below which one of each row is no less to read
 _ROWS = 256  # rows that NumPy may add up one after another: the rounding errors of many grow with their number
 
 

@@ -53,6 +53,7 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "ops.reduce.kernels.of_rows": (OF_ROWS,),
     "ops.reduce.kernels.over_rows": (OVER_ROWS,),
     "kernels.sums.added": (Kernel("numba", "elementwise.added", when.updates),),
+    "kernels.sums.added_to_rows": (Kernel("numba", "elementwise.added_to_rows", when.updates),),
     "ops.nn.affine.affine": (
         Kernel("numba", "products.affine", when.affine_of_many, PRODUCT),
         Kernel("blocks", "products.affine", when.affine_of_blas, PRODUCT),
@@ -157,6 +158,7 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "saved.policies.quantize.extremes": (Kernel("numba", "conversions.extremes"),),
     "saved.policies.quantize.whole_numbers": (Kernel("numba", "conversions.whole_numbers", when.noisy_codes),),
     "saved.policies.quantize.numbers": (Kernel("numba", "conversions.numbers", when.noisy_numbers),),
+    "ops.shape.join.joined": (Kernel("numba", "copies.joined", when.to_lay_out),),
     "ops.shape.memory_formats.row_major": (Kernel("numba", "copies.row_major", when.to_lay_out, 1 << 16),),
     "ops.index.masked.filled": (Kernel("numba", "elementwise.filled", when.to_fill),),
     "ops.nn.dropped.masked": (Kernel("numba", "elementwise.masked", when.masked),),

@@ -11,7 +11,8 @@ import numpy as np
 
 from ...base.pool import split_compiled
 from ..dispatch import HEAVY
-from .loops.copies import copy_function
+from .loops.copies import copy_function, put_in_rows
+from .ranges import over
 
 _ROWS = 16  # parts have a multiple of as many rows, of which vectors are made
 _CHARS = {4: "f", 8: "d"}  # the numbers that are moved, by their bytes
@@ -25,6 +26,29 @@ def row_major(x: Any) -> Any:
     out, block = np.empty(x.shape, x.dtype), plan.block[:]
     block[0], block[1] = id(x), id(out)
     split_compiled(copy_function(_CHARS[x.itemsize]), block, plan.parts, plan.part)
+    return out
+
+
+def joined(first: Any, arrays: Any, dim: int) -> Any:
+    """As `ops.shape.join.joined`, of rows that are not short."""
+    native = first.dtype
+    if type(dim) is not int or not -first.ndim <= dim < first.ndim or native.char not in "fd" or not native.isnative:
+        return NotImplemented
+    if any(type(a) is not np.ndarray or a.dtype is not native or not a.flags.aligned for a in arrays):
+        return NotImplemented
+    at = dim % first.ndim
+    lead, behind = first.shape[:at], first.shape[at + 1 :]
+    if prod(lead) < 4 * _ROWS or min([prod(a.shape[at:]) for a in arrays]) < _ROWS:
+        return NotImplemented
+    if any(a.shape[:at] != lead or a.shape[at + 1 :] != behind for a in arrays):
+        return NotImplemented
+    out = np.empty((*lead, sum([a.shape[at] for a in arrays]), *behind), first.dtype)
+    rows, start = out.reshape(prod(lead), -1), 0
+    for a in arrays:
+        laid = a if a.flags.c_contiguous else row_major(a)
+        part = (a if laid is NotImplemented else laid).reshape(len(rows), -1)
+        over(HEAVY, put_in_rows, part, rows, start)
+        start += part.shape[1]
     return out
 
 

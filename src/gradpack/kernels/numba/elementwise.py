@@ -24,6 +24,14 @@ def added(a: Any, b: Any, out: Any) -> None:
         over(PART, loops.added, a, b, out)
 
 
+def added_to_rows(x: Any, numbers: Any, out: Any) -> None:
+    """As `kernels.sums.added_to_rows`."""
+    if out is x:
+        over(PART, loops.added_to_rows, x, numbers)
+    else:
+        over(PART, loops.rows_and_numbers, x, numbers, out)
+
+
 def bits_of(x: Any) -> Any:
     """As `ops.pointwise.relu_bits.bits_of`."""
     bits, whole = np.empty(-(-len(x) // 8), np.uint8), len(x) // 8

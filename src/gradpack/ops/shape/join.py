@@ -15,6 +15,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ...declare.generate.profiling import profiled
+from ...kernels.dispatch import accelerated
 from ..index.subscript import FULL
 from .dims import wrap_dim
 from .memory_formats import rows_or_channels_last
@@ -36,11 +37,17 @@ _joining = partial(linear, lists=("tensors",), data_movement=True)
 def _cat(tensors: Array, dim: int = 0) -> Any:
     """Concatenate arrays along a dimension."""
     try:
-        made = np.concatenate(tensors, axis=dim)  # torch's error messages and exceptions only if this fails
+        made = joined(tensors[0], tensors, dim)  # torch's error messages and exceptions only if this fails
     except Exception:
-        joined = _joinable(tensors, dim)
-        made = np.concatenate(joined, axis=dim if len(joined) > 1 or joined[0].shape != (0,) else 0)
+        given = _joinable(tensors, dim)
+        made = np.concatenate(given, axis=dim if len(given) > 1 or given[0].shape != (0,) else 0)
     return rows_or_channels_last(made)
+
+
+@accelerated
+def joined(first: Any, tensors: Any, dim: int) -> Any:
+    """Return arrays, of which `first` is the first one, joined along a dimension."""
+    return np.concatenate(tensors, axis=dim)
 
 
 def _joinable(tensors: Any, dim: int) -> list[Any]:

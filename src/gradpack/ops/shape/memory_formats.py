@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +29,25 @@ def laid_out(array: Any, wanted: Any) -> Any:
 def row_major(array: Any) -> Any:
     """Return a row-major copy."""
     return np.array(array, order="C")
+
+
+@lru_cache(1024)
+def has_strides(shape: tuple[int, ...], strides: tuple[int, ...], sizes: tuple[int, ...]) -> bool:
+    """Return whether some strides make an array of other sizes of one of these, without a copy."""
+    blocks: list[tuple[int, int]] = []  # dimensions that follow one another in memory, as one
+    for n, s in zip(shape, strides, strict=True):
+        if blocks and blocks[-1][1] == n * s:
+            blocks[-1] = blocks[-1][0] * n, s
+        elif n != 1:
+            blocks.append((n, s))
+    left = [n for n in sizes if n != 1]
+    for n, _ in reversed(blocks):
+        found = 1
+        while left and found < n:
+            found *= left.pop()
+        if found != n:
+            return False
+    return True
 
 
 def _copied_in(array: Any, order: tuple[int, ...]) -> Any:

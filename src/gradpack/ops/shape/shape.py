@@ -17,7 +17,7 @@ from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import linear
 from ..reduce.kernels import broadcast, reshaped
 from .dims import ints_of, wrap_dim, wrap_dims
-from .memory_formats import laid_out, order_like, reinterpreted
+from .memory_formats import has_strides, laid_out, order_like, reinterpreted, row_major
 
 FUNCTIONS = "reshape squeeze unsqueeze flatten ravel unflatten clone detach"
 METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view clone"
@@ -26,6 +26,8 @@ METHODS = "squeeze unsqueeze flatten ravel unflatten expand reshape view clone"
 # The kind of operations that give a view of their input.
 view_op = partial(linear, view=True, data_movement=True)
 _INTS = frozenset({int})
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+_LARGE = 1 << 16  # elements, from which on it takes longer to copy an array than to ask whether that is needed
 
 
 def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
@@ -74,7 +76,10 @@ def reshape(input: Array, shape: Sizes) -> Any:
         tensor([[0, 1],
                 [2, 3]])
     """
-    return np.reshape(input, infer(tuple(shape), input.shape))
+    sizes = infer(tuple(shape), input.shape)
+    if type(input) is _array_type and input.size >= _LARGE and not input.flags.c_contiguous:
+        input = input if has_strides(input.shape, input.strides, sizes) else row_major(input)
+    return np.reshape(input, sizes)
 
 
 def _sizes_of(op: str, sizes: tuple[Any, ...], named: Any) -> tuple[int, ...]:

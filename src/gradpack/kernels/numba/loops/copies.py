@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
-from .loop import by_address
+from .loop import by_address, loop
 from .matrix_products import packing
 from .native import address_of, data_of, read
 from .vectors import OF
@@ -12,6 +13,15 @@ from .vectors import OF
 # What a block holds: the addresses of the two arrays' objects, the sizes of four dimensions, the strides of the source
 # in bytes, and how many rows a part has. The last two dimensions are rows and columns.
 SOURCE, TARGET, INNER, ROWS, COLUMNS, OUTER_STEP, INNER_STEP, ROW, STEP, PART = (8 * i for i in range(10))
+
+
+@loop
+def put_in_rows(x: Any, rows: Any, start: int) -> None:
+    """Write the rows of `x` to the columns of `rows` from `start` on."""
+    for i in range(x.shape[0]):
+        source, target = x[i], rows[i, start : start + x.shape[1]]
+        for j in range(source.size):
+            target[j] = source[j]
 
 
 @cache

@@ -30,6 +30,24 @@ def added_to(a: Any, b: Any) -> None:
 
 
 @loop
+def rows_and_numbers(x: Any, numbers: Any, out: Any) -> None:
+    """A number added to each row."""
+    for i in range(numbers.size):
+        number = numbers[i]
+        for j in range(x.shape[1]):
+            out[i, j] = x[i, j] + number
+
+
+@loop
+def added_to_rows(x: Any, numbers: Any) -> None:
+    """A number added to each row, written to it."""
+    for i in range(numbers.size):
+        number = numbers[i]
+        for j in range(x.shape[1]):
+            x[i, j] += number
+
+
+@loop
 def bits_of(x: Any, bits: Any) -> None:
     """A bit for each number of a row of eight, from the highest bit on: whether it is not zero."""
     flat = x.reshape(-1)  # rows of eight, as the compiler knows then
