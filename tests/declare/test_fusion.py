@@ -253,3 +253,18 @@ def test_a_number_that_is_compared_with_none_warns_of_nothing():
         warnings.simplefilter("always")
         fused(of_limits, of_limits)(np.ones(1 << 16, np.float32))
     assert not found
+
+
+def test_numbers_of_an_earlier_call_hold_for_those_only():
+    x = torch.tensor(array("float32"))
+    for number in (2.5, 0.0, -0.0, 2.5, 3, True, 1.0, float("nan"), -0.0, 0.0, 2.5):
+        with np.errstate(all="ignore"):
+            found, expected = x * number, x.numpy() * np.float32(number)
+        np.testing.assert_array_equal(found.numpy(), expected)
+        np.testing.assert_array_equal(np.signbit(found.numpy()), np.signbit(expected))
+    for low, high in ((-0.5, 0.5), (None, 0.5), (-0.5, None), (-0.5, 0.5), (0.0, 1.0), (-0.0, 1.0), (0, 1)):
+        np.testing.assert_array_equal(x.clamp(low, high).numpy(), np.clip(x.numpy(), low, high))
+    for slope in (0.1, 1.5, 0.1, 0.0, 1.5):
+        kept = x.clone().requires_grad_()
+        F.leaky_relu(kept, slope).sum().backward()
+        np.testing.assert_array_equal(kept.grad.numpy()[20:200], np.where(x.numpy()[20:200] > 0, 1, np.float32(slope)))

@@ -32,6 +32,7 @@ LOOPS, WHOLE = Kernel("numba", "ranges.OfText"), Kernel("numba", "ranges.Whole")
 _LEAST = 1 << 15  # elements of a part
 _LINE = 64  # of which parts have a multiple: as many as lie in lines of the cache
 _PLANS = 64
+_KEPT = frozenset({bool, int, float, str, type(None)})  # types of arguments by which numbers are kept
 _FEW_STEPS = 1 << 20  # elements, from which on it is worth while to import Numba for one step or two
 
 _TEXT = """\
@@ -71,6 +72,7 @@ class Plan(NamedTuple):
     shape: tuple[int, ...]
     dtype: Any
     place: str  # where the result goes: see `Fused.loops`
+    numbers: dict[tuple[Any, ...], list[float]]  # that the loop takes, by the arguments that are no arrays
 
 
 class Unfit(Exception):  # noqa: N818 - a message to the caller, no error
@@ -97,19 +99,33 @@ class Fused:
         plan = self.plans.get(facts)
         if plan is None or not ENABLED["numba"]:
             return None
-        loop, numbers = plan.loop, []
-        if loop.answers or loop.numbers:
-            names = loop.names | {f"p_{p}": a for p, a in zip(self.params, args, strict=True)}
-            names["_common"] = args[plan.common]
-            if not _holds(loop, names):
-                return None
-            try:
-                numbers = [_number(eval(n, names), names["_common"].dtype.type) for n in loop.numbers]  # noqa: S307
-            except Unfit:
-                return None
+        numbers: Any = ()
+        if plan.loop.answers or plan.loop.numbers:
+            given = tuple([a for a in args if type(a) is not _array_type])
+            known = _KEPT.issuperset(map(type, given)) and 0 not in given  # two zeros, of either sign, are equal
+            numbers = plan.numbers.get(given) if known else None
+            if numbers is None:
+                numbers = self.numbers(plan, args)
+                if numbers is None:
+                    return None
+                if known:
+                    if len(plan.numbers) >= _PLANS:
+                        plan.numbers.clear()
+                    plan.numbers[given] = numbers
         out = np.empty(plan.shape, plan.dtype) if plan.place == "new" else into
         plan.run([*[args[i] for i in plan.arrays], out], numbers)
         return out
+
+    def numbers(self, plan: Plan, args: tuple[Any, ...]) -> list[float] | None:
+        """Return the numbers that a loop takes; None if it is not valid for the arguments."""
+        loop, common = plan.loop, args[plan.common]
+        names = loop.names | {f"p_{p}": a for p, a in zip(self.params, args, strict=True)} | {"_common": common}
+        if not _holds(loop, names):
+            return None
+        try:
+            return [_number(eval(n, names), common.dtype.type) for n in loop.numbers]  # noqa: S307 - own text
+        except Unfit:
+            return None
 
     def __call__(self, kinds: str, args: tuple[Any, ...], into: Any, length: int = 0, facts: Any = None) -> Any:
         """The result, or None where there is no loop for these arguments.
@@ -150,7 +166,7 @@ class Fused:
             if len(self.plans) >= _PLANS:
                 self.plans.clear()
             again = loop.run.repeated(count, part, *given, made, *numbers)
-            self.plans[facts] = Plan(loop, places, kinds.index("f"), again, out.shape, out.dtype, place)
+            self.plans[facts] = Plan(loop, places, kinds.index("f"), again, out.shape, out.dtype, place, {})
         return out
 
     def loop(self, key: tuple[str, str, str], values: dict[str, Any]) -> Loop:
