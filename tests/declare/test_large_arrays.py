@@ -134,6 +134,27 @@ def test_a_product_of_a_tensor_with_itself(size, dtype):
     assert torch.equal(once, apart)
 
 
+@pytest.mark.parametrize("size", [3, 3 * LARGE])
+@pytest.mark.parametrize("unpack", [lambda t: t, lambda t: t.clone(), lambda t: t * 2])
+def test_a_product_of_a_tensor_with_itself_under_hooks(size, unpack):
+    x = torch.linspace(-3, 3, size).requires_grad_()
+    calls = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: calls.append(t) or unpack(t)):
+        y = x * x
+    y.sum().backward()
+    assert len(calls) == 2
+    assert torch.equal(x.grad, unpack(2 * x.detach()))
+
+
+def test_hooks_that_give_two_tensors_for_one():
+    x = torch.tensor([1.0, -2.0], requires_grad=True)
+    numbers = iter([10.0, 100.0])
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: next(numbers), lambda number: torch.full((2,), number)):
+        y = x * x
+    y.sum().backward()
+    assert x.grad.tolist() == [110.0, 110.0]
+
+
 def test_hooks_of_a_node_see_both_gradients_of_one_tensor():
     x = torch.tensor([1.0, -2.0], requires_grad=True)
     y = x * x

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import ContextDecorator
 from typing import Any, NamedTuple
 
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.exits import Exit
 from ..base.modes import MODE, TRANSFORMS, Transform, change, using, without_dual
@@ -306,8 +307,6 @@ def _values(tree: Any, levels: Any) -> Any:
 
 
 def _tangents(tree: Any, levels: Any, strict: bool) -> Any:
-    from ..ops.create.fill_like import zeros_like
-
     def tangent(x: Tensor) -> Tensor:
         found = tangent_of(bottom(x, levels) if levels else x)
         if found is None:
@@ -316,7 +315,7 @@ def _tangents(tree: Any, levels: Any, strict: bool) -> Any:
                     "jvp(f, primals, tangents, strict=True): The output of f is independent of the inputs. This is not "
                     "allowed with strict=True."
                 )
-            return zeros_like(_values(x, levels).detach())
+            return late.zeros_like(_values(x, levels).detach())
         return lifted(found, levels)
 
     return tree_map(tangent, tree)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..base import late
 from ..base.modes import MODE, using
 from .forward_ad import push_forward
 from .functional_parts import (
@@ -199,9 +200,6 @@ _TOGETHER = (
 
 def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone: bool = False) -> tuple[Any, ...]:
     """The Jacobian of one output, by a backward pass for each element. `alone`: keep a single row as it is."""
-    from ..ops.create.fill_like import zeros_like
-    from ..ops.shape.join import stack
-
     if out._spec.dtype.is_complex:
         raise RuntimeError(f"grad can be implicitly created only for real scalar outputs but got {out.dtype}")
     count = out.numel()
@@ -218,21 +216,21 @@ def _rows(i: int, out: Any, inputs: Any, strict: bool, create_graph: bool, alone
                 )
             if g is not None and strict and create_graph and not g.requires_grad:
                 raise RuntimeError(NOT_AGAIN.format("jacobian", i))
-            column.append(zeros_like(like) if g is None else g)
+            column.append(late.zeros_like(like) if g is None else g)
     if alone and count == 1:
         return tuple(column[0] for column in columns)
-    return tuple(stack(column).view((*out._shape, *like._shape)) for column, like in zip(columns, inputs, strict=True))
+    return tuple(
+        late.stack(column).view((*out._shape, *like._shape)) for column, like in zip(columns, inputs, strict=True)
+    )
 
 
 def _all_rows(outputs: Any, inputs: Any, create_graph: bool) -> list[tuple[Any, ...]]:
     """The Jacobians of all outputs, by one batched backward pass."""
-    from ..ops.create.fill import zeros
-
     sizes = [out.numel() for out in outputs]
     found = gradients(outputs, inputs, units(outputs), create_graph=create_graph, is_grads_batched=True)
     parts = []
     for g, like in zip(found, inputs, strict=True):
-        g = zeros((sum(sizes), *like._shape), dtype=like.dtype, device=like.device) if g is None else g
+        g = late.zeros((sum(sizes), *like._shape), dtype=like.dtype, device=like.device) if g is None else g
         pieces = g.split(sizes) if create_graph or len(sizes) > 1 else (g,)
         parts.append([p.view((*out._shape, *like._shape)) for p, out in zip(pieces, outputs, strict=True)])
     return [tuple(row) for row in zip(*parts, strict=True)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..base import late
 from ..base.errors import inside_a_transform
 from ..base.modes import MODE, TRANSFORMS
 from ..core.tensor import Tensor
@@ -169,13 +170,11 @@ def one_row_at_a_time(out: Tensor, inputs: Tensors, create_graph: bool) -> list[
 
 def units(tensors: Sequence[Tensor], start: int = 0, stop: int | None = None) -> list[Tensor]:
     """Rows `start` to `stop` of the identity over all elements of the tensors, split and shaped like the tensors."""
-    from ..ops.create.fill import zeros
-
     stop = sum(t.numel() for t in tensors) if stop is None else stop
     parts, first = [], 0
     for t in tensors:
         count = t.numel()
-        part = zeros(stop - start, count, dtype=t.dtype, device=t.device)
+        part = late.zeros(stop - start, count, dtype=t.dtype, device=t.device)
         low, high = max(start, first), min(stop, first + count)
         if low < high:
             if part._spec.plain:

@@ -15,6 +15,8 @@ from typing import Any
 PLACES = {
     "autograd.api": "grad",
     "compiler": "compile",
+    "core.torch_function": "dispatch",
+    "core.views": "refresh",
     "ops.pointwise.complex_parts": "_real of_parts",
     "ops.reduce.cumulate": "_cumprod",
     "ops.shape.diagonal": "_diagonal_backward",

@@ -10,6 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, Any
 
 from ..backends import Spec, spec_of
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.errors import inside_a_transform, is_foreign, mixed
 from ..base.modes import MODE, TRANSFORMS
@@ -335,9 +336,7 @@ class Tensor(TensorBase):
     def _current_edge(self) -> Node | None:
         """The edge; that of a view is remade if its storage was written to."""
         if self._view is not None:
-            from .views import refresh
-
-            refresh(self)
+            late.refresh(self)
         return self._edge
 
     def detach(self) -> Tensor:
@@ -365,9 +364,7 @@ class Tensor(TensorBase):
 
 
 def _dispatch(func: Any, self: Tensor) -> Any:
-    from .torch_function import dispatch
-
-    return dispatch(func, self)
+    return late.dispatch(func, self)
 
 
 def _forget_grad(tensor: Tensor) -> None:

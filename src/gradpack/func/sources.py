@@ -15,6 +15,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 from ..autograd.backward_pass import captured
+from ..base import late
 from ..base.dtypes import FLOATING
 from ..base.exits import surely
 from ..base.modes import MODE, TRANSFORMS, Transform, changed, using
@@ -119,8 +120,6 @@ class Sources:
             keep: do not free what the graph saved.
             create_graph: whether to record what is done; by default if the result depends on what is followed outside.
         """
-        from ..ops.create.fill_like import ones_like, zeros_like
-
         mode = MODE.get()
         inner = mode.levels[len(self.levels) :]
         edges: list[Node] = []
@@ -130,7 +129,13 @@ class Sources:
             edge = whole._current_edge()
             if edge is None:
                 continue
-            g = ones_like(whole) if seeds is None else bottom(seeds[i], self.levels, inner) if mode.levels else seeds[i]
+            g = (
+                late.ones_like(whole)
+                if seeds is None
+                else bottom(seeds[i], self.levels, inner)
+                if mode.levels
+                else seeds[i]
+            )
             if g._spec.dtype is not whole._spec.dtype:
                 g = g.to(whole._spec.dtype)
             edges.append(edge)
@@ -149,7 +154,7 @@ class Sources:
                 found = captured(edges, grads, wanted, keep, create)
             for i, whole in enumerate(self.whole):
                 if found[i] is None:
-                    found[i] = zeros_like(whole.detach())
+                    found[i] = late.zeros_like(whole.detach())
         finally:
             MODE.set(mode)
         if not mode.levels:

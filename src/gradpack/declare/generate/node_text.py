@@ -171,12 +171,14 @@ def _of_one_tensor(op: Op, inlined: Inlined, gradients: str) -> str:
     """Return the statements for gradients, and before them those for both operands being one tensor.
 
     The engine adds the two gradients, which are equal: twice one of them, without the other, takes fewer passes. Hooks
-    of the node are to see both.
+    of the node are to see both. Hooks of saved tensors may have made two tensors of the one.
     """
     a, b = op.inputs
-    twice = f"{_load(op, b)}{a}_g = {_formula(op, inlined, a, ' * 2')}\n{b}_g = None\n"
-    test = f"if {a}_edge is {b}_edge and _self.{a} is _self.{b} and _self.extras is None:\n"
-    return f"{test}{indented(twice)}else:\n{indented(gradients)}"
+    twice = f"{a}_g = {_formula(op, inlined, a, ' * 2')}\n{b}_g = None\n"
+    each = "".join(f"{p}_g = {_formula(op, inlined, p)}\n" for p in op.inputs)
+    saved = f"{_load(op, b)}if _self.{a} is _self.{b}: {a} = {b}\nelse:\n{indented(_load(op, a))}"
+    both = f"{saved}if {a} is {b}:\n{indented(twice)}else:\n{indented(each)}"
+    return f"if {a}_edge is {b}_edge and _self.extras is None:\n{indented(both)}else:\n{indented(gradients)}"
 
 
 def _parts(op: Op) -> str:
