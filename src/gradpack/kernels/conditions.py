@@ -54,9 +54,8 @@ def updates_of_many(batch: list[Any], given: Any, total: int) -> bool:
     if native.char not in "fd" or not native.isnative:
         return False
     _updated[0] += total
-    return (_updated[0] >= 1 << 24 or total >= 1 << 19 or "numba" in modules) and all(
-        a is None or dense(a) for a in batch
-    )
+    is_worth_it = _updated[0] >= 1 << 24 or total >= 1 << 19 or "numba" in modules
+    return is_worth_it and not [a for a in batch if a is not None and not dense(a)]
 
 
 def single(first: Any, *others: Any) -> bool:

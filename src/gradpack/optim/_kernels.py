@@ -268,14 +268,14 @@ def adam(params: list[Tensor], state: Any, options: dict[str, Any]) -> list[Tens
             not is_ours(spec)
             or not p._data.flags.writeable
             or count._spec is not STEP
-            or not all(b._spec is spec for b in (grad, *buffers))
+            or [b for b in (grad, *buffers) if b._spec is not spec]
         ):
             rest.append(p)
             continue
-        wrong = next((b for b in (grad, *buffers) if b._shape != p._shape), None)
-        if wrong is not None:
+        wrong = [b for b in (grad, *buffers) if b._shape != p._shape]
+        if wrong:
             _update_all(adam_updates, batch, 5, given)
-            raise shapes_do_not_broadcast("Adam.step", p._shape, wrong._shape)
+            raise shapes_do_not_broadcast("Adam.step", p._shape, wrong[0]._shape)
         count._data[()] += 1
         count._counter[0] += 1
         step = count._data.item()

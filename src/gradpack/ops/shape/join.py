@@ -26,6 +26,7 @@ FUNCTIONS = (
     "dstack column_stack"
 )
 
+_LARGE = 1 << 15  # elements, from which on all cores may join arrays
 _joining = partial(linear, lists=("tensors",), data_movement=True)
 
 # -- joining --
@@ -37,7 +38,8 @@ _joining = partial(linear, lists=("tensors",), data_movement=True)
 def _cat(tensors: Array, dim: int = 0) -> Any:
     """Concatenate arrays along a dimension."""
     try:
-        made = joined(tensors[0], tensors, dim)  # torch's error messages and exceptions only if this fails
+        first = tensors[0]  # torch's error messages and exceptions only if this fails
+        made = np.concatenate(tensors, axis=dim) if first.size < _LARGE else joined(first, tensors, dim)
     except Exception:
         given = _joinable(tensors, dim)
         made = np.concatenate(given, axis=dim if len(given) > 1 or given[0].shape != (0,) else 0)

@@ -76,10 +76,18 @@ def reshape(input: Array, shape: Sizes) -> Any:
         tensor([[0, 1],
                 [2, 3]])
     """
-    sizes = infer(tuple(shape), input.shape)
-    if type(input) is _array_type and input.size >= _LARGE and not input.flags.c_contiguous:
-        input = input if has_strides(input.shape, input.strides, sizes) else row_major(input)
-    return np.reshape(input, sizes)
+    return (
+        np.reshape(input, infer(tuple(shape), input.shape))
+        if type(input) is not _array_type or input.size < _LARGE
+        else _large_reshaped(input, infer(tuple(shape), input.shape))
+    )
+
+
+def _large_reshaped(array: Any, sizes: Any) -> Any:
+    """Return an array in another shape; copied, where that is needed, over all cores."""
+    if array.flags.c_contiguous or has_strides(array.shape, array.strides, sizes):
+        return array.reshape(sizes)
+    return row_major(array).reshape(sizes)
 
 
 def _sizes_of(op: str, sizes: tuple[Any, ...], named: Any) -> tuple[int, ...]:
