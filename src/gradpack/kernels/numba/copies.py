@@ -15,6 +15,7 @@ from .loops.copies import copy_function, put_in_rows
 from .ranges import over
 
 _ROWS = 16  # parts have a multiple of as many rows, of which vectors are made
+_array_type = np.ndarray  # NumPy's own
 _CHARS = {4: "f", 8: "d"}  # the numbers that are moved, by their bytes
 
 
@@ -34,7 +35,7 @@ def joined(first: Any, arrays: Any, dim: int) -> Any:
     native = first.dtype
     if type(dim) is not int or not -first.ndim <= dim < first.ndim or native.char not in "fd" or not native.isnative:
         return NotImplemented
-    if any(type(a) is not np.ndarray or a.dtype is not native or not a.flags.aligned for a in arrays):
+    if any(type(a) is not _array_type or a.dtype is not native or not a.flags.aligned for a in arrays):
         return NotImplemented
     at = dim % first.ndim
     lead, behind = first.shape[:at], first.shape[at + 1 :]
