@@ -9,7 +9,6 @@ from sys import getrefcount
 from typing import Any
 
 import numpy as np
-from numpy import may_share_memory
 
 from ..base.pool import split
 from .dispatch import LARGE, PYTHON, accelerated
@@ -53,7 +52,7 @@ def _with_rows(a: Any, b: Any, is_free: bool) -> Any:
 
 def add_to(a: Any, b: Any) -> None:
     """Add to a large array in place."""
-    if type(b) is not _array_type or not _alike(a, b) or (a is not b and may_share_memory(a, b)):
+    if type(b) is not _array_type or not _alike(a, b) or (a is not b and np.may_share_memory(a, b)):
         a += b
     else:
         first = a.reshape(-1)

@@ -115,9 +115,7 @@ def _ones(count: int, native: Any) -> Any:
 @lru_cache(64)
 def ones_column(count: int, native: Any) -> Any:
     """A column vector of ones: rows of `count` elements times it are their sums, faster than a short reduction."""
-    column = np.ones((count, 1), native)
-    column.flags.writeable = False
-    return column
+    return _ones(count, native)[:, None]
 
 
 def mean_of_rows(rows: Any) -> Any:

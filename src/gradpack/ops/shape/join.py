@@ -15,7 +15,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear
 from ...declare.generate.profiling import profiled
-from ...kernels.dispatch import accelerated
+from ...kernels.dispatch import LARGE, accelerated
 from ..index.subscript import FULL
 from .dims import wrap_dim
 from .memory_formats import rows_or_channels_last
@@ -26,7 +26,6 @@ FUNCTIONS = (
     "dstack column_stack"
 )
 
-_LARGE = 1 << 15  # elements, from which on all cores may join arrays
 _joining = partial(linear, lists=("tensors",), data_movement=True)
 
 # -- joining --
@@ -39,7 +38,7 @@ def _cat(tensors: Array, dim: int = 0) -> Any:
     """Concatenate arrays along a dimension."""
     try:
         first = tensors[0]  # torch's error messages and exceptions only if this fails
-        made = np.concatenate(tensors, axis=dim) if first.size < _LARGE else joined(first, tensors, dim)
+        made = np.concatenate(tensors, axis=dim) if first.size < LARGE else joined(first, tensors, dim)
     except Exception:
         given = _joinable(tensors, dim)
         made = np.concatenate(given, axis=dim if len(given) > 1 or given[0].shape != (0,) else 0)

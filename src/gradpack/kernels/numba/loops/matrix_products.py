@@ -15,10 +15,10 @@ from numba import carray
 
 from .loop import by_address, inlined
 from .native import address_of, memory_at
-from .vectors import ANY, BY_COLUMNS, BY_ROWS, OF, ROWS, VECTORS, WIDTH
+from .vectors import ANY, BY_COLUMNS, BY_ROWS, OF, ROWS, STEPS, VECTORS, WIDTH
 
-_ROWS, _WIDTH, _MOST = ROWS, WIDTH, WIDTH * VECTORS
-# Steps of the inner dimension of which a tile's columns fit into the first-level cache.
+_ROWS, _STEPS, _WIDTH, _MOST = ROWS, STEPS, WIDTH, WIDTH * VECTORS
+# Steps of the inner dimension of which a tile's columns fit into a first-level cache of 48 KiB, or of 32.
 _DEEP = (46080 if WIDTH == 64 else 30720) // _MOST
 _HIGH = 128  # rows of the left factor that stay in the second-level cache, from one tile's columns to the next
 _LINE = 64  # bytes of a line of the cache
@@ -91,7 +91,7 @@ def _multiplying(char: str) -> int:
         packed = zeros + _MOST
         carray(memory_at(zeros), most, native)[:] = 0
         blocks = (k + _DEEP - 1) // _DEEP
-        step = ((k + blocks - 1) // blocks + 3) // 4 * 4  # a multiple of the steps that tiles write out
+        step = ((k + blocks - 1) // blocks + _STEPS - 1) // _STEPS * _STEPS
         for start in range(0, k, step):
             depth = min(step, k - start)
             at_b = packed

@@ -33,7 +33,7 @@ def _width() -> tuple[int, bool]:
 WIDTH, _MANY = _width()
 VECTORS = 3  # of a row of a tile
 ANY, BY_ROWS, BY_COLUMNS = 0, 4, 8  # how the left factor of a tile lies in memory
-_STEPS = 4  # of the inner dimension that are written out
+STEPS = 4  # of the inner dimension that are written out
 ROWS = 8 if _MANY else 4  # of a tile
 
 
@@ -139,7 +139,7 @@ class Vectors:
             for i, line in enumerate(lines):
                 place = self._at(builder, at_a, builder.add(line, ahead), self.kind)
                 factor = self._filled(builder, builder.load(place))
-                for x, part in zip(row, sums[i * vectors :], strict=False):
+                for x, part in zip(row, sums[i * vectors : (i + 1) * vectors], strict=True):
                     product = builder.fmul(factor, x, flags=_CONTRACT)
                     made.append(builder.fadd(product, part, flags=_CONTRACT))
             return [at_a, at_b, *made]
@@ -170,8 +170,8 @@ class Vectors:
 
         state = [a, b, *[zero] * (ROWS * vectors)]
         if lies != ANY:
-            state = steps(state, builder.sdiv(k, _I64(_STEPS)), _STEPS)
-            k = builder.and_(k, _I64(_STEPS - 1))
+            state = steps(state, builder.sdiv(k, _I64(STEPS)), STEPS)
+            k = builder.and_(k, _I64(STEPS - 1))
         sums = steps(state, k, 1)[2:]
         return [sums[i * vectors : (i + 1) * vectors] for i in range(ROWS)]
 
