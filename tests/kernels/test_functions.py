@@ -12,7 +12,7 @@ from gradpack.kernels.numba.loops import from_text
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 2.0, 1e-40, -1e-40, 88.72, 88.73, -104.0, 3e38, 127.9, 128.0]
 RANGES = {
     "exp": (-87.0, 88.7), "exp2": (-126.0, 127.9), "expm1": (-20.0, 88.7), "log": (0.0, 4.0), "log1p": (-1.0, 4.0),
-    "tanh": (-10.0, 10.0),
+    "tanh": (-10.0, 10.0), "sin": (-71476.0, 71476.0), "cos": (-71476.0, 71476.0),
 }  # fmt: skip
 
 
@@ -41,11 +41,21 @@ def test_precision(name):
 def test_special_values(name):
     x = np.array(SPECIAL, np.float32)
     out = np.empty_like(x)
-    loop_of(f"{name}(x)", "x")(x, out)
+    loop_of(f"{name}_of_any(x)" if name in ("sin", "cos") else f"{name}(x)", "x")(x, out)
     with np.errstate(all="ignore"):
         expected = getattr(np, name)(x.astype(np.float64)).astype(np.float32)
     np.testing.assert_allclose(out, expected, rtol=3e-7)
     np.testing.assert_array_equal(np.signbit(out)[~np.isnan(expected)], np.signbit(expected)[~np.isnan(expected)])
+
+
+@pytest.mark.parametrize("name", ["sin", "cos"])
+def test_angles_near_the_zeros_of_sines(name):
+    x = (np.arange(-45_000, 45_000) * (np.pi / 2)).astype(np.float32)
+    x = np.concatenate([x, np.nextafter(x, np.float32(0)), np.nextafter(x, np.float32(np.inf))])
+    x = x[np.abs(x) < 71476]
+    out = np.empty_like(x)
+    loop_of(f"{name}(x)", "x")(x, out)
+    np.testing.assert_allclose(out, getattr(np, name)(x.astype(np.float64)), rtol=2e-7)
 
 
 @pytest.mark.parametrize("name", ["maximum", "minimum"])

@@ -276,15 +276,12 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
     length = max(n for _, n in forms.values())
     at = {"i": "_r, _i" if length else "_i", "r": "_i", "c": "_r"}
     read = {form: [f"v{v.number} = {names[v]}[{at[form]}]" for v in arrays if forms[v][0] == form] for form in "irc"}
-    lines = read["i"] + read["r"] + text.lines + [f"{t}[{at['i']}] = {env[v].text}" for v, t in targets.items()]
-    head = ["for _i in range(_all.size):"]
+    given_lines, results = read["i"] + read["r"], [f"{t}[{at['i']}] = {env[v].text}" for v, t in targets.items()]
     if length:
-        head = [
-            "for _r in range(_all.shape[0]):",
-            *(f"    {c}" for c in read["c"]),
-            "    for _i in range(_all.shape[1]):",
-        ]
-    body = [*head, *(f"    {'    ' if length else ''}{line}" for line in lines)]
+        inside = [*read["c"], *text.loop("for _i in range(_all.shape[1]):", given_lines, results)]
+        body = ["for _r in range(_all.shape[0]):", *(f"    {line}" for line in inside)]
+    else:
+        body = ["use_widest_vectors()", *text.loop("for _i in range(_all.size):", given_lines, results)]
     written = f"def {{name}}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in body)
     run = compiled(_renumbered(written))
     part = PART // min(max(1, len(text.lines) // 2), 4)

@@ -35,20 +35,8 @@ _PLANS = 64
 _KEPT = frozenset({bool, int, float, str, type(None)})  # types of arguments by which numbers are kept
 _FEW_STEPS = 1 << 20  # elements, from which on it is worth while to import Numba for one step or two
 
-_TEXT = """\
-def {name}({params}):
-    for _i in range(_all.size):
-{lines}\
-        _all[_i] = {result}
-"""
-_ROWS = """\
-def {name}({params}):
-    for _r in range(_all.shape[0]):
-{columns}\
-        for _i in range(_all.shape[1]):
-{lines}\
-            _all[_r, _i] = {result}
-"""
+_ELEMENTS = "for _i in range(_all.size):"
+_ROWS, _OF_ROW = "for _r in range(_all.shape[0]):", "for _i in range(_all.shape[1]):"
 
 
 class Loop(NamedTuple):
@@ -190,22 +178,17 @@ class Fused:
         if (compiled := loaded(LOOPS)) is None:  # asked last: to import Numba takes long
             return Loop(steps.answers, [], steps.names, None, None, 0)
         arrays = [p for p, v in given.items() if v.kind != "s"]
-        form, deep = _TEXT, 8
-        columns: list[str] = []
         lines = [f"p_{a} = a_{a}[_i]" for a in arrays]
         if place == "first":  # one array that is read and written: of two that may be the same, no vectors are read
             lines[0] = f"p_{arrays.pop(0)} = _all[_i]"
         if "r" in kinds or "c" in kinds:
-            form, deep = _ROWS, 12
             columns, lines = read(kinds.replace("s", ""), arrays)
-        lines += steps.lines
-        text = form.format(
-            name="{name}",
-            params=", ".join([*(f"a_{a}" for a in arrays), "_all", *steps.numbers.values()]),
-            columns="".join(f"        {line}\n" for line in columns),
-            lines="".join(f"{'':{deep}}{line}\n" for line in lines),
-            result=result.text,
-        )
+            inside = [*columns, *steps.loop(_OF_ROW, lines, [f"_all[_r, _i] = {result.text}"])]
+            body = [_ROWS, *(f"    {line}" for line in inside)]
+        else:
+            body = ["use_widest_vectors()", *steps.loop(_ELEMENTS, lines, [f"_all[_i] = {result.text}"])]
+        params = ", ".join([*(f"a_{a}" for a in arrays), "_all", *steps.numbers.values()])
+        text = f"def {{name}}({params}):\n" + "".join(f"    {line}\n" for line in body)
         numbers = [compile(n.strip(), "<number>", "eval") for n in steps.numbers]
         return Loop(
             steps.answers,

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 import warnings
 from collections.abc import Callable
@@ -39,7 +40,8 @@ _STEPS = {
     "logical_or": "({} != 0) | ({} != 0)", "logical_not": "{} == 0", "clip": "minimum(maximum({}, {}), {})",
     "where": "{1} if {0} else {2}",
 }  # fmt: skip
-_SINGLE = frozenset("exp exp2 expm1 log log1p tanh".split())
+_LIMITED = frozenset("sin cos".split())  # to angles that are not far
+_SINGLE = frozenset("exp exp2 expm1 log log1p tanh".split()) | _LIMITED
 _OPERATIONS = {  # whose bodies depend on the sizes of arrays: the step that each is
     "clamp_min": "maximum", "clamp_max": "minimum", "logical_and": "logical_and", "logical_or": "logical_or",
     "logical_not": "logical_not", "where": "where",
@@ -65,6 +67,7 @@ class Steps:
         names: what the texts of numbers and conditions name: the arguments, and values of modules.
         single: whether the arrays are of float32.
         lines: the steps.
+        angles: those that are taken as angles: after how many lines, and their texts.
         answers: the conditions on numbers, as code, and how they were decided.
         numbers: the parameters for numbers beside the arrays, by their texts.
     """
@@ -73,6 +76,7 @@ class Steps:
         self.values, self.single = values, single
         self.names: dict[str, Any] = {"np": np}
         self.lines: list[str] = []
+        self.angles: list[tuple[int, str]] = []
         self.answers: list[tuple[Any, bool]] = []
         self.numbers: dict[str, str] = {}
 
@@ -81,11 +85,24 @@ class Steps:
         if name not in (_STEPS.keys() | _SINGLE if self.single else _STEPS) or all(v.kind == "s" for v in values):
             raise Unknown(name)
         kind = "?" if name in _TESTS or (name.startswith("bitwise") and values[0].kind == "?") else "f"
+        if name in _LIMITED:
+            self.angles.append((len(self.lines), values[0].text))
         return self.set(_STEPS.get(name, name + "({})").format(*map(self.operand, values)), kind)
 
     def set(self, text: str, kind: str) -> Value:
         self.lines.append(f"t{len(self.lines)} = {text}")
         return Value(kind, f"t{len(self.lines) - 1}")
+
+    def loop(self, head: str, read: list[str], write: list[str]) -> list[str]:
+        """Return the lines of a loop of these steps: where an angle is far, one that calls the mathematical library."""
+        usual = [*read, *self.lines, *write]
+        if not self.angles:
+            return [head, *_indented(usual)]
+        last, _ = self.angles[-1]
+        seen = [*read, *self.lines[:last], *(f"_far |= is_far({angle})" for _, angle in self.angles)]
+        of_any = [re.sub(r"= (sin|cos)\(", r"= \1_of_any(", line) for line in usual]
+        far, near = (_indented([head, *_indented(lines)]) for lines in (of_any, usual))
+        return ["_far = False", head, *_indented(seen), "if _far:", *far, "else:", *near]
 
     def operand(self, value: Value) -> str:
         return self.numbers.setdefault(value.text, f"n_{len(self.numbers)}") if value.kind == "s" else value.text
@@ -97,6 +114,10 @@ class Steps:
         answer = bool(eval(code, self.names | self.values))  # noqa: S307 - text of the operation's own body
         self.answers.append((code, answer))
         return answer
+
+
+def _indented(lines: list[str]) -> list[str]:
+    return [f"    {line}" for line in lines]
 
 
 class Reader:

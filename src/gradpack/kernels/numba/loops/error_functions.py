@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from .functions import bits_of_float, exp, exp_beside_1, exp_of_negative, float_of_bits, log_of_normal, with_sign
-from .loop import inlined, loop
+from .loop import inlined, loop, use_widest_vectors
 
 _f = np.float32
 _SQRT_HALF, _INV_SQRT_TWO_PI = _f(0.7071067811865476), _f(0.3989422804014327)
@@ -53,6 +53,7 @@ def _erf_near(x: Any) -> Any:
 
 @loop
 def erf(x: Any, out: Any) -> None:
+    use_widest_vectors()
     for i in range(x.size):
         v = x[i]
         y = abs(v)
@@ -64,6 +65,7 @@ def erf(x: Any, out: Any) -> None:
 @loop
 def erfc(x: Any, out: Any) -> None:
     """The square of y is made of half of the bits, exactly, and the rest: its error would be multiplied by it."""
+    use_widest_vectors()
     for i in range(x.size):
         v = x[i]
         y = abs(v)
@@ -86,6 +88,7 @@ def _probability(x: Any, e: Any) -> Any:
 @loop
 def gelu(x: Any, out: Any) -> None:
     """x P(X <= x)."""
+    use_widest_vectors()
     for i in range(x.size):
         v = x[i]
         out[i] = v * _probability(v, exp_of_negative(_f(-0.5) * (v * v)))
@@ -94,6 +97,7 @@ def gelu(x: Any, out: Any) -> None:
 @loop
 def gelu_gradient(g: Any, x: Any, out: Any) -> None:
     """g (P(X <= x) + x exp(-x^2 / 2) / sqrt(2 pi))."""
+    use_widest_vectors()
     for i in range(x.size):
         v = x[i]
         e = exp_of_negative(_f(-0.5) * (v * v))
@@ -106,6 +110,7 @@ _CENTRAL = _f(0.9966)  # |x|, up to which w = -log(1 - x^2) is below 5
 @loop
 def erfinv(x: Any, out: Any) -> None:
     """x times a polynomial in w below 5 (5.6e-9), and above, where few elements are, in sqrt(w) (1.6e-8)."""
+    use_widest_vectors()
     far = 0
     for i in range(x.size):
         v = x[i]

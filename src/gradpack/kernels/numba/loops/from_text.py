@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from . import functions
-from .loop import loop
+from . import functions, trigonometry
+from .loop import loop, use_widest_vectors
 
 _NAMES: dict[str, Any] = {
     **{name: getattr(functions, name) for name in "exp exp2 expm1 log log1p tanh maximum minimum".split()},
+    **{name: getattr(trigonometry, name) for name in "sin cos is_far sin_of_any cos_of_any".split()},
     **{name: getattr(np, name) for name in "sqrt floor ceil trunc rint empty".split()},
     "one": np.float32(1),
+    "use_widest_vectors": use_widest_vectors,
 }
 
 
@@ -26,7 +28,7 @@ def loop_of(text: str) -> Callable[..., Any]:
     """The loop that the text of one function defines, whose name is `{name}` there.
 
     Args:
-        text: may call the functions of float32 in `functions`, and NumPy's that are exact, by their names.
+        text: may call, by their names, `functions` and `trigonometry` of float32, and those of NumPy that are exact.
     """
     name = "loop_" + sha1(text.encode(), usedforsecurity=False).hexdigest()[:16]
     names = {"__name__": __name__} | _NAMES
