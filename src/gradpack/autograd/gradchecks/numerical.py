@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-from ...core.tensor import Tensor
+import numpy as np
+
+from ...core.tensor import Tensor, wrap
+from ...ops.create.create import as_tensor
 from ...ops.create.fill import zeros
 from ...ops.create.fill_like import zeros_like
 from ...ops.shape.join import stack
 from .. import forward_ad
-from ..api import grad
+from ..functional_parts import one_row_at_a_time
 
 Outputs = tuple[Tensor, ...]
 Component = Callable[[Tensor], Tensor]  # the real or imaginary part of a complex output, or the output itself
@@ -60,14 +63,42 @@ def _differences(evaluate: Callable[[], Outputs], target: Tensor, before: Tensor
         below = [t.detach().clone() for t in evaluate()]
     finally:
         target.copy_(before)
-    for nr, (a, b) in enumerate(zip(above, below, strict=True)):
-        for what in ("shape", "dtype"):
-            if getattr(a, what) != getattr(b, what):
-                raise AssertionError(
-                    f"Expected `func` to return outputs with the same {what} when inputs are perturbed, but output "
-                    f"{nr} has {what} {getattr(a, what)} on one side and {getattr(b, what)} on the other."
-                )
+    _check_alike(above, below)
     return [a - b for a, b in zip(above, below, strict=True)]
+
+
+def _differences_of_element(evaluate: Callable[[], Outputs], array: Any, index: tuple[int, ...], step: Any) -> Any:
+    """`_differences` where one element of an array of NumPy's is modified: arrays of NumPy's where outputs are such."""
+    before = array[index]
+    try:
+        array[index] = before + step
+        above = [_copied(t) for t in evaluate()]
+        array[index] = before - step
+        below = [_copied(t) for t in evaluate()]
+    finally:
+        array[index] = before
+    _check_alike(above, below)
+    return [a - b for a, b in zip(above, below, strict=True)]
+
+
+def _is_of_numpy(t: Tensor) -> bool:
+    """Return whether a tensor has an array that NumPy computes with as an operation does."""
+    return type(t._data) is np.ndarray and (t._spec.plain or t._spec.complex)
+
+
+def _copied(t: Tensor) -> Any:
+    return t._data.copy() if _is_of_numpy(t) else t.detach().clone()
+
+
+def _check_alike(above: list[Any], below: list[Any]) -> None:
+    for nr, (a, b) in enumerate(zip(above, below, strict=True)):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            a, b = as_tensor(a), as_tensor(b)
+            what = "shape" if a.shape != b.shape else "dtype"
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same {what} when inputs are perturbed, but output "
+                f"{nr} has {what} {getattr(a, what)} on one side and {getattr(b, what)} on the other."
+            )
 
 
 def _by_output(x: Tensor, rows: list[list[list[Tensor]]], evaluate: Callable[[], Sequence[Tensor]]) -> Any:
@@ -75,7 +106,11 @@ def _by_output(x: Tensor, rows: list[list[list[Tensor]]], evaluate: Callable[[],
     axes = range(2 if x.is_complex() else 1)
     if not rows:
         return [[_empty(0, out.numel(), out) for _ in axes] for out in evaluate()]
-    return [[stack([row[axis][nr].reshape(-1) for row in rows]) for axis in axes] for nr in range(len(rows[0][0]))]
+    return [[_stacked([row[axis][nr].reshape(-1) for row in rows]) for axis in axes] for nr in range(len(rows[0][0]))]
+
+
+def _stacked(rows: list[Any]) -> Tensor:
+    return stack(rows) if isinstance(rows[0], Tensor) else wrap(np.stack(rows))
 
 
 def _steps(x: Tensor, size: float) -> Iterator[list[Tensor]]:
@@ -97,8 +132,15 @@ def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps
     found = []
     for x in differentiable_inputs(inputs):
         held = x.data  # shares the storage, but not the version counter
-        before = held.clone()
-        rows = [[_differences(evaluate, held, before, step) for step in steps] for steps in _steps(x, eps)]
+        if _is_of_numpy(held) and held._data.flags.writeable:
+            units = (eps, eps * 1j) if x.is_complex() else (eps,)
+            rows = [
+                [_differences_of_element(evaluate, held._data, index, unit) for unit in units]
+                for index in _elements(x.shape)
+            ]
+        else:
+            before = held.clone()
+            rows = [[_differences(evaluate, held, before, step) for step in steps] for steps in _steps(x, eps)]
         found.append([[axis / 2 / eps for axis in axes] for axes in _by_output(x, rows, evaluate)])
     return found
 
@@ -116,15 +158,13 @@ def along_axes(axes: list[Tensor], component: Component) -> Tensor:
 def backward_jacobians(output: Tensor, sources: list[Tensor], component: Component) -> list[Tensor]:
     """The Jacobian of one component of an output, by a backward pass for each element."""
     value = component(output)
-    columns: list[list[Tensor]] = [[] for _ in sources]
-    for index in _elements(value.shape):
-        seed = zeros_like(value)
-        seed[index] = 1.0
-        found = grad(value, sources, seed, retain_graph=True, allow_unused=True)
-        for column, x, g in zip(columns, sources, found, strict=True):
-            column.append(zeros_like(x) if g is None else g.to_dense())
-    pairs = zip(columns, sources, strict=True)
-    return [stack([g.reshape(-1) for g in c]).t() if c else _empty(x.numel(), 0, x) for c, x in pairs]
+    rows = one_row_at_a_time(value, tuple(sources), False)
+    found = []
+    for nr, x in enumerate(sources):
+        gradients = [row[nr] for row in rows]
+        column = [zeros_like(x) if g is None else g.to(x.dtype).to_dense() for g in gradients]
+        found.append(stack([g.reshape(-1) for g in column]).t() if column else _empty(x.numel(), 0, x))
+    return found
 
 
 def forward_directions(function: Callable[..., Any], inputs: Sequence[Any], nr: int, direction: Tensor) -> list[Tensor]:
