@@ -70,14 +70,16 @@ class _Watched(NodeExtras):
                 _show(node)
             raise
 
-    def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+    def run_node(
+        self, node: Node, g: Gradient, keep: bool, create_graph: bool, edges: Any = None
+    ) -> Iterable[Gradient]:
         anomaly = MODE.get().anomaly
         if anomaly is None:
-            return super().run_node(node, g, keep, create_graph)
+            return super().run_node(node, g, keep, create_graph, edges)
         outer = _RUNNING.get()
         try:
             _RUNNING.set(node)
-            grads = tuple(super().run_node(node, g, keep, create_graph))
+            grads = tuple(super().run_node(node, g, keep, create_graph, edges))
             if anomaly.check_nan:
                 for i, grad in enumerate(grads):
                     array = raw(grad)

@@ -141,7 +141,10 @@ class NodeExtras:
             _retain(tensor(), g if parts is None else parts[nr], create_graph)
         return g if parts is None else PartialGrads(parts)
 
-    def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+    def run_node(
+        self, node: Node, g: Gradient, keep: bool, create_graph: bool, edges: Any = None
+    ) -> Iterable[Gradient]:
+        """Run a node and its hooks; `edges` has None for edges whose gradient is not needed, or is None."""
         if self.pre:
             given = _as_tensors(g)
             for hook in tuple(self.pre.values()):
@@ -164,7 +167,7 @@ class NodeExtras:
                         raise RuntimeError("Tensor post accumulate grad hooks should return None.")
             grads: Iterable[Gradient] = ()
         else:
-            grads = run(node, g, keep, create_graph)
+            grads = run(node, g, keep, create_graph, edges)
         if self.post:
             found = list(grads)
             places = node.shown or range(len(found))
@@ -194,11 +197,16 @@ def _raw(value: Any, create_graph: bool) -> Gradient:
     return value if create_graph or value is None else value._data
 
 
-def run(node: Node, g: Gradient, keep: bool, create_graph: bool) -> Iterable[Gradient]:
+def run(node: Any, g: Gradient, keep: bool, create_graph: bool, edges: Any = None) -> Iterable[Gradient]:
     """Return the gradients of a node's inputs, without hooks."""
+    found: Iterable[Gradient]
     if g is None:
-        return node.undefined(keep, create_graph)
-    return node.backward_graph(g, keep) if create_graph else node.backward(g, keep)
+        found = node.undefined(keep, create_graph)
+    elif create_graph:
+        found = node.backward_graph(g, keep)
+    else:
+        found = node.backward(g, keep) if edges is None else node.backward(g, keep, edges)
+    return found
 
 
 def _checked(hook: Callable[..., Any], given: Any, result: Any) -> Tensor:

@@ -8,7 +8,7 @@ observable (it has hooks, or the request names inputs) does `GraphTask.plan` cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
+from functools import partial as bound
 from heapq import heappop, heappush
 from itertools import count
 from operator import attrgetter
@@ -35,6 +35,7 @@ class GraphTask:
         depth: the number of enclosing passes.
         callbacks: are called at the end of the pass.
         needed: the nodes to run; None for all that can be reached.
+        partial: the edges with None for those that lead to no needed node, of nodes that can leave these out.
         captured: the gradients of the named inputs, by node.
         capture: whether these gradients are captured only, and nothing is accumulated.
         incoming: the gradient of the node to visit.
@@ -51,6 +52,7 @@ class GraphTask:
         self.observer = observer
         self.visitor: Callable[[GraphTask, Node], Iterable[Gradient]] | None = None
         self.needed: set[Node] | None = None
+        self.partial: dict[Node, tuple[Node | None, ...]] | None = None
         self.captured: dict[Node, Gradient] = {}
         self.capture = False
         self.incoming: Gradient = None
@@ -84,11 +86,14 @@ class GraphTask:
                 if not needed.isdisjoint(node.edges):
                     needed.add(node)
             self.needed = needed
+            if len(needed) < len(seen):
+                wanted = {n: tuple([e if e in needed else None for e in n.edges]) for n in needed if n.selects}
+                self.partial = {node: edges for node, edges in wanted.items() if edges != node.edges} or None
 
     def plan_like(self, other: GraphTask) -> None:
         """Take over the plan of another task with the same roots and inputs."""
         self._counts = None if other._counts is None else dict(other._counts)
-        self._seen, self.needed, self.capture = other._seen, other.needed, other.capture
+        self._seen, self.needed, self.partial, self.capture = other._seen, other.needed, other.partial, other.capture
         self.captured = dict.fromkeys(other.captured)
 
     def will_run(self, node: Node) -> bool:
@@ -122,11 +127,12 @@ class GraphTask:
             observer.start(node, g)
         grads: Iterable[Gradient]
         if extras is not None:
-            grads = extras.run_node(node, g, self.keep, self.create_graph)
+            edges = None if self.partial is None else self.partial.get(node)
+            grads = extras.run_node(node, g, self.keep, self.create_graph, edges)
         elif g is None:
             grads = node.undefined(self.keep, self.create_graph)
         else:
-            grads = node.backward_graph(g, self.keep) if self.create_graph else node.backward(g, self.keep)
+            grads = node.backward_graph(g, self.keep) if self.create_graph else self._backward(node, g)
         if observer is not None:
             observer.end(grads)
         return grads
@@ -139,9 +145,14 @@ class GraphTask:
         g, self.incoming = self.incoming, None
         begun = perf_counter_ns()
         try:
-            return node.backward(g, self.keep)
+            return self._backward(node, g)
         finally:
             observer.note((kind, begun, perf_counter_ns(), node.seq))
+
+    def _backward(self, node: Any, g: Gradient) -> Iterable[Gradient]:
+        edges = None if self.partial is None else self.partial.get(node)
+        found: Iterable[Gradient] = node.backward(g, self.keep, *(() if edges is None else (edges,)))
+        return found
 
     def begin(self, grads: list[Gradient]) -> tuple[bool, Callable[[Node], Iterable[Gradient]]]:
         """Queue the roots with their gradients, and empty the list.
@@ -165,7 +176,7 @@ class GraphTask:
         if self._leaves and self._counts is not None:
             self.serve_each([leaf for leaf in self._leaves if not self._counts.get(leaf)])
         if self.visitor is not None:
-            return False, partial(self.visitor, self)
+            return False, bound(self.visitor, self)
         direct = True
         if self.capture:  # the gradient of an input that is no leaf is captured on its way
             direct = _LEAVES.issuperset(map(type, self.captured))
@@ -233,7 +244,7 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
     """Send the gradients of the roots of a task down the graph. Empties the list."""
     direct, visit = task.begin(grads)
     keep, needed, counts, due = task.keep, task.needed, task._counts, task._due
-    graph = task.create_graph
+    graph, partial = task.create_graph, task.partial
     pending, ready, leaves = task._pending, task._ready, task._leaves
     leaf_type = AccumulateGrad
     following: Node | None = None  # the next node, if it is the only one in sight
@@ -251,7 +262,13 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
             else:
                 break
             if direct and node.extras is None and g is not None:
-                gradients = node.backward_graph(g, keep) if graph else node.backward(g, keep)
+                gradients = (
+                    node.backward_graph(g, keep)
+                    if graph
+                    else node.backward(g, keep)
+                    if partial is None or node not in partial
+                    else node.backward(g, keep, partial[node])
+                )
             else:
                 task.incoming, g = g, None  # a hook may replace it: then it is not to live on here
                 gradients = visit(node)

@@ -33,7 +33,8 @@ class Node:
     """One recorded operation, as `Tensor.grad_fn` shows it.
 
     Subclasses give, for the gradient of the result, one gradient for each edge:
-    `backward(g, keep)` over arrays and `backward_graph(g, keep)` over Tensors.
+    `backward(g, keep)` over arrays and `backward_graph(g, keep)` over Tensors. Where `selects` is set, `backward` takes
+    the edges as a third argument, with None for those whose gradient is not needed.
     """
 
     __slots__ = ("__weakref__", "_like", "edges", "extras", "seq")
@@ -44,6 +45,7 @@ class Node:
     _like: list[Any]  # (shape, spec) of each result that was asked for its `grad_fn`, else None
 
     label: ClassVar[str] = "Node"
+    selects: ClassVar[bool] = False
 
     if TYPE_CHECKING:  # see core/node_methods.py
         metadata: dict[Any, Any]

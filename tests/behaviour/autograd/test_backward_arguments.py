@@ -246,3 +246,40 @@ def test_names_of_what_was_called(torch):
     with pytest.raises(TypeError, match=r"Tensor\.backward\(\) takes from 1 to 5 positional arguments but 6 were"):
         torch.ones(1).backward(1, 2, 3, 4, 5)
     assert torch.Tensor.backward.__qualname__ == "Tensor.backward"
+
+
+def test_a_node_computes_the_gradients_only_that_lead_to_inputs(torch):
+    a, x = leaf(torch), leaf(torch, 3.0, 4.0)
+    y = torch.special.gammainc(a, x)  # of which there is no gradient for `a`
+    (g,) = torch.autograd.grad(y.sum(), x, retain_graph=True)
+    (expected,) = torch.autograd.grad(torch.special.gammainc(a.detach(), x).sum(), x)
+    assert g.tolist() == expected.tolist()
+    y.sum().backward(inputs=[x], retain_graph=True)
+    assert x.grad.tolist() == g.tolist() and a.grad is None
+    with pytest.raises((RuntimeError, NotImplementedError)):
+        torch.autograd.grad(y.sum(), a)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "complex64", "bfloat16"])
+def test_gradients_that_are_not_asked_for_are_none_for_hooks(torch, dtype):
+    x, w, b = (torch.ones(*s, dtype=getattr(torch, dtype), requires_grad=True) for s in ((3, 5), (4, 5), (4,)))
+    unpacked = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: unpacked.append(sorted(t.shape)) or t):
+        y = torch.nn.functional.linear(x, w, b)
+    seen = []
+    y.grad_fn.register_hook(
+        lambda gradients, _: seen.append(sorted(tuple(g.shape) for g in gradients if g is not None))
+    )
+    torch.autograd.grad(y, x, torch.ones_like(y), retain_graph=True)
+    torch.autograd.grad(y, [b, w], torch.ones_like(y))
+    assert seen in ([[(3, 5)], [(4,), (4, 5)]], [[(3, 5)], [(4,), (5, 4)]])
+    assert sorted(unpacked) == [[3, 5], [3, 5], [4, 5], [4, 5]]  # what was saved is looked at in any case
+
+
+def test_a_saved_tensor_that_was_modified_is_refused_even_where_it_is_not_asked_for(torch):
+    x, w = leaf(torch), leaf(torch, 3.0, 4.0)
+    y = (x * w).sum()
+    with torch.no_grad():
+        x.mul_(2)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        torch.autograd.grad(y, x)

@@ -10,10 +10,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 from typing import Any
 
-import numpy as np
-
 from ...core.tensor import Tensor, wrap
-from ...ops.create.create import as_tensor
+from ...declare.batching.batch_tensor import is_batched
 from ...ops.create.fill import zeros
 from ...ops.create.fill_like import zeros_like
 from ...ops.shape.join import stack
@@ -83,7 +81,7 @@ def _differences_of_element(evaluate: Callable[[], Outputs], array: Any, index: 
 
 def _is_of_numpy(t: Tensor) -> bool:
     """Return whether a tensor has an array that NumPy computes with as an operation does."""
-    return type(t._data) is np.ndarray and (t._spec.plain or t._spec.complex)
+    return (t._spec.plain or t._spec.complex) and not is_batched(t)
 
 
 def _copied(t: Tensor) -> Any:
@@ -93,7 +91,7 @@ def _copied(t: Tensor) -> Any:
 def _check_alike(above: list[Any], below: list[Any]) -> None:
     for nr, (a, b) in enumerate(zip(above, below, strict=True)):
         if a.shape != b.shape or a.dtype != b.dtype:
-            a, b = as_tensor(a), as_tensor(b)
+            a, b = (t if isinstance(t, Tensor) else wrap(t) for t in (a, b))
             what = "shape" if a.shape != b.shape else "dtype"
             raise AssertionError(
                 f"Expected `func` to return outputs with the same {what} when inputs are perturbed, but output "
@@ -110,7 +108,7 @@ def _by_output(x: Tensor, rows: list[list[list[Tensor]]], evaluate: Callable[[],
 
 
 def _stacked(rows: list[Any]) -> Tensor:
-    return stack(rows) if isinstance(rows[0], Tensor) else wrap(np.stack(rows))
+    return stack([row if isinstance(row, Tensor) else wrap(row) for row in rows])
 
 
 def _steps(x: Tensor, size: float) -> Iterator[list[Tensor]]:

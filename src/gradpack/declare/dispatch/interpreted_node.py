@@ -20,6 +20,7 @@ class InterpretedNode(OpNode):
     """A node whose backward over arrays is interpreted."""
 
     __slots__ = ()
+    selects = True
 
     fit: list[Any]
     compute: dtype | None  # the dtype that the forward computed in
@@ -36,9 +37,10 @@ class InterpretedNode(OpNode):
         node: Any = self  # whose class has the slot
         node.held = ()
 
-    def backward(self, g: Any, keep: bool) -> list[Any]:
+    def backward(self, g: Any, keep: bool, edges: Any = None) -> list[Any]:
         op, sources, backend = self.op, self._sources(), self.backend
         values = {n: self._array(n) for n in needed(op, sources)}
+        sources = sources if edges is None else self._sources(edges)
         if self.compute is not None and self.low:
             g = cast_all(backend, g, self.compute)
         conjugate = op.holomorphic and not op.data_movement and is_complex_array(g, backend)

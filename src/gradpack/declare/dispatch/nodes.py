@@ -55,9 +55,9 @@ class OpNode(Node):
             self._free()
         return gradients
 
-    def _sources(self) -> dict[str, Any]:
+    def _sources(self, edges: Any = None) -> dict[str, Any]:
         """Return the edge, or list of edges, of each differentiable input."""
-        op, edges = self.op, list(self.edges)
+        op, edges = self.op, list(edges or self.edges)
         if not op.lists:
             return dict(zip(op.inputs, edges, strict=True))
         found: dict[str, Any] = {}

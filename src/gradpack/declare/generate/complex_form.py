@@ -47,9 +47,9 @@ def _made(op: Op, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
     return call
 
 
-def _conjugating(plain: Callable[[Any, Any, bool], Any]) -> Callable[[Any, Any, bool], Any]:
-    def backward(self: Any, g: Any, keep: bool) -> Any:
-        gradients = plain(self, np.conjugate(g), keep)
+def _conjugating(plain: Callable[..., Any]) -> Callable[..., Any]:
+    def backward(self: Any, g: Any, keep: bool, edges: Any = None) -> Any:
+        gradients = plain(self, np.conjugate(g), keep, edges)
         return tuple([x if x is None else np.conjugate(x, dtype=g.dtype) for x in gradients])
 
     return backward

@@ -269,7 +269,9 @@ def _loops_of(function: Function) -> Fused:
 
 def compiled(function: Function, *args: Any) -> Any:
     """Return `function(*args)` by a compiled loop; None if there is no loop for these arguments."""
-    return _loops_of(function)(alike(args), args, None)
+    loops, facts = _loops_of(function), facts_of(args, None)
+    made = loops.again(facts, args, None)
+    return loops(alike(args), args, None, 0, facts) if made is None else made
 
 
 def looped(function: Function, *args: Any) -> Any:

@@ -14,8 +14,9 @@ from .large_sizes import large_formula, smaller
 NODE = """\
 class _Backward(_OpNode):
     __slots__ = ({slots})
+    selects = {selects}
 
-    def backward(_self, _g, _keep):
+    def backward(_self, _g, _keep, _edges=None):
 {load}\
 {gradients}\
         if not _keep:
@@ -107,6 +108,7 @@ def node_text(op: Op, inlined: Inlined) -> str:
     load, gradients = _gradients(op, inlined)
     return NODE.format(
         slots=_tuple(slots),
+        selects=len(op.inputs) > 1,
         load=indented(load, 2),
         gradients=indented(gradients, 2),
         free=indented("\n".join(freeing(op, reads(op))), 3),
@@ -147,7 +149,7 @@ def _gradients(op: Op, inlined: Inlined) -> tuple[str, str]:
     if op.joint_vjp is not None:
         load = f"{''.join(f'{p}_edge, ' for p in op.inputs)} = _self.edges\n" + "".join(_load(op, n) for n in reads(op))
         load += _parts(op)
-        needs = "".join(f"{p}_edge is not None, " for p in op.inputs)
+        needs = "".join(f"{p}_edge is not None and ({_asked(i)}), " for i, p in enumerate(op.inputs))
         args = ", ".join(f"{n}={n}" for n in reads(op))
         return load, f"{''.join(f'{p}_g, ' for p in op.inputs)} = _joint(_g, {args}, needs=({needs}))\n"
     if len(op.inputs) == 1:
@@ -160,11 +162,16 @@ def _gradients(op: Op, inlined: Inlined) -> tuple[str, str]:
         all_read = len(readers_of(op, n)) == len(op.inputs)
         lines.append(_load(op, n) if all_read else f"if {test}:\n{indented(_load(op, n))}")
     gradients = []
-    for p in op.inputs:
+    for i, p in enumerate(op.inputs):
         own = "".join(_load(op, n) for n in op.reads[p] if n not in shared)
-        body = indented(f"{own}{p}_g = {_formula(op, inlined, p)}\n")
-        gradients.append(f"if {p}_edge is not None:\n{body}else: {p}_g = None\n")
+        made = f"if {_asked(i)}: {p}_g = {_formula(op, inlined, p)}\nelse: {p}_g = None\n"
+        gradients.append(f"if {p}_edge is not None:\n{indented(own + made)}else: {p}_g = None\n")
     return "".join(lines), _of_one_tensor(op, inlined, "".join(gradients)) if is_symmetric(op) else "".join(gradients)
+
+
+def _asked(i: int) -> str:
+    """Return the test whether the pass needs a gradient. What it would read is loaded in any case, as in torch."""
+    return f"_edges is None or _edges[{i}] is not None"
 
 
 def _of_one_tensor(op: Op, inlined: Inlined, gradients: str) -> str:

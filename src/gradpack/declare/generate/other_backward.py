@@ -71,7 +71,7 @@ def backward_batched(op: Op, names: dict[str, Any]) -> Method:
 def _broadcasting(op: Op, names: dict[str, Any], elementwise: bool) -> Method:
     """Compile the text of backward again, to leave before anything is freed if a formula does not broadcast."""
     other = " or ".join(f"{p}_g is not None and {p}_g.shape != _g.shape" for p in op.inputs if elementwise) or "False"
-    begin, end = "_keep):\n", "        if not _keep:\n"
+    begin, end = "_edges=None):\n", "        if not _keep:\n"
     head, _, text = node_text(op, Inlined(op)).partition(end)
     first = f"{begin}        if _g.size >= {LARGE}: return None\n"  # before a form for large arrays writes to it
     text = f"{head.replace(begin, first)}        if {other}: return None\n{end}{text}"

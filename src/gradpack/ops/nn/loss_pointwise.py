@@ -77,9 +77,11 @@ def _weighted(g: Any, weight: Any) -> Any:
 
 
 @general(
-    input=lambda g, input, target, weight, pos_weight, reduction: (
-        spread_back(g, _result_shape(input, target, weight, pos_weight), reduction)
-        * _weighted(_logit_slope(input, target, pos_weight), weight)
+    input=lambda g, input, target, weight, pos_weight, reduction: _weighted(
+        _logit_slope(
+            spread_back(g, _result_shape(input, target, weight, pos_weight), reduction), input, target, pos_weight
+        ),
+        weight,
     ),
     target=lambda g, input, target, weight, pos_weight, reduction: (
         spread_back(g, _result_shape(input, target, weight, pos_weight), reduction)
@@ -111,19 +113,22 @@ def _logit_loss(input: Any, target: Any) -> Any:
     return (1 - target) * input + _below(input)
 
 
-def _logit_slope(input: Any, target: Any, pos_weight: Any) -> Any:
+def _logit_slope(g: Any, input: Any, target: Any, pos_weight: Any) -> Any:
+    if pos_weight is None and not isinstance(input, Tensor):
+        return looped(_distance, input, target, g)
     if pos_weight is None:
-        return late.sigmoid(input) - target if isinstance(input, Tensor) else looped(_distance, input, target)
+        return g * (late.sigmoid(input) - target)
     t = pos_weight * target
-    return (t + 1 - target) * late.sigmoid(input) - t
+    return g * ((t + 1 - target) * late.sigmoid(input) - t)
 
 
-def _distance(input: Any, target: Any) -> Any:
-    return 1 / (exp_of_negative(input) + 1) - target
+def _distance(input: Any, target: Any, g: Any) -> Any:
+    return g * (1 / (exp_of_negative(input) + 1) - target)
 
 
 def _result_shape(*operands: Any) -> Any:
-    return np.broadcast_shapes(*(tuple(x.shape) for x in operands if x is not None))
+    shapes = {tuple(x.shape) for x in operands if x is not None}
+    return shapes.pop() if len(shapes) == 1 else np.broadcast_shapes(*shapes)
 
 
 @in_float32
