@@ -13,7 +13,7 @@ import gradpack as torch
 from gradpack.backends.numpy import product
 from gradpack.base.pool import split
 from gradpack.declare.generate import elementwise_parts, fusion
-from gradpack.kernels import conditions
+from gradpack.kernels import product_conditions
 from gradpack.kernels.blocks import products as blocks
 from gradpack.kernels.dispatch import libraries
 from gradpack.kernels.parts import run_in_parts
@@ -164,13 +164,13 @@ def test_work_is_split_where_arrays_are_large(monkeypatch):
 
 def test_numba_is_imported_for_many_products_of_medium_size(monkeypatch):
     a, b = np.ones((512, 128), np.float32), np.ones((128, 384), np.float32)
-    monkeypatch.setattr(conditions, "modules", {})
-    monkeypatch.setattr(conditions, "_WORK", [0])
+    monkeypatch.setattr(product_conditions, "modules", {})
+    monkeypatch.setattr(product_conditions, "_WORK", [0])
     size = 512 * 128 * 384
-    taken = [conditions.product_of_many(a, b) for _ in range(2 + (1 << 35) // size)]
-    assert not any(taken[:-2]) and taken[-1] and not conditions.product_of_many(a[:1], b)
-    monkeypatch.setattr(conditions, "_WORK", [0])
-    assert conditions.product_of_many(np.ones((1024, 512), np.float32), b[[0] * 512])
+    taken = [product_conditions.product_of_many(a, b) for _ in range(2 + (1 << 35) // size)]
+    assert not any(taken[:-2]) and taken[-1] and not product_conditions.product_of_many(a[:1], b)
+    monkeypatch.setattr(product_conditions, "_WORK", [0])
+    assert product_conditions.product_of_many(np.ones((1024, 512), np.float32), b[[0] * 512])
 
 
 @pytest.mark.parametrize("shapes", [((512, 128), 384), ((130, 700), 1000), ((256, 512), 64), ((64, 300), 3000)])

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from . import conditions as when
+from . import product_conditions as products
 from .conditions import ENOUGH, MANY, alike
 
 LARGE = 4096  # elements: below this calls cost more than passes over memory
@@ -55,8 +56,8 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
     "kernels.sums.added": (Kernel("numba", "elementwise.added", when.updates),),
     "kernels.sums.added_to_rows": (Kernel("numba", "elementwise.added_to_rows", when.updates),),
     "ops.nn.affine.affine": (
-        Kernel("numba", "products.affine", when.affine_of_many, PRODUCT),
-        Kernel("blocks", "products.affine", when.affine_of_blas, PRODUCT),
+        Kernel("numba", "products.affine", products.affine_of_many, PRODUCT),
+        Kernel("blocks", "products.affine", products.affine_of_blas, PRODUCT),
     ),
     "ops.nn.normalize.normalized_rows": (
         Kernel("numba", "normalization.normalized_rows"),
@@ -92,9 +93,9 @@ TABLE: dict[str, tuple[Kernel, ...]] = {
         ),
     ),
     "backends.numpy.product": (
-        Kernel("numba", "products.product", when.product_of_many, PRODUCT),
-        Kernel("numba", "products.by_vector", when.product_by_vector, PRODUCT),
-        Kernel("blocks", "products.product", when.product_of_blas, PRODUCT),
+        Kernel("numba", "products.product", products.product_of_many, PRODUCT),
+        Kernel("numba", "products.by_vector", products.product_by_vector, PRODUCT),
+        Kernel("blocks", "products.product", products.product_of_blas, PRODUCT),
     ),
     "ops.pointwise.error_function.erf_of": (Kernel("numba", "elementwise.erf", when.single),),
     "ops.pointwise.error_function.erfc_of": (Kernel("numba", "elementwise.erfc", when.single),),

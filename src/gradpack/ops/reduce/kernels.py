@@ -28,6 +28,7 @@ _minimum: Any = np.minimum.reduce
 SMALL = 4096  # elements: below this the plain form is as fast
 ROWS = 1 << 15  # elements of rows that go through the cache together
 CHUNK = 1024  # elements that BLAS may add up one after another, of which it keeps several sums
+_FEW = 9216  # elements of a matrix, up to which BLAS multiplies it by a vector on one thread
 ROW_CHUNK = 128  # rows of which it keeps one sum
 
 
@@ -72,7 +73,7 @@ def _way(shape: _Sizes, over: Any, keepdims: bool) -> tuple[Callable[[Any], Any]
     before, middle, after = math.prod(lead), math.prod(shape[dims[0] : dims[-1] + 1]), math.prod(trail)
     made = (*lead, *((1,) * len(dims) if keepdims else ()), *trail)
     if before == 1 and after > 1:
-        return over_rows, (middle, after), made
+        return _over_few_rows if middle < 64 and middle * after <= _FEW else over_rows, (middle, after), made
     if after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
         return None, (), ()
     return (of_rows, (before, middle), made) if after == 1 else (_columns, (before, middle, after), made)
@@ -124,6 +125,11 @@ def mean_of_rows(rows: Any) -> Any:
     if type(rows) is _array_type and rows.size < SMALL and rows.dtype.char in "fd":
         return product(rows, averaging(count, rows.dtype))
     return add_up(rows, 1, True) / count
+
+
+def _over_few_rows(x: Any) -> Any:
+    """The sum of the rows of a small matrix, by a product that BLAS computes on one thread."""
+    return np.matmul(_ones(len(x), x.dtype), x)
 
 
 @accelerated
