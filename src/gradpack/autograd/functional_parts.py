@@ -179,6 +179,8 @@ def units(tensors: Sequence[Tensor], start: int = 0, stop: int | None = None) ->
         if low < high:
             if part._spec.plain:
                 part._data.reshape(-1)[(low - start) * count + low - first :: count + 1][: high - low] = 1
+            elif start == first:  # a constant of a program that is recorded
+                part = late.eye(stop - start, count, dtype=t.dtype, device=t.device)
             else:
                 part[low - start : high - start, low - first : high - first].diagonal().fill_(1)
         parts.append(part if len(t._shape) == 1 else part.reshape(stop - start, *t._shape))
