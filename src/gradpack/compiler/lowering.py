@@ -142,7 +142,8 @@ def _by_steps(
     return recorder.arrays(made)
 
 
-_TRIALS = 24  # for few numbers; a quarter for many
+_TRIALS = 24  # for few numbers; a quarter for some dozens
+_MANY = 1 << 12  # results, whose bits for one set of numbers say enough
 
 
 def _size(value: Any) -> int:
@@ -158,7 +159,8 @@ def _agree(recorder: Recorder, function: _Function, bound: _Function, args: Any,
     """
     alike = function, _described((args, kwargs), {})
     if alike not in recorder.agreed:
-        trials = range(max(_TRIALS // 4, min(_TRIALS, _FEW // 64 // max(1, size))))
+        fewest = _TRIALS // 4 if size < _MANY else 1
+        trials = range(max(fewest, min(_TRIALS, _FEW // 64 // max(1, size))))
         agreed = all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials)
         recorder.agreed[alike] = agreed
     return recorder.agreed[alike]
