@@ -166,6 +166,8 @@ class OpNode(Node):
             ):
                 values[p] = cut(values[p])  # with its tangent
         found: dict[str, Any] = {}
+        if len(present) > 1:  # one may be computed from another, or be the same: the derivative is that by each alone
+            values |= {p: late.expand(values[p], values[p]._shape) for p in present}
         if present:
             out, given = meaning(**values), g
             if isinstance(out, tuple):
