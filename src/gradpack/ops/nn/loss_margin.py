@@ -256,7 +256,7 @@ def _multilabel_margin(input: Array, pairs: Array, divisor: Array = None) -> Any
     """For each row, the mean of `max(0, 1 - right + wrong)` over all pairs; `pairs[n, r, w]` counts them."""
     z = 1 - input[:, :, None] + input[:, None, :]
     z = np.where(z > 0, z, 0)
-    each = np.sum(z * pairs, axis=(1, 2)) / input.shape[1]
+    each = np.sum(np.where(pairs != 0, z * pairs, 0), axis=(1, 2)) / input.shape[1]
     return each if divisor is None else np.sum(each) / divisor
 
 

@@ -33,7 +33,7 @@ def _check_types(op: Any, values: Any, common: Any) -> None:
 
 @elementwise(
     input=lambda g, input, weight: late.where(input > 0, g, g * weight),
-    weight=lambda g, input: late.where(input >= 0, 0.0, g * input),
+    weight=lambda g, input: late.where(input > 0, 0.0, g * late.where(input >= 0, 0.0, input)),
     node="PreluKernelBackward0",
     dtypes="f",
     blocks=False,

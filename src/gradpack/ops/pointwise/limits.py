@@ -200,7 +200,7 @@ def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any
 
 
 @elementwise(
-    input=lambda g, input: late.where(late.isfinite(input), g, 0.0),
+    input=lambda g, input: g * late.isfinite(input),
     name="nan_to_num",
     holomorphic=False,
     blocks=False,

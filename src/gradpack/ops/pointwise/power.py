@@ -37,7 +37,9 @@ def _check_exponent(op: Any, values: Any, common: Any) -> None:
 
 
 @elementwise(
-    input=lambda g, input, exponent: g * _slope(input, exponent),
+    input=lambda g, input, exponent: (
+        g * _numbered_slope(input, exponent) if is_number(exponent) and exponent != 0 else _gradient(g, input, exponent)
+    ),
     exponent=lambda g, input, exponent, out: g * _slope_of_exponent(input, exponent, out),
     dtypes="ifc",
     overloads={"exponent": "PowBackward0", "input": "PowBackward2", "": "PowBackward1"},
@@ -96,8 +98,6 @@ def _cube(x: Any) -> Any:
 
 def _numbered_slope(x: Any, n: Any) -> Any:
     """The derivative of `x ** n` by `x`; for a Tensor by way of `pow`, which is differentiable to any order."""
-    if n == 0:
-        return zeros_for(x)
     return x * 2 if n == 2 and not isinstance(x, Tensor) else pow(x, n - 1) * n
 
 
@@ -110,11 +110,11 @@ def _whole_power(base: Any, exponent: Any) -> Any:
     return np.where(exponent < 0, inverse, power)
 
 
-def _slope(input: Any, exponent: Any) -> Any:
-    """The derivative by `input`."""
+def _gradient(g: Any, input: Any, exponent: Any) -> Any:
+    """The gradient of `input`: 0 for an exponent of 0, also where `g` is not finite."""
     if is_number(exponent):
-        return _numbered_slope(input, exponent)
-    return late.where(late.eq(exponent, 0), 0.0, exponent * pow(input, exponent - 1))
+        return zeros_for(g)
+    return late.where(late.eq(exponent, 0), 0.0, g * (exponent * pow(input, exponent - 1)))
 
 
 def _slope_of_exponent(input: Any, exponent: Any, out: Any) -> Any:

@@ -206,7 +206,7 @@ def atanh(input: Array) -> Any:
     return np.arctanh(input)
 
 
-@elementwise(input=lambda g, input: g * _sinc_slope(input * math.pi) * math.pi, result="float", refuses="complex32")
+@elementwise(input=lambda g, input: _sinc_gradient(g, input * math.pi) * math.pi, result="float", refuses="complex32")
 def sinc(input: Array) -> Any:
     """`sin(pi * input) / (pi * input)`, and 1 at 0.
 
@@ -220,10 +220,10 @@ def sinc(input: Array) -> Any:
     return np.where(x == 0, 1.0, np.sin(x) / x)
 
 
-def _sinc_slope(x: Any) -> Any:
-    """The derivative of `sin(x) / x`; so near 0 that the square is 0, it is 0."""
+def _sinc_gradient(g: Any, x: Any) -> Any:
+    """The gradient of `sin(x) / x`; so near 0 that the square is 0, it is 0."""
     square = x * x
-    return late.where(late.eq(square, 0), 0.0, (x * cos(x) - sin(x)) / square)
+    return late.where(late.eq(square, 0), 0.0, g * ((x * cos(x) - sin(x)) / square))
 
 
 @elementwise(

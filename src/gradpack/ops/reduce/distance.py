@@ -223,7 +223,8 @@ def _renorm_gradient(g: Any, input: Any, p: float, dim: int, maxnorm: float) -> 
     large, size = late.gt(norms, maxnorm), norms + _TINY
     along = late.real(late._sum_dim(g * late.conj(input), over, True))
     slope = late.where(large, along * (-maxnorm / (size * size)), 0.0)
-    return g * late.where(large, maxnorm / size, 1.0) + _norm_slope(slope, input, norms, p, over, True)
+    change = late.where(large, _norm_slope(slope, input, norms, p, over, True), 0.0)
+    return g * late.where(large, maxnorm / size, 1.0) + change
 
 
 _TINY = 1e-7  # torch's, so that nothing is divided by zero

@@ -46,7 +46,7 @@ def _evenly(g: Any, input: Any, out: Any, dim: Any, keepdim: bool) -> Any:
     g, out = restored(g, input.shape, dim, keepdim), restored(out, input.shape, dim, keepdim)
     reached = late.eq(input, out)
     count = ties(reached, g, dim)
-    return late.where(reached, g / count, 0.0 / count)
+    return g / count * reached
 
 
 def _evenly_or_nan(g: Any, input: Any, out: Any) -> Any:

@@ -226,9 +226,7 @@ def mean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 @general(
-    input=lambda g, input, dim, keepdim: late.where(
-        late.eq(input, input), spread_over(g, input.shape, dim, keepdim), 0.0
-    ),
+    input=lambda g, input, dim, keepdim: spread_over(g, input.shape, dim, keepdim) * late.eq(input, input),
     jvp=lambda input_t, input, dim, keepdim: _nansum(late.where(late.eq(input, input), input_t, 0.0), dim, keepdim),
     result="sum",
     dtypes="bif",
