@@ -169,7 +169,7 @@ print(*(os.environ[name] for name in names.split()), sys.argv[1:], file=sys.stde
             assert done.returncode == 2 and said in done.stderr
 
     @pytest.mark.parametrize("number", [signal.SIGTERM, getattr(signal, "SIGKILL", None), signal.SIGINT])
-    def test_nothing_is_left_behind(self, tmp_path, number):
+    def test_nothing_is_left_behind(self, start, tmp_path, number):
         """Neither of the ranks nor of what they have started, however the command ends."""
         if number == signal.SIGKILL and sys.platform != "linux":
             pytest.skip("the system has no signal for the death of a parent")
@@ -180,14 +180,11 @@ print(*(os.environ[name] for name in names.split()), sys.argv[1:], file=sys.stde
             "print(f'pid {os.getpid()}', f'pid {child.pid}' if child else '', flush=True)\ntime.sleep(300)\n"
         )
         command = [sys.executable, "-m", "gradpack", "launch", "-n", "2", str(script)]
-        with subprocess.Popen(command, env=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            try:
-                out = "".join(process.stdout.readline() for _ in range(2))
-                assert len(alive(out)) == out.count("pid") == (2 if number == signal.SIGKILL else 4)
-                process.send_signal(number)
-                process.wait(30)
-            finally:
-                process.kill()
+        process = start(command, env=HERE, text=True)
+        out = "".join(process.stdout.readline() for _ in range(2))
+        assert len(alive(out)) == out.count("pid") == (2 if number == signal.SIGKILL else 4)
+        process.send_signal(number)
+        process.wait(30)
         until = time.monotonic() + 10
         while alive(out) and time.monotonic() < until:
             time.sleep(0.05)
