@@ -70,9 +70,7 @@ class _Watched(NodeExtras):
                 _show(node)
             raise
 
-    def run_node(
-        self, node: Node, g: Gradient, keep: bool, create_graph: bool, edges: Any = None
-    ) -> Iterable[Gradient]:
+    def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool, edges: Any = None) -> Any:
         anomaly = MODE.get().anomaly
         if anomaly is None:
             return super().run_node(node, g, keep, create_graph, edges)

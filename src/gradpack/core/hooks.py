@@ -141,9 +141,7 @@ class NodeExtras:
             _retain(tensor(), g if parts is None else parts[nr], create_graph)
         return g if parts is None else PartialGrads(parts)
 
-    def run_node(
-        self, node: Node, g: Gradient, keep: bool, create_graph: bool, edges: Any = None
-    ) -> Iterable[Gradient]:
+    def run_node(self, node: Node, g: Gradient, keep: bool, create_graph: bool, edges: Any = None) -> Any:
         """Run a node and its hooks; `edges` has None for edges whose gradient is not needed, or is None."""
         if self.pre:
             given = _as_tensors(g)
@@ -197,16 +195,12 @@ def _raw(value: Any, create_graph: bool) -> Gradient:
     return value if create_graph or value is None else value._data
 
 
-def run(node: Any, g: Gradient, keep: bool, create_graph: bool, edges: Any = None) -> Iterable[Gradient]:
+def run(node: Any, g: Gradient, keep: bool, create_graph: bool, edges: Any = None) -> Any:
     """Return the gradients of a node's inputs, without hooks."""
-    found: Iterable[Gradient]
     if g is None:
-        found = node.undefined(keep, create_graph)
-    elif create_graph:
-        found = node.backward_graph(g, keep)
-    else:
-        found = node.backward(g, keep) if edges is None else node.backward(g, keep, edges)
-    return found
+        return node.undefined(keep, create_graph)
+    given = (g, keep) if edges is None else (g, keep, edges)
+    return node.backward_graph(g, keep) if create_graph else node.backward(*given)
 
 
 def _checked(hook: Callable[..., Any], given: Any, result: Any) -> Tensor:
@@ -347,8 +341,7 @@ def move_retained(old: Node | None, new: Node | None, tensor: Tensor) -> None:
 def _retain_at(edge: Node, tensor: Tensor) -> None:
     node, nr = _place(edge)
     extras = extras_of(node)
-    extras.retained = extras.retained or {}
-    extras.tensor_hooks = extras.tensor_hooks or {}
+    extras.retained, extras.tensor_hooks = extras.retained or {}, extras.tensor_hooks or {}
     extras.retained[nr] = weakref.ref(tensor)
 
 

@@ -245,8 +245,7 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
     direct, visit = task.begin(grads)
     keep, needed, counts, due = task.keep, task.needed, task._counts, task._due
     graph, partial = task.create_graph, task.partial
-    pending, ready, leaves = task._pending, task._ready, task._leaves
-    leaf_type = AccumulateGrad
+    pending, ready, leaves, leaf_type = task._pending, task._ready, task._leaves, AccumulateGrad
     following: Node | None = None  # the next node, if it is the only one in sight
     incoming: Gradient = None
     node: Any = None
