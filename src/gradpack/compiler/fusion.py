@@ -271,18 +271,13 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
     targets = dict(zip(outputs, ["_all", *(f"o{i}" for i in range(1, len(outputs)))], strict=True))
     given = [v for v in arrays if v not in targets]  # a compiler has to see that what is written is what was read
     names = targets | {v: f"a{i}" for i, v in enumerate(given)}
-    parameters = [*(names[v] for v in given), *targets.values(), *text.numbers.values()]
     forms = {v: lies(v.shape, like.shape) or ("i", 0) for v in (*arrays, *targets)}
     length = max(n for _, n in forms.values())
     at = {"i": "_r, _i" if length else "_i", "r": "_i", "c": "_r"}
     read = {form: [f"v{v.number} = {names[v]}[{at[form]}]" for v in arrays if forms[v][0] == form] for form in "irc"}
-    given_lines, results = read["i"] + read["r"], [f"{t}[{at['i']}] = {env[v].text}" for v, t in targets.items()]
-    if length:
-        inside = [*read["c"], *text.loop("for _i in range(_all.shape[1]):", given_lines, results)]
-        body = ["for _r in range(_all.shape[0]):", *(f"    {line}" for line in inside)]
-    else:
-        body = ["use_widest_vectors()", *text.loop("for _i in range(_all.size):", given_lines, results)]
-    written = f"def {{name}}({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in body)
+    results = [f"{t}[{at['i']}] = {env[v].text}" for v, t in targets.items()]
+    parameters = [*(names[v] for v in given), *targets.values()]
+    written = text.function(parameters, read["i"] + read["r"], results, read["c"] if length else None)
     run = compiled(_renumbered(written))
     part = PART // min(max(1, len(text.lines) // 2), 4)
     runner: Any = _runner(run, [forms[v][0] for v in (*given, *targets)], like.dtype.type, part, length)

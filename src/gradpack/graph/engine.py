@@ -8,7 +8,7 @@ observable (it has hooks, or the request names inputs) does `GraphTask.plan` cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial as bound
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from operator import attrgetter
@@ -35,7 +35,7 @@ class GraphTask:
         depth: the number of enclosing passes.
         callbacks: are called at the end of the pass.
         needed: the nodes to run; None for all that can be reached.
-        partial: the edges with None for those that lead to no needed node, of nodes that can leave these out.
+        selection: of nodes that can leave gradients out, the edges, with None for those that lead to no needed node.
         captured: the gradients of the named inputs, by node.
         capture: whether these gradients are captured only, and nothing is accumulated.
         incoming: the gradient of the node to visit.
@@ -52,7 +52,7 @@ class GraphTask:
         self.observer = observer
         self.visitor: Callable[[GraphTask, Node], Iterable[Gradient]] | None = None
         self.needed: set[Node] | None = None
-        self.partial: dict[Node, tuple[Node | None, ...]] | None = None
+        self.selection: dict[Node, tuple[Node | None, ...]] | None = None
         self.captured: dict[Node, Gradient] = {}
         self.capture = False
         self.incoming: Gradient = None
@@ -88,12 +88,13 @@ class GraphTask:
             self.needed = needed
             if len(needed) < len(seen):
                 wanted = {n: tuple([e if e in needed else None for e in n.edges]) for n in needed if n.selects}
-                self.partial = {node: edges for node, edges in wanted.items() if edges != node.edges} or None
+                self.selection = {node: edges for node, edges in wanted.items() if edges != node.edges} or None
 
     def plan_like(self, other: GraphTask) -> None:
         """Take over the plan of another task with the same roots and inputs."""
         self._counts = None if other._counts is None else dict(other._counts)
-        self._seen, self.needed, self.partial, self.capture = other._seen, other.needed, other.partial, other.capture
+        self._seen, self.capture = other._seen, other.capture
+        self.needed, self.selection = other.needed, other.selection
         self.captured = dict.fromkeys(other.captured)
 
     def will_run(self, node: Node) -> bool:
@@ -127,7 +128,7 @@ class GraphTask:
             observer.start(node, g)
         grads: Iterable[Gradient]
         if extras is not None:
-            edges = None if self.partial is None else self.partial.get(node)
+            edges = None if self.selection is None else self.selection.get(node)
             grads = extras.run_node(node, g, self.keep, self.create_graph, edges)
         elif g is None:
             grads = node.undefined(self.keep, self.create_graph)
@@ -150,7 +151,7 @@ class GraphTask:
             observer.note((kind, begun, perf_counter_ns(), node.seq))
 
     def _backward(self, node: Any, g: Gradient) -> Iterable[Gradient]:
-        edges = None if self.partial is None else self.partial.get(node)
+        edges = None if self.selection is None else self.selection.get(node)
         found: Iterable[Gradient] = node.backward(g, self.keep, *(() if edges is None else (edges,)))
         return found
 
@@ -176,7 +177,7 @@ class GraphTask:
         if self._leaves and self._counts is not None:
             self.serve_each([leaf for leaf in self._leaves if not self._counts.get(leaf)])
         if self.visitor is not None:
-            return False, bound(self.visitor, self)
+            return False, partial(self.visitor, self)
         direct = True
         if self.capture:  # the gradient of an input that is no leaf is captured on its way
             direct = _LEAVES.issuperset(map(type, self.captured))
@@ -244,7 +245,7 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
     """Send the gradients of the roots of a task down the graph. Empties the list."""
     direct, visit = task.begin(grads)
     keep, needed, counts, due = task.keep, task.needed, task._counts, task._due
-    graph, partial = task.create_graph, task.partial
+    graph, selection = task.create_graph, task.selection
     pending, ready, leaves, leaf_type = task._pending, task._ready, task._leaves, AccumulateGrad
     following: Node | None = None  # the next node, if it is the only one in sight
     incoming: Gradient = None
@@ -265,8 +266,8 @@ def run(task: GraphTask, grads: list[Gradient]) -> None:
                     node.backward_graph(g, keep)
                     if graph
                     else node.backward(g, keep)
-                    if partial is None or node not in partial
-                    else node.backward(g, keep, partial[node])
+                    if selection is None or node not in selection
+                    else node.backward(g, keep, selection[node])
                 )
             else:
                 task.incoming, g = g, None  # a hook may replace it: then it is not to live on here

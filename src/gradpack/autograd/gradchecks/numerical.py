@@ -7,6 +7,7 @@ an output. For a complex input x + iy, a row holds d/dx + i d/dy: torch's conven
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -46,35 +47,24 @@ def _elements(shape: Sequence[int]) -> Iterator[tuple[int, ...]]:
 
 def quotient(evaluate: Callable[[], Outputs], target: Tensor, step: Any) -> list[Tensor]:
     """Return (f(x + step) - f(x - step)) / 2: see `_differences`."""
-    return [d / 2 for d in _differences(evaluate, target, target.clone(), step)]
+    return [_tensor(d) / 2 for d in _differences(evaluate, target.copy_, target.clone(), step)]
 
 
-def _differences(evaluate: Callable[[], Outputs], target: Tensor, before: Tensor, step: Any) -> list[Tensor]:
-    """Return f(x + step) - f(x - step), where `evaluate()` computes f at the values in `target`, which are `before`.
+def _differences(evaluate: Callable[[], Outputs], write: Callable[[Any], Any], before: Any, step: Any) -> list[Any]:
+    """Return f(x + step) - f(x - step), as arrays of NumPy's where outputs have such.
 
-    `target` is modified in place and restored, also if f raises.
+    Args:
+        evaluate: computes f at the values that were written.
+        write: writes values of x, or of one of its elements, in place.
+        before: the values that are there, and will be again, also if f raises.
     """
     try:
-        target.copy_(before + step)
-        above = [t.detach().clone() for t in evaluate()]
-        target.copy_(before - step)
-        below = [t.detach().clone() for t in evaluate()]
-    finally:
-        target.copy_(before)
-    _check_alike(above, below)
-    return [a - b for a, b in zip(above, below, strict=True)]
-
-
-def _differences_of_element(evaluate: Callable[[], Outputs], array: Any, index: tuple[int, ...], step: Any) -> Any:
-    """`_differences` where one element of an array of NumPy's is modified: arrays of NumPy's where outputs are such."""
-    before = array[index]
-    try:
-        array[index] = before + step
+        write(before + step)
         above = [_copied(t) for t in evaluate()]
-        array[index] = before - step
+        write(before - step)
         below = [_copied(t) for t in evaluate()]
     finally:
-        array[index] = before
+        write(before)
     _check_alike(above, below)
     return [a - b for a, b in zip(above, below, strict=True)]
 
@@ -88,10 +78,15 @@ def _copied(t: Tensor) -> Any:
     return t._data.copy() if _is_of_numpy(t) else t.detach().clone()
 
 
+def _tensor(value: Any) -> Tensor:
+    """Return what `_copied` gave, or a difference, as a tensor."""
+    return value if isinstance(value, Tensor) else wrap(value)
+
+
 def _check_alike(above: list[Any], below: list[Any]) -> None:
     for nr, (a, b) in enumerate(zip(above, below, strict=True)):
         if a.shape != b.shape or a.dtype != b.dtype:
-            a, b = (t if isinstance(t, Tensor) else wrap(t) for t in (a, b))
+            a, b = _tensor(a), _tensor(b)
             what = "shape" if a.shape != b.shape else "dtype"
             raise AssertionError(
                 f"Expected `func` to return outputs with the same {what} when inputs are perturbed, but output "
@@ -104,11 +99,8 @@ def _by_output(x: Tensor, rows: list[list[list[Tensor]]], evaluate: Callable[[],
     axes = range(2 if x.is_complex() else 1)
     if not rows:
         return [[_empty(0, out.numel(), out) for _ in axes] for out in evaluate()]
-    return [[_stacked([row[axis][nr].reshape(-1) for row in rows]) for axis in axes] for nr in range(len(rows[0][0]))]
-
-
-def _stacked(rows: list[Any]) -> Tensor:
-    return stack([row if isinstance(row, Tensor) else wrap(row) for row in rows])
+    numbers = range(len(rows[0][0]))
+    return [[stack([_tensor(row[axis][nr].reshape(-1)) for row in rows]) for axis in axes] for nr in numbers]
 
 
 def _steps(x: Tensor, size: float) -> Iterator[list[Tensor]]:
@@ -131,14 +123,14 @@ def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps
     for x in differentiable_inputs(inputs):
         held = x.data  # shares the storage, but not the version counter
         if _is_of_numpy(held) and held._data.flags.writeable:
-            units = (eps, eps * 1j) if x.is_complex() else (eps,)
+            array, units = held._data, (eps, eps * 1j) if x.is_complex() else (eps,)
             rows = [
-                [_differences_of_element(evaluate, held._data, index, unit) for unit in units]
-                for index in _elements(x.shape)
+                [_differences(evaluate, partial(array.__setitem__, at), array[at], unit) for unit in units]
+                for at in _elements(x.shape)
             ]
         else:
             before = held.clone()
-            rows = [[_differences(evaluate, held, before, step) for step in steps] for steps in _steps(x, eps)]
+            rows = [[_differences(evaluate, held.copy_, before, step) for step in steps] for steps in _steps(x, eps)]
         found.append([[axis / 2 / eps for axis in axes] for axes in _by_output(x, rows, evaluate)])
     return found
 

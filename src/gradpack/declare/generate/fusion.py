@@ -35,9 +35,6 @@ _PLANS = 64
 _KEPT = frozenset({bool, int, float, str, type(None)})  # types of arguments by which numbers are kept
 _FEW_STEPS = 1 << 20  # elements, from which on it is worth while to import Numba for one step or two
 
-_ELEMENTS = "for _i in range(_all.size):"
-_ROWS, _OF_ROW = "for _r in range(_all.shape[0]):", "for _i in range(_all.shape[1]):"
-
 
 class Loop(NamedTuple):
     """A compiled loop, and the arguments that it is valid for."""
@@ -181,14 +178,10 @@ class Fused:
         lines = [f"p_{a} = a_{a}[_i]" for a in arrays]
         if place == "first":  # one array that is read and written: of two that may be the same, no vectors are read
             lines[0] = f"p_{arrays.pop(0)} = _all[_i]"
+        columns, at = None, "_i"
         if "r" in kinds or "c" in kinds:
-            columns, lines = read(kinds.replace("s", ""), arrays)
-            inside = [*columns, *steps.loop(_OF_ROW, lines, [f"_all[_r, _i] = {result.text}"])]
-            body = [_ROWS, *(f"    {line}" for line in inside)]
-        else:
-            body = ["use_widest_vectors()", *steps.loop(_ELEMENTS, lines, [f"_all[_i] = {result.text}"])]
-        params = ", ".join([*(f"a_{a}" for a in arrays), "_all", *steps.numbers.values()])
-        text = f"def {{name}}({params}):\n" + "".join(f"    {line}\n" for line in body)
+            (columns, lines), at = read(kinds.replace("s", ""), arrays), "_r, _i"
+        text = steps.function([*(f"a_{a}" for a in arrays), "_all"], lines, [f"_all[{at}] = {result.text}"], columns)
         numbers = [compile(n.strip(), "<number>", "eval") for n in steps.numbers]
         return Loop(
             steps.answers,

@@ -67,7 +67,7 @@ class Steps:
         names: what the texts of numbers and conditions name: the arguments, and values of modules.
         single: whether the arrays are of float32.
         lines: the steps.
-        angles: those that are taken as angles: after how many lines, and their texts.
+        angles: the arguments of sines and cosines: how many steps come before, and the text.
         answers: the conditions on numbers, as code, and how they were decided.
         numbers: the parameters for numbers beside the arrays, by their texts.
     """
@@ -93,7 +93,22 @@ class Steps:
         self.lines.append(f"t{len(self.lines)} = {text}")
         return Value(kind, f"t{len(self.lines) - 1}")
 
-    def loop(self, head: str, read: list[str], write: list[str]) -> list[str]:
+    def function(self, params: list[str], read: list[str], write: list[str], columns: list[str] | None) -> str:
+        """Return the text of a function that takes these steps for each element of `_all` and others, `{name}`.
+
+        Args:
+            read: the lines that read an element of each array.
+            write: those that write results.
+            columns: those that read an element for each row, if arrays are matrices; None for vectors.
+        """
+        if columns is None:
+            body = ["use_widest_vectors()", *self._loop("for _i in range(_all.size):", read, write)]
+        else:
+            row = self._loop("for _i in range(_all.shape[1]):", read, write)
+            body = ["for _r in range(_all.shape[0]):", *_indented([*columns, *row])]
+        return "\n".join([f"def {{name}}({', '.join([*params, *self.numbers.values()])}):", *_indented(body), ""])
+
+    def _loop(self, head: str, read: list[str], write: list[str]) -> list[str]:
         """Return the lines of a loop of these steps: where an angle is far, one that calls the mathematical library."""
         usual = [*read, *self.lines, *write]
         if not self.angles:
