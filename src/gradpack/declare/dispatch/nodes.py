@@ -16,7 +16,7 @@ from ...base.modes import MODE, RUN
 from ...core.packed import Packed, keep_attributes
 from ...core.saved import FREED, Constant, check, freed, result_as_tensor, unpack_input, unpack_result
 from ...core.tensor import Tensor, alias, wrap
-from ...graph.node import Node, OutputSlot, PartialGrads, variant_of
+from ...graph.node import AccumulateGrad, Node, OutputSlot, PartialGrads, variant_of
 from ..batching.batch_tensor import cut
 from ..op import Op
 from .make_node import SavedList, kept
@@ -166,7 +166,9 @@ class OpNode(Node):
             ):
                 values[p] = cut(values[p])  # with its tangent
         found: dict[str, Any] = {}
-        if len(present) > 1:  # one may be computed from another, or be the same: the derivative is that by each alone
+        edges = {values[p]._edge for p in present}
+        if len(edges) < len(present) or any(type(edge) is not AccumulateGrad for edge in edges if len(present) > 1):
+            # One may be computed from another, or be the same: the derivative is that by each alone.
             values |= {p: late.expand(values[p], values[p]._shape) for p in present}
         if present:
             out, given = meaning(**values), g

@@ -78,13 +78,13 @@ def _slope(g: Any, input: Any, out: Any, ord: Any, dim: Any, keepdim: bool, inpu
         reached = late.logical_or(late.eq(size, out), late.isnan(size))
         return late.sgn(input) * (g / late.ties(reached, g, dim) * reached)
     origin = late.eq(out, 0)
-    norm = late.where(origin, 1.0, out)
     if ord == 2:
-        return input * late.where(origin, g * 0.0, g / norm)  # NaN for a gradient that is not finite
+        return input * (g / late.where(origin, math.inf, out))  # NaN for a gradient that is not finite
+    norm = late.where(origin, 1.0, out)
     zero = late.eq(input, 0)
     size = late.abs(late.where(zero, 1.0, input))
     if ord < 1:
-        scale = late.where(origin, g * 0.0, g * norm ** (1 - ord))
+        scale = g * late.where(origin, 0.0, norm ** (1 - ord))
         return late.sgn(input) * late.where(zero, 0.0, size ** (ord - 1)) * scale
     return input * late.where(zero, 0.0, size ** (ord - 2)) * late.where(origin, 0.0, g / norm ** (ord - 1))
 
