@@ -28,8 +28,13 @@ def programmed(function, *given):
 
 def model():
     torch.manual_seed(0)
+    # Without a bias before the normalization, whose gradient is nothing but rounding, which Adam would scale up.
     return torch.nn.Sequential(
-        torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Tanh(), torch.nn.Dropout(0.4), torch.nn.Linear(8, 3)
+        torch.nn.Linear(4, 8, bias=False),
+        torch.nn.BatchNorm1d(8),
+        torch.nn.Tanh(),
+        torch.nn.Dropout(0.4),
+        torch.nn.Linear(8, 3),
     )
 
 

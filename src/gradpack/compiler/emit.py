@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .buffers import Buffer, planned
-from .fusion import described, fused
-from .large_forms import with_large_forms
+from .passes.buffers import Buffer, planned
+from .passes.fusion import described, fused
+from .passes.large_forms import with_large_forms
 from .program import GuardFailed, Instruction, Program, Variable, variables
 
 _PLAIN = (int, float, bool, str, type(None), type(Ellipsis))

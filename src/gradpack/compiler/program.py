@@ -96,6 +96,35 @@ def variables(value: Any) -> list[Variable]:
     return []
 
 
+def mapped(change: Callable[[Variable], Any], value: Any) -> Any:
+    """Return nested arguments with `change(variable)` in the place of each variable."""
+    if isinstance(value, Variable):
+        return change(value)
+    if type(value) in (tuple, list):
+        return type(value)([mapped(change, v) for v in value])
+    if type(value) is dict:
+        return {k: mapped(change, v) for k, v in value.items()}
+    if type(value) is slice:
+        return slice(*[mapped(change, v) for v in (value.start, value.stop, value.step)])
+    return value
+
+
+def is_elementwise(each: Instruction) -> bool:
+    """Return whether an instruction is a call of a ufunc over the elements of its arguments."""
+    function: Any = each.function
+    return type(function).__name__ == "ufunc" and function.signature is None
+
+
+def is_of_rows(v: Variable) -> bool:
+    """Return whether an array lies row by row, without gaps."""
+    step = v.dtype.itemsize
+    for n, stride in zip(reversed(v.shape), reversed(v.strides), strict=True):
+        if stride != step:
+            return False
+        step *= n
+    return True
+
+
 def may_end(each: Instruction) -> bool:
     """Return whether a program may end at an instruction: a guard, or a call that takes not all numbers."""
     if each.kind in ("guard", "checked"):

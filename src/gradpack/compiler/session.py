@@ -37,18 +37,18 @@ from .facts import (
     unlike,
     without_hooks,
 )
-from .fusion import has_loops
 from .graphs import noder
 from .graphs import planned as planned_backward
 from .graphs import recorded as recorded_backward
 from .lasting import Lasting
 from .outcome import Outcome
+from .passes.fusion import has_loops
+from .passes.simplify import simplified, without_dead_code
 from .program import Instruction, Program, in_use, line_of_caller, updates_early, written_early
 from .python.state import Walk
 from .python.values import is_users
 from .recording import RecordedArray, Recorder, recording
 from .recording_backend import RECORDING
-from .simplify import simplified, without_dead_code
 from .trees import flattened
 from .turn import Turn
 from .updates import recorded

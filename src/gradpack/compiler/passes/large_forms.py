@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..backends.numpy import NUMPY
-from ..base.pool import split
-from ..declare.generate.fusion import fused, of_body
-from ..declare.generate.inline import Inlined
-from ..declare.generate.large_sizes import large_body, large_formula
-from ..kernels.dispatch import PART, SEEN, note_large
+from ...backends.numpy import NUMPY
+from ...base.pool import split
+from ...declare.generate.fusion import fused, of_body
+from ...declare.generate.inline import Inlined
+from ...declare.generate.large_sizes import large_body, large_formula
+from ...kernels.dispatch import PART, SEEN, note_large
+from ..program import Instruction, Program, Variable, is_elementwise, variables
 from .fusion import is_dense, size_of
-from .program import Instruction, Program, Variable, variables
-from .simplify import is_elementwise
 
 
 def with_large_forms(program: Program) -> Program:

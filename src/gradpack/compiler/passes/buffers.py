@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .program import Instruction, Program, Variable, variables
-from .simplify import is_elementwise
+from ..program import Instruction, Program, Variable, is_elementwise, variables
 
 
 class Buffer(NamedTuple):

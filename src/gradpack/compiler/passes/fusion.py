@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..declare.generate.broadcast_forms import lies
-from ..declare.generate.fusion import LOOPS, WHOLE
-from ..declare.generate.fusion_text import Steps, Unknown, Value
-from ..kernels.dispatch import ENABLED, LARGE, PART, loaded
-from .program import Instruction, Program, Variable, variables
+from ...declare.generate.broadcast_forms import lies
+from ...declare.generate.fusion import LOOPS, WHOLE
+from ...declare.generate.fusion_text import Steps, Unknown, Value
+from ...kernels.dispatch import ENABLED, LARGE, PART, loaded
+from ..program import Instruction, Program, Variable, is_elementwise, mapped, variables
 from .repeats import Group, repeated
-from .simplify import is_elementwise, mapped
 
 _MOST = 12  # arrays that a loop reads
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .program import Instruction, Program, Variable, variables
+from ..program import Instruction, Program, Variable, variables
 
 _MOST = 1 << 12  # numbers that are added up in one sum
 

@@ -6,14 +6,14 @@ only is computed at once, what was computed before is used again, and what nobod
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import count
 from typing import Any
 
 import numpy as np
 
+from ..program import Instruction, Program, Variable, is_elementwise, is_of_rows, mapped, variables
 from .blas_sums import with_products
-from .program import Instruction, Program, Variable, variables
+from .rows import with_rows
 
 _new = count(-2, -1)  # memory of variables that no array of the recording had
 _SMALL = 1 << 16  # bytes of a result that may be kept as a constant
@@ -24,21 +24,23 @@ def simplified(program: Program) -> Program:
     """Return a program that computes the same with fewer instructions."""
     program = _with_reductions(without_dead_code(program))
     program = _rewritten(_functional(program))
-    return with_products(_written_directly(without_dead_code(program)))
+    return with_products(_reshaped_once(with_rows(_written_directly(without_dead_code(program)))))
 
 
 def without_dead_code(program: Program) -> Program:
     """Return a program without instructions whose results nobody needs."""
     lasting = {v.memory for v in (*program.inputs, *program.state)}
     needed = {v.memory for v in program.outputs}
+    read = set(program.outputs)
     kept = []
     for each in reversed(program.instructions):
-        written = {v.memory for v in each.writes}
+        written, given = {v.memory for v in each.writes}, variables((each.args, each.kwargs))
         wanted = each.kind not in ("call", "number") or not (written.isdisjoint(lasting) and written.isdisjoint(needed))
-        if wanted or any(v.memory in needed for v in variables(each.results)):
+        memory = {v.memory for v in given}  # views of it are needed where they are read
+        if wanted or any(v in read or v.memory in needed - memory for v in variables(each.results)):
             kept.append(each)
-            needed.update(v.memory for v in variables((each.args, each.kwargs)))
-            needed.update(written)
+            read.update(given, each.writes)
+            needed |= memory | written
     return program._replace(instructions=kept[::-1])
 
 
@@ -54,11 +56,6 @@ def _with_reductions(program: Program) -> Program:
             each = each._replace(function=ufunc.reduce, name=name, kwargs=given)
         found.append(each)
     return program._replace(instructions=found)
-
-
-def is_elementwise(each: Instruction) -> bool:
-    """Return whether an instruction is a call of a ufunc over the elements of its arguments."""
-    return isinstance(each.function, np.ufunc) and each.function.signature is None
 
 
 def _functional(program: Program) -> Program:
@@ -208,19 +205,6 @@ def opened(value: Any) -> Any:
     return mapped(lambda v: v.value, value)
 
 
-def mapped(change: Callable[[Variable], Any], value: Any) -> Any:
-    """Return nested arguments with `change(variable)` in the place of each variable."""
-    if isinstance(value, Variable):
-        return change(value)
-    if type(value) in (tuple, list):
-        return type(value)([mapped(change, v) for v in value])
-    if type(value) is dict:
-        return {k: mapped(change, v) for k, v in value.items()}
-    if type(value) is slice:
-        return slice(*[mapped(change, v) for v in (value.start, value.stop, value.step)])
-    return value
-
-
 def _renamed(each: Instruction, names: dict[Variable, Variable]) -> Instruction:
     def new(v: Variable) -> Variable:
         return names.get(v, v)
@@ -272,6 +256,27 @@ def _written_directly(program: Program) -> Program:
                 continue
         found.append(each)
     return program._replace(instructions=found)
+
+
+def _reshaped_once(program: Program) -> Program:
+    """Let views of other shapes of a view, in the same order, be views of what that is one of."""
+    sources: dict[Variable, Variable] = {}
+    lasting = {v.memory for v in (*program.inputs, *program.state)}
+    outputs, names, found = set(program.outputs), dict[Variable, Variable](), list[Instruction]()
+    for each in program.instructions:
+        each = _renamed(each, names)
+        made = each.results
+        given = each.args[0] if each.name == "np.reshape" and each.kind == "call" and not each.kwargs else None
+        if isinstance(given, Variable) and is_of_rows(given):
+            source = sources.setdefault(made, sources.get(given, given))
+            if made.memory == source.memory and (source.shape, source.strides) == (made.shape, made.strides):
+                if made not in outputs or (source not in outputs and source.memory not in lasting):
+                    names[made] = source
+                    continue
+            each = each._replace(args=(source, *each.args[1:]))
+        found.append(each)
+    program = program._replace(instructions=found, outputs=[names.get(v, v) for v in program.outputs])
+    return without_dead_code(program)
 
 
 def _may_write(made: Instruction, write: Instruction) -> bool:

@@ -9,8 +9,7 @@ from __future__ import annotations
 from itertools import count
 from typing import Any
 
-from .program import Instruction, Variable, variables
-from .simplify import mapped
+from ..program import Instruction, Variable, mapped, variables
 
 Group = list[tuple[Instruction, Instruction]]  # steps of a loop, each with the instruction that it is part of
 
