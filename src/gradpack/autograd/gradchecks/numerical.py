@@ -11,6 +11,7 @@ from functools import partial
 from itertools import product
 from typing import Any
 
+from ...base.layouts import strided
 from ...core.tensor import Tensor, wrap
 from ...declare.batching.batch_tensor import is_batched
 from ...ops.create.fill import zeros
@@ -122,12 +123,16 @@ def numerical_jacobians(function: Callable[..., Any], inputs: Sequence[Any], eps
     found = []
     for x in differentiable_inputs(inputs):
         held = x.data  # shares the storage, but not the version counter
+        units = (eps, eps * 1j) if x.is_complex() else (eps,)
         if _is_of_numpy(held) and held._data.flags.writeable:
-            array, units = held._data, (eps, eps * 1j) if x.is_complex() else (eps,)
+            array = held._data
             rows = [
                 [_differences(evaluate, partial(array.__setitem__, at), array[at], unit) for unit in units]
                 for at in _elements(x.shape)
             ]
+        elif held.layout == strided:
+            parts = [held[at] for at in _elements(x.shape)]
+            rows = [[_differences(evaluate, part.copy_, part.clone(), unit) for unit in units] for part in parts]
         else:
             before = held.clone()
             rows = [[_differences(evaluate, held.copy_, before, step) for step in steps] for steps in _steps(x, eps)]

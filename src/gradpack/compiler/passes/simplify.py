@@ -148,8 +148,9 @@ def _rewritten(program: Program) -> Program:
 def _equal_operand(each: Instruction, made: Variable) -> Variable | None:
     """Return the operand that the result is equal to in every bit, and like in memory, or None."""
     args = each.args
-    if each.name == "np.array" and not each.kwargs and isinstance(args[0], Variable) and args[0].value is not None:
-        return args[0]
+    copy = _copied(each)
+    if copy is not None and (copy.value is not None or _lies_alike(copy, made)):
+        return copy
     if len(args) != 2 or each.kwargs:
         return None
     a, b = args
@@ -160,9 +161,26 @@ def _equal_operand(each: Instruction, made: Variable) -> Variable | None:
         unit = each.function in (np.multiply, np.divide, np.true_divide, np.power) or each.name == "operator.pow"
         if (unit and _is_one(b)) or (each.name == "np.reshape" and b == a.shape):
             which = a
-    if which is None or (which.shape, which.dtype, which.strides) != (made.shape, made.dtype, made.strides):
+    if which is None or not _lies_alike(which, made):
         return None
     return which if which.dtype.kind == "f" or each.name == "np.reshape" else None
+
+
+def _copied(each: Instruction) -> Variable | None:
+    """Return the array that an instruction returns a copy of, or None."""
+    given = None
+    if each.name == "np.array" and not each.kwargs:
+        given = each.args[0]
+    elif each.origin is not None and each.name in ("clone", "copied"):
+        given = each.kwargs.get("input" if each.name == "clone" else "other")
+    made = each.results
+    if isinstance(given, Variable) and (given.shape, given.dtype) == (made.shape, made.dtype):
+        return given
+    return None
+
+
+def _lies_alike(a: Variable, b: Variable) -> bool:
+    return (a.shape, a.dtype, a.strides) == (b.shape, b.dtype, b.strides)
 
 
 def _is_one(value: Any) -> bool:
@@ -248,6 +266,12 @@ def _written_directly(program: Program) -> Program:
     found: list[Instruction] = []
     for each in program.instructions:
         before = found[-1] if found else None
+        if before is not None and each.name == "write" and before.results is each.args[1]:
+            given = _copied(before)
+            if given is not None and uses[each.args[1].memory] == 1:  # what is written is read before
+                each = each._replace(args=(each.args[0], given))
+                found.pop()
+                before = found[-1] if found else None
         if before is not None and each.name == "write" and before.results is each.args[1] and _may_write(before, each):
             if uses[each.args[1].memory] == 1:
                 target = each.args[0]
