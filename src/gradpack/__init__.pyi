@@ -1317,6 +1317,8 @@ def is_nonzero(input: Tensor) -> _bool:
     """Whether a tensor of one element is not zero."""
 def is_same_size(input: Tensor, other: Tensor) -> _bool:
     """Whether two tensors have the same shape."""
+def is_signed(input: Tensor) -> _bool:
+    """Whether the dtype has negative numbers."""
 from .compat.top_level import is_storage as is_storage
 def is_tensor(obj: Any) -> _bool:
     """Whether `obj` is a tensor."""
@@ -3237,6 +3239,7 @@ __all__ = [
     "is_neg",
     "is_nonzero",
     "is_same_size",
+    "is_signed",
     "is_storage",
     "is_tensor",
     "is_warn_always_enabled",

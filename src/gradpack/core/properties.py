@@ -195,8 +195,8 @@ class TensorBase(TensorMethods):
         return int((address_of(data) - address_of(owner_of(data))) // data.itemsize)
 
     def data_ptr(self) -> int:
-        """The address of the first element."""
-        return address_of(self._data)
+        """The address of the first element; 0 for a tensor without elements."""
+        return address_of(self._data) if 0 not in self._shape else 0
 
     def is_contiguous(self, memory_format: Any = None) -> bool:
         """Whether the elements lie in row-major order, or that of another memory format, without gaps.

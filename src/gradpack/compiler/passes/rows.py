@@ -56,7 +56,7 @@ def _rows_of(each: Instruction) -> list[Variable]:
 
 
 class _Uses:
-    """What makes each variable of a program, which instructions read it, and where memory is written to."""
+    """The makers of variables of a program, their readers, and where memory is written to."""
 
     def __init__(self, program: Program) -> None:
         self.makers: dict[Variable, tuple[int, Instruction]] = {}

@@ -1,4 +1,4 @@
-"""Other ways to give arguments: `axis` for `dim`, and deprecated orders (`x.add_(2, y)` for `x.add_(y, alpha=2)`).
+"""Other ways to give arguments: NumPy's names, as `axis` for `dim`, and deprecated orders, as `x.add_(2, y)`.
 
 `axis` is NumPy's name, which torch accepts in functions whose arguments its C++ parser reads. A required `dim` has no
 default. It, and the required parameters after it, then default to `MISSING`, so that `gather(input, index=index,
@@ -15,10 +15,28 @@ from ...base.callers import warn_once
 from ...core.tensor import Tensor
 from ..op import Op
 from .arguments import taken
-from .missing import refuse_missing
+from .missing import MISSING, refuse_missing
 
 # These take `dim` alone: torch's are Python functions, or name `axis` differently.
 TAKE_DIM = frozenset("norm split unique unique_consecutive".split())
+
+
+_NUMPYS = {"x": "input", "a": "input", "x1": "input", "x2": "other"}
+
+
+def in_numpys_names(given: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return arguments with those that were given by NumPy's names, which torch takes, too, and the other keywords.
+
+    Args:
+        given: by the names of parameters; `MISSING` for what is not given.
+        more: other keywords.
+    """
+    found, rest = dict(given), dict(more)
+    for name in more:
+        meant = _NUMPYS.get(name, "")
+        if found.get(meant) is MISSING:
+            found[meant] = rest.pop(name)
+    return found, rest
 
 
 def lacking(params: Iterable[str], defaults: Mapping[str, Any]) -> list[str]:

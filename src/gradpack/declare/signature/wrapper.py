@@ -26,7 +26,7 @@ from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...core.torch_function import handle, overriding
 from ..op import compiled_at_first_call
-from .aliases import TAKE_DIM, check_text, dim_of, lacking
+from .aliases import TAKE_DIM, check_text, dim_of, in_numpys_names, lacking
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, refuse_lone_int, tests_of, unexpected
 from .missing import MISSING, refuse_missing, with_form
 
@@ -57,7 +57,7 @@ _AXIS = """\
     if {test}: {found}_dim_of({label!r}, axis, dim, {default}, {required})
 """
 _UNKNOWN = """\
-    if _unknown: raise _unexpected(_unknown)
+    if _unknown: return _unexpected(_unknown, {values})
 """
 _KEEPDIMS = """\
     if keepdims is not None: keepdim = keepdims
@@ -129,7 +129,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
     text = _TEXT.format(
         signature=_signature(own, spelled, () if takes_any else ("**_unknown",)),
-        unknown="" if takes_any else _UNKNOWN,
+        unknown="" if takes_any else _UNKNOWN.format(values=_by_name([*own, *_numpys(own, spelled)])),
         axis="" if spelled is None else spelled[1],
         arguments=", ".join(_in_memory(own)),
         values=values,
@@ -149,7 +149,7 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     names["_explained"] = lambda error, values: _told(label, shown, kinds, values, error, options is None)
     names["_overriding"] = overriding
     names["_asked"] = lambda found, given: _asked(made, found, own, given)
-    names["_unexpected"] = lambda unknown: unexpected(label, shown, unknown)
+    names["_unexpected"] = lambda unknown, given: _in_numpys_names(made, label, shown, own, unknown, given)
     names["_bound"] = lambda given: _bound(shown, own, given)
     usual = {n: _usual_types(k[0], shown[n].default) for n, k in looked_at.items() if n in shown}
     by_position = [usual.get(n) for n in _taken_by_position(shown)]
@@ -203,6 +203,14 @@ def _told(label: str, shown: Any, kinds: Kinds, values: dict[str, Any], error: E
         return better
     found = _unknown_keyword(label, shown, error) or with_form(label, shown, error)
     return found or _explained(label, kinds, values, error, compiled)
+
+
+def _in_numpys_names(made: Any, label: str, shown: Any, own: Any, unknown: Any, given: dict[str, Any]) -> Any:
+    """Call with arguments that have NumPy's names; raises for keywords that are none."""
+    found, rest = in_numpys_names(given, unknown)
+    if rest or any(p.kind is Parameter.VAR_POSITIONAL for p in own.values()):
+        raise unexpected(label, shown, rest or unknown)
+    return made(**found)
 
 
 def _usual_types(kind: str, default: Any) -> tuple[type, ...]:
@@ -286,6 +294,12 @@ def _signature(parameters: Any, spelled: tuple[list[str], str] | None, last: Ite
     if _takes_keepdims(parameters, spelled):
         parts.append("keepdims=None")
     return ", ".join([*parts, *last])
+
+
+def _numpys(parameters: Any, spelled: Any) -> list[str]:
+    """Return the parameters that a wrapper has besides: NumPy's names of those of the function."""
+    found = ["axis"] if spelled is not None and "axis" not in parameters else []
+    return [*found, *(["keepdims"] if _takes_keepdims(parameters, spelled) else [])]
 
 
 def _takes_keepdims(parameters: Any, spelled: Any) -> bool:

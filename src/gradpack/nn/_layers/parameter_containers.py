@@ -22,7 +22,7 @@ def _describe(value: Any) -> str:
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    where = "" if value.device.type == "cpu" else f" ({value.device})"
+    where = "" if value.device.type in ("cpu", "meta") else f" ({value.device})"
     return f"{kind} containing: [{value.dtype} of size {'x'.join(map(str, value.shape))}{where}]"
 
 

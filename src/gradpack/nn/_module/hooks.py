@@ -41,6 +41,10 @@ class Hooks:
         own = vars(module)  # copies by `copy.copy` have the same dict of dicts: it stays as it is
         own["_hook_dicts"] = {**own.get("_hook_dicts", {}), self._name: hooks}
 
+    def __delete__(self, module: Any) -> None:
+        own = vars(module)
+        own["_hook_dicts"] = {k: v for k, v in own.get("_hook_dicts", {}).items() if k != self._name}
+
 
 def hooks_of(module: Module, name: str) -> dict[int, Any]:
     """Return the hooks of a module of one kind; for reading, as the dict is none of the module's if it has none."""

@@ -158,6 +158,8 @@ def pack_padded_sequence(
         tensor([1, 4, 2, 3])
     """
     count = lengths if isinstance(lengths, Tensor) else as_tensor(lengths, dtype=int64, device="cpu")
+    if isinstance(input, Tensor) and not input.numel():
+        raise RuntimeError("Cannot pack empty tensors.")
     if count.dim() != 1 or count.device.type != "cpu":
         raise RuntimeError(
             f"'lengths' argument should be a 1D CPU int64 tensor, but got {count.dim()}D {count.device} Long tensor"
@@ -171,8 +173,6 @@ def pack_padded_sequence(
         input = input.index_select(0 if batch_first else 1, order)
     if batch_first:
         input = input.transpose(0, 1)
-    if not input.numel():
-        raise RuntimeError("Cannot pack empty tensors.")
     sizes = [int(n) for n in count.tolist()]
     if len(sizes) != input.size(1):
         raise RuntimeError(

@@ -86,7 +86,18 @@ class SpectralNorm:
         module.register_buffer(name + "_u", u)
         module.register_buffer(name + "_v", v)
         module.register_forward_pre_hook(made)
+        module._register_state_dict_hook(_Version(name))
         return made
+
+
+class _Version:
+    """A hook of state dicts that notes the version of the normalization of a weight."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __call__(self, module: Module, state_dict: Any, prefix: str, local_metadata: Any) -> None:
+        local_metadata.setdefault("spectral_norm", {})[f"{self.name}.version"] = 1
 
 
 def spectral_norm(

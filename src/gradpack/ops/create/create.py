@@ -25,7 +25,7 @@ from .making import finish, usual
 _FLOATS = {float}
 _dtype = dtype  # for functions with a parameter of this name
 
-FUNCTIONS = "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_complex numel"
+FUNCTIONS = "tensor as_tensor asarray from_numpy scalar_tensor is_tensor is_floating_point is_signed is_complex numel"
 
 
 @partial(profiled, name="lift_fresh")
@@ -308,6 +308,18 @@ def is_floating_point(input: Tensor) -> bool:
         False
     """
     return input._spec.dtype.is_floating_point
+
+
+def is_signed(input: Tensor) -> bool:
+    """Whether the dtype has negative numbers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.is_signed(torch.tensor(1)), torch.is_signed(torch.tensor(True))
+        (True, False)
+    """
+    return input._spec.dtype.is_signed
 
 
 def is_complex(input: Tensor) -> bool:

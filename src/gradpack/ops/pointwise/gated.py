@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -209,14 +210,28 @@ def relu_(input: Tensor) -> Tensor:
 
 def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """In-place form of `elu`."""
-    return inplace(_elu.op, "elu_", [input, alpha, 1.0, 1.0])
+    return _with_slope(inplace(_elu.op, "elu_", [input, alpha, 1.0, 1.0]), alpha, "elu")
 
 
 def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
     """In-place form of `celu`."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return inplace(_celu.op, "celu_", [input, alpha, 1.0, 1.0 / alpha])
+    return _with_slope(inplace(_celu.op, "celu_", [input, alpha, 1.0, 1.0 / alpha]), alpha, "elu")
+
+
+def _with_slope(result: Tensor, slope: float, name: str) -> Tensor:
+    """Return a result that was written in place; with a negative slope its backward raises, as torch's does."""
+    if slope < 0 and result.grad_fn is not None:
+        result.grad_fn.register_prehook(partial(_refuse_backward, name))
+    return result
+
+
+def _refuse_backward(name: str, grads: Any) -> None:
+    raise RuntimeError(
+        f"In-place {name} backward calculation is triggered with a negative slope which is not supported. This is "
+        "caused by calling in-place forward function with a negative slope, please call out-of-place version instead."
+    )
 
 
 def selu_(input: Tensor) -> Tensor:
@@ -226,7 +241,8 @@ def selu_(input: Tensor) -> Tensor:
 
 def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
     """In-place form of `leaky_relu`."""
-    return inplace(leaky_relu.op, "leaky_relu_", [input, negative_slope])
+    made = inplace(leaky_relu.op, "leaky_relu_", [input, negative_slope])
+    return _with_slope(made, negative_slope, "leakyReLu")
 
 
 def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:

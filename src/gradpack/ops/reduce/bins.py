@@ -167,7 +167,10 @@ def histogram(
     if range is not None and not isinstance(range, list | tuple):
         raise TypeError(f"histogram(): argument 'range' must be tuple of floats, not {type(range).__name__}")
     if isinstance(bins, Tensor) and range is not None:
-        raise TypeError("histogram() takes either a range or a tensor of edges as bins")
+        raise TypeError(
+            "histogram() received an invalid combination of arguments: it takes either a range, or a tensor of edges "
+            "as bins"
+        )
     flat = late.reshape(input, (input.numel(), 1))
     weight = _flat_weight(weight, input._shape, flat._shape)
     made = _histogram("histogram", flat, [bins], range, weight, density)

@@ -208,7 +208,8 @@ def logcumsumexp(input: Array, dim: int) -> Any:
     if not len(input.shape):
         return np.asarray(input, copy=True)
     if float_kind(input) == "c":
-        return accumulated(_add_exponentials, input, place)
+        made = accumulated(_add_exponentials, input, place)
+        return np.where(np.real(made) == -np.inf, made.dtype.type(-np.inf), made)
     wide = _wide(input)
     if wide is None:
         return accumulated(np.logaddexp, input, place)

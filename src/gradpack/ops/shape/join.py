@@ -274,6 +274,8 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
             raise RuntimeError(f"meshgrid: Expected 0D or 1D tensor in the tensor list but got: {list(t._shape)}")
         if t._spec.dtype is not tensors[0]._spec.dtype:
             raise RuntimeError("meshgrid expects all tensors to have the same dtype")
+        if t._spec.device != tensors[0]._spec.device:
+            raise RuntimeError("meshgrid expects all tensors to have the same device")
     swap = indexing == "xy" and len(tensors) > 1
     if swap:
         tensors = (tensors[1], tensors[0], *tensors[2:])

@@ -76,11 +76,14 @@ class _BaseDataLoaderIter(Iterator[Any]):
         said = self._IterableDataset_len_called
         if self._dataset_kind == _DatasetKind.Iterable and said is not None and self._num_yielded > said:
             text = (
-                f"Length of IterableDataset {self._dataset} was reported to be {said} (when accessing "
+                f"Length of IterableDataset {self._dataset} was reported to be {said}(when accessing "
                 f"len(dataloader)), but {self._num_yielded} samples have been fetched. "
             )
             if self._num_workers:
-                text += "Does each worker process read a part of it? See get_worker_info()."
+                text += (
+                    "For multiprocessing data-loading, this could be caused by not properly configuring the "
+                    "IterableDataset replica at each worker: let each worker read a part of it, see get_worker_info()."
+                )
             warnings.warn(text, stacklevel=2)
         return data
 

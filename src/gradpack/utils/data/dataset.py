@@ -107,7 +107,10 @@ class StackDataset(Dataset[Any]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if args and kwargs:
-            raise ValueError("StackDataset: give datasets either by position, for tuples, or by name, for dicts")
+            raise ValueError(
+                "Supported either tuples of datasets, given by position, or dicts of them, given by name: "
+                "StackDataset() got both"
+            )
         if not args and not kwargs:
             raise ValueError("At least one dataset should be passed")
         every = list(args or kwargs.values())

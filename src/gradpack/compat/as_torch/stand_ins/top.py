@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....base.dtypes import bool_
 from ....base.futures import Future
 from ....core.storage import UntypedStorage
+from ....core.tensor import Tensor
 from ...streams import Event, Stream
 from .foreach import named
 from .version import __version__
@@ -14,14 +16,58 @@ TypedStorage = UntypedStorage
 SymInt, SymFloat, SymBool = int, float, bool
 
 
-def _check(cond: bool, message: Any = None) -> None:
-    """Raise RuntimeError unless `cond` holds.
+def _check_with(error_type: type[Exception], cond: Any, message: Any = None) -> None:
+    """Raise an error of a type unless `cond` holds.
 
     Raises:
-        RuntimeError: with what `message()` says.
+        TypeError: if `cond` is no bool, or `message` is no function.
     """
-    if not cond:
-        raise RuntimeError("Expected cond to be True, but got False." if message is None else message())
+    if not isinstance(cond, bool):
+        raise TypeError(f"cond must be a bool, but got {type(cond)}")
+    if cond:
+        return
+    if message is not None and not callable(message):
+        raise TypeError("message must be a callable")
+    raise error_type("Expected cond to be True, but got False." if message is None else str(message()))
+
+
+def _check(cond: bool, message: Any = None) -> None:
+    """Raise RuntimeError, with what `message()` says, unless `cond` holds."""
+    _check_with(RuntimeError, cond, message)
+
+
+def _check_index(cond: bool, message: Any = None) -> None:
+    """Raise IndexError unless `cond` holds."""
+    _check_with(IndexError, cond, message)
+
+
+def _check_value(cond: bool, message: Any = None) -> None:
+    """Raise ValueError unless `cond` holds."""
+    _check_with(ValueError, cond, message)
+
+
+def _check_type(cond: bool, message: Any = None) -> None:
+    """Raise TypeError unless `cond` holds."""
+    _check_with(TypeError, cond, message)
+
+
+def _check_not_implemented(cond: bool, message: Any = None) -> None:
+    """Raise NotImplementedError unless `cond` holds."""
+    _check_with(NotImplementedError, cond, message)
+
+
+def _check_tensor_all_with(error_type: type[Exception], cond: Any, message: Any = None) -> None:
+    """Raise an error of a type unless all elements of a tensor of bools are True."""
+    if not isinstance(cond, Tensor):
+        raise TypeError(f"cond must be a tensor, but got {type(cond)}")
+    if cond.dtype is not bool_:
+        raise TypeError(f"cond tensor must have dtype torch.bool, but got {cond.dtype}")
+    _check_with(error_type, bool(cond.all()), message)
+
+
+def _check_tensor_all(cond: Any, message: Any = None) -> None:
+    """Raise RuntimeError unless all elements of a tensor of bools are True."""
+    _check_tensor_all_with(RuntimeError, cond, message)
 
 
 def _assert(condition: Any, message: str) -> None:
