@@ -140,6 +140,11 @@ def _tensors(
     for name, one, other in facts:
         if one != other:
             return f"The values for attribute '{name}' do not match: {one} != {other}."
+    if a.device.type == "meta" or b.device.type == "meta":
+        return None
+    if a.is_sparse and b.is_sparse:
+        return _sparse(a, b, rtol, atol, equal_nan, checks)
+    a, b = (t.to_dense() if t.is_sparse else t for t in (a, b))
     if rtol is None or atol is None:
         pairs = [_TOLERANCES.get(t.dtype.name, (0.0, 0.0)) for t in (a, b)]
         rtol, atol = max(p[0] for p in pairs), max(p[1] for p in pairs)
@@ -169,6 +174,21 @@ def _tensors(
         allowed = "" if equal else f" (up to {limit} allowed)"
         lines.append(f"Greatest {what} difference: {values[place].item()} at index {tuple(map(int, place))}{allowed}")
     return "\n".join(lines)
+
+
+def _sparse(
+    a: Tensor, b: Tensor, rtol: float | None, atol: float | None, equal_nan: bool, checks: dict[str, bool]
+) -> str | None:
+    """Return a message on how two sparse tensors differ: in what they store, or in its places."""
+    counts = (("sparse dimensions", a.sparse_dim(), b.sparse_dim()), ("specified values", a._nnz(), b._nnz()))
+    for what, one, other in counts:
+        if one != other:
+            return f"The number of {what} in sparse COO tensors does not match: {one} != {other}"
+    of_indices = _tensors(a._indices(), b._indices(), 0, 0, equal_nan, checks)
+    if of_indices is not None:
+        return of_indices.replace("Tensor-likes", "Sparse COO indices", 1)
+    of_values = _tensors(a._values(), b._values(), rtol, atol, equal_nan, checks)
+    return None if of_values is None else of_values.replace("Tensor-likes", "Sparse COO values", 1)
 
 
 def _wide(t: Tensor) -> Any:

@@ -59,13 +59,11 @@ def _copied_in(array: Any, order: tuple[int, ...]) -> Any:
 def is_laid_out(array: Any, wanted: Any) -> bool:
     """Whether an array is in a memory format, without gaps."""
     name = getattr(wanted, "name", None)
-    if name in (None, "contiguous_format"):
+    if name in (None, "contiguous_format", "preserve_format"):
         return bool(array.flags.c_contiguous)
     if type(array) is BatchedData:
         raise RuntimeError(NO_FORMAT)
-    if name == "preserve_format" or array.ndim != {"channels_last": 4, "channels_last_3d": 5}.get(name):
-        if name == "preserve_format":
-            raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    if array.ndim != {"channels_last": 4, "channels_last_3d": 5}.get(name):
         return False
     return bool(np.transpose(array, order_of(wanted, array.ndim)).flags.c_contiguous)
 

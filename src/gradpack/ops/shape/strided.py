@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.memory_layout import Window, memory_of, reach
-from ...base.memory_formats import order_of
+from ...base.memory_formats import FORMATS, order_of
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
@@ -160,7 +160,11 @@ def _method_contiguous(self: Tensor, memory_format: Any = None) -> Tensor:
         return self if self._data.flags.c_contiguous else _contiguous(self)
     if not is_batched(self):
         order_of(memory_format, self.ndim)
-    return self if is_laid_out(self._data, memory_format) else _contiguous(self, memory_format)
+    if is_laid_out(self._data, memory_format):
+        return self
+    if memory_format is FORMATS["preserve_format"]:
+        raise RuntimeError("preserve memory format is unsupported by the contiguous operator")
+    return _contiguous(self, memory_format)
 
 
 @linear(input=lambda g: g, data_movement=True, node="CloneBackward0")
