@@ -121,7 +121,6 @@ NUMPY = {
     "distributed/_objects": "makes arrays of bytes of objects",
     "distributed/_sockets": "receives messages into arrays",
     "testing/_comparison": "compares values",
-    "testing/_creation": "draws values below a limit",
     "testing/sim/arena": "its memory is that of a NumPy array",
     "testing/sim/array": "its kernels compute with NumPy",
     "testing/sim/backend": "its kernels compute with NumPy",

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import Any
 
+from ..base.exits import block
+from ..declare.dispatch import interpreter
+from ..declare.op import Op
+from ..graph.node import AccumulateGrad, Node, OutputSlot
 from ..ops.random.generator import Generator, default_generator
 from .recording import Recorder
 from .unrecorded import DISABLED
@@ -22,6 +28,51 @@ EFFECTS = frozenset(
     """print input open time time_ns sleep perf_counter perf_counter_ns monotonic monotonic_ns process_time localtime
     gmtime strftime now utcnow today urandom getrandbits warn warn_explicit""".split()
 )
+
+
+@block
+def observed(recorder: Recorder) -> Iterator[None]:
+    """Refuse what the calls of a block do besides computing. What operations call is known, and not looked at."""
+    interpret = interpreter.interpret
+
+    def run(op: Op, values: Any, mode: Any) -> Any:
+        if mode.hooks is not None or mode.ops or mode.recorder is not None:
+            recorder.hooked = True
+        elif _is_ours(op):
+            return unobserved(interpret, op, values, mode)
+        return interpret(op, values, mode)
+
+    interpreter.interpret = run
+    sys.setprofile(partial(effects, recorder))
+    try:
+        yield
+    finally:
+        sys.setprofile(None)
+        interpreter.interpret = interpret
+
+
+def unobserved(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function without the profile function, which takes most of the time of a recording."""
+    profile = sys.getprofile()
+    sys.setprofile(None)
+    try:
+        return function(*args)
+    finally:
+        sys.setprofile(profile)
+
+
+def calls_nothing(nodes: Iterable[Node]) -> bool:
+    """Return whether the backward pass of nodes calls nothing of the user's: hooks of saved tensors apart."""
+    for node in nodes:
+        op = getattr(node, "op", None)
+        known = isinstance(node, AccumulateGrad | OutputSlot) if op is None else _is_ours(op)
+        if not known or node.extras is not None:
+            return False
+    return True
+
+
+def _is_ours(op: Op) -> bool:
+    return op.forward.__module__.partition(".")[0] == _PACKAGE
 
 
 def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
@@ -48,7 +99,7 @@ def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
         library = name.partition(".")[0]
         if library in _COMPILERS or name.startswith("importlib._bootstrap"):
             return  # a loop is compiled, or a module is imported: not again in the next call
-        if library == "gradpack":
+        if library == _PACKAGE:
             break
         is_users |= library not in _LIBRARIES
         frame = frame.f_back
@@ -73,5 +124,6 @@ def _of_generator(recorder: Recorder, frame: Any, event: str, result: Any) -> No
 _OF_GENERATORS = frozenset(
     id(getattr(Generator, name).__code__) for name in "manual_seed seed initial_seed get_state set_state".split()
 )
+_PACKAGE = __name__.partition(".")[0]
 _COMPILERS = frozenset({"numba", "llvmlite"})
 _LIBRARIES = sys.stdlib_module_names - {"__main__"} | {"numpy"}

@@ -93,49 +93,77 @@ def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any
     """
     from .recording import opened, silently
 
-    given, named = opened(args), opened(kwargs)
     if origin[1] == "forward" and "generator" in origin[0].params:
         return NotImplemented
-    state = _state()
-    wanted = silently(bound, *given, **named)
+    alike = function, _described((args, kwargs), {})
+    agreed = recorder.agreed.get(alike)
+    if agreed is False:
+        return NotImplemented
+    wanted, state = None, _state()
+    if agreed is None:
+        wanted = silently(bound, *opened(args), **opened(kwargs))
     if state != _state():  # it draws random numbers
         default_generator.numpy.bit_generator.state = state
         return NotImplemented
     profile = sys.getprofile()
     sys.setprofile(None)  # it has seen what the body calls, and would see it again in each trial
     try:
-        return _by_steps(recorder, function, bound, args, kwargs, origin, wanted)
+        if agreed:
+            return _known_steps(recorder, function, args, kwargs)
+        return _by_steps(recorder, function, bound, args, kwargs, origin, wanted, alike)
     finally:
         sys.setprofile(profile)
 
 
+def _known_steps(recorder: Recorder, function: _Function, args: Any, kwargs: Any) -> Any:
+    """Return the results by recorded calls, which had the bits of the body for arrays of these kinds before."""
+    mark = len(recorder.instructions)
+    made = _steps(recorder, function, args, kwargs)
+    if made is NotImplemented:
+        del recorder.instructions[mark:]
+        return made
+    return recorder.arrays(made)
+
+
+def _steps(recorder: Recorder, function: _Function, args: Any, kwargs: Any) -> Any:
+    """Return what a body returns for recorded arrays; NotImplemented if it does more than call NumPy."""
+    from .recording import silently
+
+    trial, recorder.trial = recorder.trial, True
+    try:
+        return silently(STEPS.bind(function), *args, **kwargs)
+    except Exception:  # `NotLowered`, or it wants an array of NumPy's
+        return NotImplemented
+    finally:
+        recorder.trial = trial
+
+
 def _by_steps(
-    recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, origin: Any, wanted: Any
-) -> Any:
-    """Return the results by recorded calls, if they have the bits of `wanted`, and agree for other numbers, too."""
-    from .recording import opened, silently
+    recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, origin: Any, wanted: Any,
+    alike: Any,
+) -> Any:  # fmt: skip
+    """Return the results by recorded calls, if they have the bits of `wanted`, and agree for other numbers, too.
+
+    Args:
+        alike: of calls that give arrays of the same kinds: what is found out of one of them is known of all.
+    """
+    from .recording import opened
 
     op, which = origin
     large = _is_large(op, which, wanted)
     if large and op.kind != "elementwise":
         return NotImplemented
-    mark, trial = len(recorder.instructions), recorder.trial
-    recorder.trial = True
-    try:
-        made = silently(STEPS.bind(function), *args, **kwargs)
-    except NotLowered:
-        made = NotImplemented
-    except Exception:  # it wants an array of NumPy's
-        made = NotImplemented
-    finally:
-        recorder.trial = trial
+    mark = len(recorder.instructions)
+    made = _steps(recorder, function, args, kwargs)
     if large:  # eager operations have a loop of their own, whose last digits differ
         if made is not NotImplemented and hasattr(made, "variable") and _alike(made._array, wanted):
             recorder.parts = recorder.instructions[mark:], made.variable
         made = NotImplemented
     kept = recorder.instructions[mark:]
     fits = made is not NotImplemented and _same(made, wanted, _roots((opened(args), opened(kwargs))))
-    if not (fits and _agree(recorder, function, bound, args, kwargs, _size(wanted))):
+    if not large:
+        recorder.agreed[alike] = fits and _agree(recorder, function, bound, args, kwargs, _size(wanted))
+    if large or not recorder.agreed[alike]:
         del recorder.instructions[mark:]
         return NotImplemented
     recorder.instructions[mark:] = kept
@@ -152,18 +180,14 @@ def _size(value: Any) -> int:
 
 
 def _agree(recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, size: int) -> bool:
-    """Return whether a body and its steps give the same bits in all trials: of arrays of one kind, once in a recording.
+    """Return whether a body and its steps give the same bits in all trials.
 
     Args:
         size: elements of the results.
     """
-    alike = function, _described((args, kwargs), {})
-    if alike not in recorder.agreed:
-        fewest = _TRIALS // 4 if size < _MANY else 1
-        trials = range(max(fewest, min(_TRIALS, _FEW // 64 // max(1, size))))
-        agreed = all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials)
-        recorder.agreed[alike] = agreed
-    return recorder.agreed[alike]
+    fewest = _TRIALS // 4 if size < _MANY else 1
+    trials = range(max(fewest, min(_TRIALS, _FEW // 64 // max(1, size))))
+    return all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials)
 
 
 def _described(value: Any, places: dict[int, int]) -> Any:

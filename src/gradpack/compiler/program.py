@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 _PACKAGE = __name__.partition(".")[0]
@@ -85,15 +85,27 @@ class Program(NamedTuple):
 
 def variables(value: Any) -> list[Variable]:
     """Return the variables in nested arguments."""
-    if isinstance(value, Variable):
-        return [value]
-    if isinstance(value, tuple | list):
-        return [v for item in value for v in variables(item)]
-    if isinstance(value, dict):
-        return variables(list(value.values()))
-    if isinstance(value, slice):
-        return variables([value.start, value.stop, value.step])
-    return []
+    found: list[Variable] = []
+    _collect((value,), found)
+    return found
+
+
+def _collect(values: Iterable[Any], found: list[Variable]) -> None:
+    for value in values:
+        kind = type(value)
+        if kind is Variable:
+            found.append(value)
+        elif kind in _PLAIN:
+            continue
+        elif isinstance(value, tuple | list):
+            _collect(value, found)
+        elif kind is dict:
+            _collect(value.values(), found)
+        elif kind is slice:
+            _collect((value.start, value.stop, value.step), found)
+
+
+_PLAIN = frozenset({int, float, bool, str, type(None), type(Ellipsis)})
 
 
 def mapped(change: Callable[[Variable], Any], value: Any) -> Any:

@@ -42,6 +42,7 @@ class Recorder:
         inside: whether a recorded call runs now.
         ended: whether the function has returned.
         trial: whether a body is tried that may turn out to be no calls of NumPy's functions.
+        hooked: whether an operation ran under hooks of saved tensors, or under modes of the user's.
 
     Args:
         whole: let operations and steps of optimizers be one instruction each, for XLA to take apart.
@@ -54,9 +55,8 @@ class Recorder:
         self.again = False
         self.thread = get_ident()
         self.place = ""
-        self.inside = self.trial = False
-        self.open, self.ended = True, False
-        self._line = ""
+        self.inside = self.trial = self.hooked = False
+        self.open, self.ended, self._line = True, False, ""
         self.parts: Any = None  # of the body that is called next
         self.first = 0  # where the next instruction goes that runs before all others
         self._count = 0

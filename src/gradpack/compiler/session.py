@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from typing import Any
 
@@ -21,7 +22,7 @@ from ..graph.node import AccumulateGrad, Node, reachable
 from ..ops.create import making
 from ..ops.random.generator import Generator
 from ..optim import _step_hooks as optimizers
-from .effects import effects, place_of
+from .effects import calls_nothing, observed, place_of, unobserved
 from .emit import build
 from .facts import (
     TENSOR,
@@ -116,9 +117,7 @@ class Session:
             with recording(self.recorder):
                 if profile is not None:
                     self.recorder.refuse("a profiler of Python watches its calls", again=True)
-                else:
-                    sys.setprofile(partial(effects, self.recorder))
-                try:
+                with observed(self.recorder) if profile is None else nullcontext():
                     result = function(*args, **kwargs)
                     self.outer, self.recorder.ended = set(), True
                     hooked = self.lasting.hooked()
@@ -126,9 +125,6 @@ class Session:
                         self.recorder.refuse(f"it gives {hooked} a hook, or takes one away: do so outside")
                     self.backward = recorded_backward(self.recorder, result, self.before, self.sources, self.freed)
                     return result
-                finally:
-                    if profile is None:
-                        sys.setprofile(None)
         except BaseException:
             self.recorder.open = True
             self.recorder.refuse("it raised an exception")
@@ -158,7 +154,10 @@ class Session:
                 self.recorder.refuse("a backward pass inside of it goes on into the graph of an argument")
             if not task.keep:
                 self.freed = dict.fromkeys(nodes, False) | self.freed | dict.fromkeys(task.roots, True)
-            run(task, grads)
+            if not self.recorder.hooked and unobserved(calls_nothing, nodes):
+                unobserved(run, task, grads)
+            else:
+                run(task, grads)
 
         return watched
 

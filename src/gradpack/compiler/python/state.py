@@ -21,6 +21,7 @@ from weakref import ReferenceType
 import numpy as np
 
 from ...core.tensor import Tensor
+from ...declare.op import Op
 from ...nn import Module
 from ...ops.random.generator import Generator
 from ...optim.optimizer import Optimizer
@@ -328,6 +329,11 @@ class Walk:
                 self._queue.append((function, f"{name}.{key}"))
 
     def _function(self, function: FunctionType, name: str) -> None:
+        op = getattr(function, "op", None)
+        if isinstance(op, Op):  # whose text is generated: what it calls are the body and formulas
+            rules = (op.forward, *op.formulas.values(), op.joint_vjp, op.jvp)
+            self._queue += [(f, f"{name}.{f.__name__}") for f in rules if callable(f)]
+            return
         users = is_users_function(function)
         if not users:
             inner = getattr(function, "__wrapped__", None)
