@@ -61,3 +61,30 @@ def test_deferred_tensors_are_saved(tmp_path):
     same(found[0], np.full(3, 0.5))
     same(found[1], 1.8)
     assert type(found[0]) is torch.nn.Parameter
+
+
+@pytest.mark.parametrize("when", ["before the step", "after the step", "in a dict"])
+def test_numbers_that_are_only_returned_are_others_at_each_call(when):
+    runs = []
+    for compile_ in (lambda f: f, lambda f: by_jax(f, fullgraph=True)):
+        torch.manual_seed(0)
+        net = torch.nn.Linear(4, 2)
+        optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+
+        def step(x, net=net, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = (net(x) ** 2).mean()
+            loss.backward()
+            if when == "before the step":
+                found = loss.item()
+                optimizer.step()
+                return found
+            optimizer.step()
+            return loss.item() if when == "after the step" else {"loss": loss.item(), "output": net(x)}
+
+        compiled = compile_(step)
+        found = [compiled(numbers(5, 4, seed=i)) for i in range(6)]
+        runs.append([f["loss"] if isinstance(f, dict) else f for f in found])
+        assert all(type(f) is float for f in runs[-1])
+    same(*map(np.array, runs))
+    assert len(compiled.kept) == 1

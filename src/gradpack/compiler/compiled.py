@@ -16,6 +16,7 @@ from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..ops.random.generator import Generator
 from .arguments import MISSED, leaves_of, plain_parameters, same_leaf
+from .comparison import array_of, equal, is_output, kind_of, results_of
 from .effects import place_of
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
@@ -240,20 +241,20 @@ class Compiled:
             self.kept.remove(kept)
             self._stop(f"its program failed ({type(error).__name__}: {error}), and the function did not")
             return result
-        made, left = [np.array(a) for a in _results(kept, outputs)], [a.copy() for a in arrays]
+        made, left = [np.array(a) for a in results_of(kept, outputs)], [a.copy() for a in arrays]
         everything.restore()
         result = self.function(*args, **kwargs)
         leaves, shape = flattened(result)
-        wanted: list[Any] = [_array(leaves[i]) for i, each in enumerate(kept.results) if _is_output(each)]
+        wanted: list[Any] = [array_of(leaves[i], kind_of(kept, e)) for i, e in enumerate(kept.results) if is_output(e)]
         for source, output in kept.grads:
             if output is not None:
                 tensor: Any = inputs[source.place] if source.tensor is None else source.tensor
-                wanted.append(_array(grad_of(tensor)))
-        agree = shape == kept.shape and all(map(_equal, made, wanted)) and all(map(_equal, left, arrays))
+                wanted.append(array_of(grad_of(tensor)))
+        agree = shape == kept.shape and all(map(equal, made, wanted)) and all(map(equal, left, arrays))
         if agree and kept.backward is not None:
             roots = {e.root: leaves[i] for i, e in enumerate(kept.results) if type(e) is Result and e.root >= 0}
             results = [roots[i] for i in range(len(roots))]
-            agree = agrees(kept.backward, kept.backward.built.bind(), outputs, results, inputs, _equal)
+            agree = agrees(kept.backward, kept.backward.built.bind(), outputs, results, inputs, equal)
         kept.checked[0] = agree
         if not agree:
             self.kept.remove(kept)
@@ -367,33 +368,6 @@ def _other_call(kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec) -> 
             number = isinstance(a, int | float) and not isinstance(a, bool)
             return f"an argument was {became(b, a)} and is {became(a, b)}{': make a tensor of it' if number else ''}"
     return "arguments differ"
-
-
-def _array(value: Any) -> Any:
-    return value._data if isinstance(value, Tensor) else np.asarray(np.nan if value is None else value)
-
-
-def _is_output(each: Any) -> bool:
-    return type(each) is Result and each.source < 0
-
-
-def _results(kept: Kept, outputs: Any) -> list[Any]:
-    """Return the outputs that are results, and then those that are gradients."""
-    results = [e for e in kept.results if _is_output(e)]
-    made = [np.asarray(outputs[e.output]).item() if e.is_number else outputs[e.output] for e in results]
-    return made + [outputs[o] for _, o in kept.grads if o is not None]
-
-
-def _equal(a: Any, b: Any) -> bool:
-    a, b = np.asarray(a), np.asarray(b)
-    if a.shape != b.shape or a.dtype != b.dtype:
-        return False
-    if a.dtype.kind not in "fc":
-        return bool(np.array_equal(a, b))
-    tolerance = 1e-10 if a.dtype.itemsize >= 8 and a.dtype != np.complex64 else 1e-4 if a.dtype.itemsize > 2 else 1e-2
-    scale = np.abs(b[np.isfinite(b)]).max(initial=1) if b.size else 1
-    with quiet():
-        return bool(np.allclose(a, b, tolerance, tolerance * float(scale), equal_nan=True))
 
 
 def _same_leaves(a: list[Any], b: list[Any]) -> bool:

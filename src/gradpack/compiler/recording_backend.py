@@ -87,7 +87,7 @@ class RecordingBackend(WrappingBackend):
 
     def number(self, array: Any) -> Any:
         recorder = array.recorder
-        if recorder.is_recording() and not recorder.whole and is_returned(sys._getframe(1), _SESSION):
+        if recorder.is_recording() and is_returned(sys._getframe(1), _SESSION):
             copy = recorder.call("copy", NUMPY.copy, (array,), {})  # what is written to the array comes later
             return Number(copy.variable, NUMPY.number(array._array))
         return recorder.guard(array, "number", NUMPY.number)

@@ -61,8 +61,13 @@ def _returns(code: Any, place: int) -> bool:
     names: set[str] = set()  # of local variables that hold it
     for each in behind:
         name = each.opname
+        if each.offset < place:
+            continue  # a jump has led on
         if name == "RETURN_VALUE":
             return bool(stack and stack[-1])
+        if name == "JUMP_FORWARD":
+            place = each.argval
+            continue
         if name in _NOTHING:
             continue
         if name.startswith("LOAD_FAST") and isinstance(each.argval, str):
@@ -77,7 +82,7 @@ def _returns(code: Any, place: int) -> bool:
         elif name == "POP_TOP":
             _pop(stack, 1)
         else:
-            count = _POPS[name](each.arg) if name in _POPS else 0 if name.startswith("LOAD_") else None
+            count = _POPS[name](each.arg) if name in _POPS else 0 if name.startswith(("LOAD_", "PUSH_NULL")) else None
             if count is None or any(_pop(stack, count)):
                 return False
             made = 1 if name == "CALL" else dis.stack_effect(each.opcode, each.arg, jump=False) + count

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...backends.numpy import NUMPY
 from ...core.tensor import Tensor
-from ..compiled import _array, _equal, _is_output
+from ..comparison import array_of, equal, is_output, kind_of
 from ..facts import Result, grad_of
 from ..graphs import agrees
 from ..trees import flattened
@@ -40,22 +40,20 @@ class FirstRun:
         leaves, shape = flattened(result)
         if shape != kept.shape:
             return None
-        pairs = [(e.output, leaves[i]) for i, e in enumerate(kept.results) if _is_output(e)]
-        for each in kept.results:
-            if type(each) is Result and each.is_number:
-                self.outputs[each.output] = NUMPY.number(self.outputs[each.output])
+        places = [(e, i) for i, e in enumerate(kept.results) if is_output(e)]
+        pairs = [(self._result(e), array_of(leaves[i], kind_of(kept, e))) for e, i in places]
         grads = [(s, o, grad_of(s._replace(grad=False).now(inputs))) for s, o in binding.grads if o is not None]
         last = [found for _, _, found in grads[len(grads) - binding.given :]]
         if binding.given and any(found is None for found in last):  # the function drops them in the end
             grads = grads[: len(grads) - binding.given]
             binding = Binding(kept, binding.placement, binding.shared, with_grads=False)
-        pairs += [(output, found) for _, output, found in grads]
-        if not all(_equal(self.outputs[output], _array(found)) for output, found in pairs):
+        pairs += [(self.outputs[output], array_of(found)) for _, output, found in grads]
+        if not all(equal(made, found) for made, found in pairs):
             return None
         if kept.backward is not None:
             roots = {e.root: leaves[i] for i, e in enumerate(kept.results) if type(e) is Result and e.root >= 0}
             results = [roots[i] for i in range(len(roots))]
-            if not agrees(kept.backward, binding.backward, self.outputs, results, inputs, _equal):
+            if not agrees(kept.backward, binding.backward, self.outputs, results, inputs, equal):
                 return None
         noise = self._noise()
         for source, found in zip(self.binding.sources, self.state, strict=False):
@@ -63,13 +61,17 @@ class FirstRun:
             wanted, meaningless = tensor._data, noise.get(id(tensor))
             if meaningless is not None:
                 wanted = np.where(meaningless, found, wanted)
-            if not _equal(found, wanted):
+            if not equal(found, wanted):
                 return None
         others = {id(source.tensor) for source, _ in kept.written if not source.grad}
         moved = [(t, t._counter[0] - n) for t, n in zip(self.captured, self.counts, strict=True)]
         binding.counts = [(t, n) for t, n in moved if n and id(t) not in others]
         binding.specs = [(NUMPY.spec(a), tuple(a.shape)) for a in self.outputs]
         return binding
+
+    def _result(self, each: Result) -> Any:
+        found = self.outputs[each.output]
+        return np.reshape(found, ()) if each.is_number else found
 
     def _noise(self) -> dict[int, Any]:
         """Return where a gradient is only rounding, for parameters and their state: optimizers may magnify it.

@@ -1,0 +1,46 @@
+"""Comparison of the results of a program and of the function."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..backends.numpy import quiet
+from ..core.tensor import Tensor
+from .facts import Kept, Result
+
+
+def array_of(value: Any, kind: Any = None) -> Any:
+    """Return the array of a tensor, or of a number in a dtype; NaN for None."""
+    return value._data if isinstance(value, Tensor) else np.asarray(np.nan if value is None else value, kind)
+
+
+def kind_of(kept: Kept, each: Result) -> Any:
+    """Return the dtype of the array that a result is the number of; None for tensors."""
+    return kept.program.outputs[each.output].dtype if each.is_number else None
+
+
+def is_output(each: Any) -> bool:
+    """Return whether a result is made of an output of the program."""
+    return type(each) is Result and each.source < 0
+
+
+def results_of(kept: Kept, outputs: Any) -> list[Any]:
+    """Return the outputs that are results, and then those that are gradients."""
+    results = [e for e in kept.results if is_output(e)]
+    made = [np.reshape(outputs[e.output], ()) if e.is_number else outputs[e.output] for e in results]
+    return made + [outputs[o] for _, o in kept.grads if o is not None]
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Return whether two arrays are equal but for the last digits of their dtype."""
+    a, b = np.asarray(a), np.asarray(b)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind not in "fc":
+        return bool(np.array_equal(a, b))
+    tolerance = 1e-10 if a.dtype.itemsize >= 8 and a.dtype != np.complex64 else 1e-4 if a.dtype.itemsize > 2 else 1e-2
+    scale = np.abs(b[np.isfinite(b)]).max(initial=1) if b.size else 1
+    with quiet():
+        return bool(np.allclose(a, b, tolerance, tolerance * float(scale), equal_nan=True))
