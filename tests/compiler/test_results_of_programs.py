@@ -410,3 +410,60 @@ def test_numbers_of_single_precision_are_compared_in_it(in_dict):
             found = [compiled(torch.randn(5, 4)) for _ in range(5)]
         assert len(compiled.kept) == 1, compiled.explain()
         assert all(type(f["loss"] if in_dict else f) is float for f in found)
+
+
+@pytest.mark.parametrize("name", ["Adam", "AdamW", "RMSprop", "Adagrad", "NAdam", "Rprop"])
+def test_gradients_that_are_only_rounding_are_no_reason_to_drop_a_program(name):
+    """The bias before a normalization has such, which these optimizers scale up: last digits become whole steps."""
+    for seed in range(6):
+        torch.manual_seed(seed)
+        net = nn.Sequential(nn.Linear(6, 16), nn.BatchNorm1d(16), nn.ReLU(), nn.Linear(16, 3))
+        optimizer = getattr(torch.optim, name)(net.parameters(), lr=0.01)
+
+        def step(x, y, net=net, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = nn.functional.cross_entropy(net(x), y)
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        compiled = torch.compile(step, fullgraph=True)
+        for _ in range(5):
+            compiled(torch.randn(32, 6), torch.randint(0, 3, (32,)))
+        assert len(compiled.kept) == 1, compiled.explain()
+
+
+def test_other_numbers_of_a_parameter_drop_a_program():
+    """What is not rounding is compared: a program that steps elsewhere is none."""
+    torch.manual_seed(0)
+    net = nn.Linear(4, 2)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+    turns = [0]
+
+    def step(x):
+        optimizer.zero_grad()
+        (net(x) ** 2).mean().backward()
+        optimizer.step()
+
+    compiled = torch.compile(step)
+    for _ in range(2):
+        compiled(torch.ones(3, 4))
+    kept = compiled.kept[0]
+    bind = kept.turn.built.bind
+
+    def wrong(*arrays):
+        run = bind(*arrays)
+
+        def moved(*given):
+            found = run(*given)
+            net.weight._data[0, 0] += 1
+            turns[0] += 1
+            return found
+
+        return moved
+
+    kept.turn.built = kept.turn.built._replace(bind=wrong)
+    with pytest.warns(UserWarning, match="other numbers"):
+        compiled(torch.ones(3, 4))
+    assert turns == [1]
+    assert not compiled.kept

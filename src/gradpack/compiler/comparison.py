@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ..backends.numpy import quiet
 from ..core.tensor import Tensor
+from ..optim.optimizer import Optimizer
 from .facts import Kept, Result
 
 
@@ -44,3 +46,35 @@ def equal(a: Any, b: Any) -> bool:
     scale = np.abs(b[np.isfinite(b)]).max(initial=1) if b.size else 1
     with quiet():
         return bool(np.allclose(a, b, tolerance, tolerance * float(scale), equal_nan=True))
+
+
+def noise(values: Iterable[Any]) -> dict[int, Any]:
+    """Return where the gradients of parameters are only rounding, for these and their state, by identity.
+
+    The gradient of a bias before a normalization is such: optimizers that scale it up move the parameter by it.
+
+    Args:
+        values: that a function can reach, optimizers among them, whose state is looked at.
+    """
+    found: dict[int, Any] = {}
+    for optimizer in (v for v in values if isinstance(v, Optimizer)):
+        held = [(p, {k: v for k, v in own.items() if _is_like(v, p)}) for p, own in optimizer.state.items()]
+        largest: dict[str, float] = {}
+        for _, own in held:
+            for key, each in own.items():
+                largest[key] = max(largest.get(key, 0.0), float(np.abs(each._data).max(initial=0)))
+        for p, own in held:
+            bounds = {k: 1e3 * np.finfo(v._data.dtype).eps * largest[k] for k, v in own.items() if k != _STEPS}
+            small = [np.abs(own[k]._data) <= bound for k, bound in bounds.items()]
+            if small:
+                where = np.logical_and.reduce(small)
+                found.update(dict.fromkeys(map(id, (p, *own.values())), where) if where.any() else {})
+    return found
+
+
+_STEPS = "step_size"  # in the state of Rprop: made of no gradient, but of its signs
+
+
+def _is_like(value: Any, p: Tensor) -> bool:
+    """Return whether a value of the state of a parameter is a tensor of floating point numbers of its shape."""
+    return isinstance(value, Tensor) and value._shape == p._shape and value.is_floating_point() and value._spec.numpy

@@ -8,14 +8,13 @@ import numpy as np
 
 from ...backends.numpy import NUMPY
 from ...core.tensor import Tensor
-from ..comparison import array_of, equal, is_output, kind_of
+from ..comparison import array_of, equal, is_output, kind_of, noise
 from ..facts import Result, grad_of
 from ..graphs import agrees
 from ..trees import flattened
 from .binding import Binding
 from .packing import Packs, fetched
 from .program import Made
-from .updates import keywords_of
 
 
 class FirstRun:
@@ -55,10 +54,10 @@ class FirstRun:
             results = [roots[i] for i in range(len(roots))]
             if not agrees(kept.backward, binding.backward, self.outputs, results, inputs, equal):
                 return None
-        noise = self._noise()
+        rounding = noise(kept.walk.seen.values())
         for source, found in zip(self.binding.sources, self.state, strict=False):
             tensor = source.now(inputs)
-            wanted, meaningless = tensor._data, noise.get(id(tensor))
+            wanted, meaningless = tensor._data, rounding.get(id(tensor))
             if meaningless is not None:
                 wanted = np.where(meaningless, found, wanted)
             if not equal(found, wanted):
@@ -72,23 +71,3 @@ class FirstRun:
     def _result(self, each: Result) -> Any:
         found = self.outputs[each.output]
         return np.reshape(found, ()) if each.is_number else found
-
-    def _noise(self) -> dict[int, Any]:
-        """Return where a gradient is only rounding, for parameters and their state: optimizers may magnify it.
-
-        The gradient of a bias before a normalization is such.
-        """
-        found: dict[int, Any] = {}
-        of = {id(s.tensor): self.outputs[o] for s, o in self.binding.grads if o is not None}
-        largest = max((float(np.abs(g).max(initial=0)) for g in of.values()), default=0.0)
-        for each in self.binding.program.program.instructions:
-            if each.kind == "update":
-                given = keywords_of(each)
-                for p in given["params"]:
-                    g = of.get(id(p))
-                    if g is not None and g.dtype.kind in "fc":
-                        small = np.abs(g) <= 1e3 * np.finfo(g.dtype).eps * largest
-                        for t in (p, *given["optimizer"].state.get(p, {}).values()):
-                            if isinstance(t, Tensor) and t._shape == g.shape:
-                                found[id(t)] = small
-        return found
