@@ -88,3 +88,45 @@ def test_numbers_that_are_only_returned_are_others_at_each_call(when):
         assert all(type(f) is float for f in runs[-1])
     same(*map(np.array, runs))
     assert len(compiled.kept) == 1
+
+
+def test_a_step_returns_its_loss_and_accuracy_as_numbers():
+    torch.manual_seed(0)
+    net = torch.nn.Linear(4, 3)
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+
+    def step(x, y):
+        optimizer.zero_grad()
+        out = net(x)
+        loss = torch.nn.functional.cross_entropy(out, y)
+        loss.backward()
+        optimizer.step()
+        accuracy = (out.argmax(1) == y).float().mean().item()
+        return loss.item(), accuracy
+
+    compiled = by_jax(step, fullgraph=True)
+    labels = torch.tensor([0, 1, 2, 1, 0])
+    found = [compiled(numbers(5, 4, seed=i), labels) for i in range(6)]
+    assert len(compiled.kept) == 1
+    assert all(round(5 * accuracy, 6).is_integer() for _, accuracy in found)
+
+
+def test_averages_of_parameters_are_compared_but_for_rounding():
+    """They follow a bias whose gradient is only rounding, and have its shape."""
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(6, 16), torch.nn.BatchNorm1d(16), torch.nn.Linear(16, 3))
+    average = copy.deepcopy(net)
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.01)
+
+    def step(x):
+        optimizer.zero_grad()
+        (net(x) ** 2).mean().backward()
+        optimizer.step()
+        with torch.no_grad():
+            for a, b in zip(average.parameters(), net.parameters(), strict=True):
+                a.mul_(0.9).add_(b, alpha=0.1)
+
+    compiled = by_jax(step, fullgraph=True)
+    for i in range(6):
+        compiled(numbers(8, 6, seed=i))
+    assert len(compiled.kept) == 1

@@ -48,15 +48,16 @@ def equal(a: Any, b: Any) -> bool:
         return bool(np.allclose(a, b, tolerance, tolerance * float(scale), equal_nan=True))
 
 
-def noise(values: Iterable[Any]) -> dict[int, Any]:
-    """Return where the gradients of parameters are only rounding, for these and their state, by identity.
+def noise(values: Iterable[Any]) -> dict[tuple[int, ...], Any]:
+    """Return, by shape, where the gradients of parameters are only rounding.
 
-    The gradient of a bias before a normalization is such: optimizers that scale it up move the parameter by it.
+    The gradient of a bias before a normalization is such: optimizers that scale it up move the parameter by it, and
+    with it the averages and copies of parameters, which have its shape.
 
     Args:
         values: that a function can reach, optimizers among them, whose state is looked at.
     """
-    found: dict[int, Any] = {}
+    found: dict[tuple[int, ...], Any] = {}
     for optimizer in (v for v in values if isinstance(v, Optimizer)):
         held = [(p, {k: v for k, v in own.items() if _is_like(v, p)}) for p, own in optimizer.state.items()]
         largest: dict[str, float] = {}
@@ -67,9 +68,14 @@ def noise(values: Iterable[Any]) -> dict[int, Any]:
             bounds = {k: 1e3 * np.finfo(v._data.dtype).eps * largest[k] for k, v in own.items() if k != _STEPS}
             small = [np.abs(own[k]._data) <= bound for k, bound in bounds.items()]
             if small:
-                where = np.logical_and.reduce(small)
-                found.update(dict.fromkeys(map(id, (p, *own.values())), where) if where.any() else {})
+                found[p._shape] = np.logical_and.reduce(small) | found.get(p._shape, False)
     return found
+
+
+def without_noise(array: Any, other: Any, places: dict[tuple[int, ...], Any]) -> Any:
+    """Return an array with the numbers of another one where gradients are only rounding."""
+    where = places.get(array.shape)
+    return array if where is None else np.where(where, other, array)
 
 
 _STEPS = "step_size"  # in the state of Rprop: made of no gradient, but of its signs

@@ -9,7 +9,13 @@ import numpy as np
 
 # What gives results whose shapes depend on values.
 _DYNAMIC = re.compile(r"nonzero|where|unique|mask|compress|extract|trim|repeat|bincount|histogram|delete|split|1d")
-_STATIC = frozenset("np.where where embedding gather take index_select tensor_split split".split())
+_STATIC = frozenset(
+    """np.where where embedding gather take index_select tensor_split split eq ne lt le gt ge isnan isinf isfinite
+    logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not masked_fill argmax
+    argmin sort argsort topk any all scatter scatter_add index_add take_by_class_2d to_copy clone copied sum mean prod
+    amax amin max min cumsum cumprod reshape view permute transpose expand squeeze unsqueeze cat stack flip roll
+    """.split()
+)
 
 
 def is_static(origin: Any, name: str, args: Any, given: list[Any]) -> bool:

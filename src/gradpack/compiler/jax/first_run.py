@@ -8,7 +8,7 @@ import numpy as np
 
 from ...backends.numpy import NUMPY
 from ...core.tensor import Tensor
-from ..comparison import array_of, equal, is_output, kind_of, noise
+from ..comparison import array_of, equal, is_output, kind_of, noise, without_noise
 from ..facts import Result, grad_of
 from ..graphs import agrees
 from ..trees import flattened
@@ -39,8 +39,8 @@ class FirstRun:
         leaves, shape = flattened(result)
         if shape != kept.shape:
             return None
-        places = [(e, i) for i, e in enumerate(kept.results) if is_output(e)]
-        pairs = [(self._result(e), array_of(leaves[i], kind_of(kept, e))) for e, i in places]
+        made = [(e, leaves[i]) for i, e in enumerate(kept.results) if is_output(e)]
+        pairs = [(self._result(e), array_of(leaf, kind_of(kept, e))) for e, leaf in made]
         grads = [(s, o, grad_of(s._replace(grad=False).now(inputs))) for s, o in binding.grads if o is not None]
         last = [found for _, _, found in grads[len(grads) - binding.given :]]
         if binding.given and any(found is None for found in last):  # the function drops them in the end
@@ -54,13 +54,9 @@ class FirstRun:
             results = [roots[i] for i in range(len(roots))]
             if not agrees(kept.backward, binding.backward, self.outputs, results, inputs, equal):
                 return None
-        rounding = noise(kept.walk.seen.values())
+        places = noise(kept.walk.seen.values())
         for source, found in zip(self.binding.sources, self.state, strict=False):
-            tensor = source.now(inputs)
-            wanted, meaningless = tensor._data, rounding.get(id(tensor))
-            if meaningless is not None:
-                wanted = np.where(meaningless, found, wanted)
-            if not equal(found, wanted):
+            if not equal(found, without_noise(source.now(inputs)._data, found, places)):
                 return None
         others = {id(source.tensor) for source, _ in kept.written if not source.grad}
         moved = [(t, t._counter[0] - n) for t, n in zip(self.captured, self.counts, strict=True)]
