@@ -467,3 +467,39 @@ def test_other_numbers_of_a_parameter_drop_a_program():
         compiled(torch.ones(3, 4))
     assert turns == [1]
     assert not compiled.kept
+
+
+class Descent(torch.optim.Optimizer):
+    """An optimizer of the user's, whose step is one call of a program."""
+
+    def __init__(self, params):
+        super().__init__(params, {})
+
+    @torch.no_grad()
+    def step(self):
+        for group in self.param_groups:
+            for p in group["params"]:
+                p.sub_(p.grad * 0.1)
+
+
+@pytest.mark.parametrize("optimizer", [Descent, lambda params: torch.optim.SGD(params, lr=0.1)])
+def test_gradients_that_are_added_behind_a_step_are_there(optimizer):
+    found = []
+    for compile_ in (lambda f: f, lambda f: torch.compile(f, fullgraph=True)):
+        torch.manual_seed(0)
+        net = nn.Linear(3, 2, dtype=torch.float64)
+        made = optimizer(net.parameters())
+
+        def step(x, net=net, made=made):
+            made.zero_grad()
+            (net(x) ** 2).mean().backward()
+            made.step()
+            (net(x) ** 3).mean().backward()
+
+        run = compile_(step)
+        for i in range(6):
+            run(x(i, 4, 3))
+        found.append([t.tolist() for t in (net.weight, net.weight.grad, net.bias.grad)])
+    assert run.source
+    np.testing.assert_allclose(np.concatenate(found[0][:2]), np.concatenate(found[1][:2]), rtol=1e-5)
+    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-5)

@@ -77,6 +77,11 @@ class Kept(NamedTuple):
     kinds: list[type]
     required: list[int]
 
+    @property
+    def stepped(self) -> list[Tensor]:
+        """The parameters that steps of optimizers give gradients to, where these are calls of the program."""
+        return [p for e in self.program.instructions if e.kind == "update" for p in e.function.keywords["params"]]  # type: ignore[attr-defined]
+
 
 class Facts:
     """The facts of tensors that a program relies on.

@@ -30,7 +30,8 @@ def simplified(program: Program) -> Program:
 def without_dead_code(program: Program) -> Program:
     """Return a program without instructions whose results nobody needs."""
     lasting = {v.memory for v in (*program.inputs, *program.state)}
-    needed = {v.memory for v in program.outputs}
+    needed = {v.memory for v in program.outputs}  # and the gradients that parameters have after a step
+    needed |= {v.memory for e in program.instructions if e.kind == "update" for v in variables(e.args)}
     read = set(program.outputs)
     kept = []
     for each in reversed(program.instructions):
