@@ -482,24 +482,60 @@ class Descent(torch.optim.Optimizer):
                 p.sub_(p.grad * 0.1)
 
 
-@pytest.mark.parametrize("optimizer", [Descent, lambda params: torch.optim.SGD(params, lr=0.1)])
-def test_gradients_that_are_added_behind_a_step_are_there(optimizer):
+def adds_behind_the_step(net, optimizer, x):
+    optimizer.zero_grad()
+    (net(x) ** 2).mean().backward()
+    optimizer.step()
+    (net(x) ** 3).mean().backward()
+
+
+def drops_gradients_in_the_end(net, optimizer, x):
+    (net(x) ** 2).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad()
+
+
+def sets_them_to_zero_in_the_end(net, optimizer, x):
+    (net(x) ** 2).mean().backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=False)
+
+
+def keeps_them(net, optimizer, x):
+    (net(x) ** 2).mean().backward()
+    optimizer.step()
+
+
+def steps_twice(net, optimizer, x):
+    for _ in range(2):
+        optimizer.zero_grad()
+        (net(x) ** 2).mean().backward()
+        optimizer.step()
+
+
+STEPS = [adds_behind_the_step, drops_gradients_in_the_end, sets_them_to_zero_in_the_end, keeps_them, steps_twice]
+OPTIMIZERS = {
+    "of the user's": Descent,
+    "SGD": lambda params: torch.optim.SGD(params, lr=0.1, momentum=0.9),
+    "RMSprop": lambda params: torch.optim.RMSprop(params, lr=0.01, momentum=0.5, centered=True),
+    "NAdam": torch.optim.NAdam,
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("step", STEPS, ids=lambda f: f.__name__)
+def test_gradients_around_a_step_are_those_of_eager(step, name):
     found = []
     for compile_ in (lambda f: f, lambda f: torch.compile(f, fullgraph=True)):
         torch.manual_seed(0)
         net = nn.Linear(3, 2, dtype=torch.float64)
-        made = optimizer(net.parameters())
-
-        def step(x, net=net, made=made):
-            made.zero_grad()
-            (net(x) ** 2).mean().backward()
-            made.step()
-            (net(x) ** 3).mean().backward()
-
-        run = compile_(step)
-        for i in range(6):
+        optimizer = OPTIMIZERS[name](net.parameters())
+        run = compile_(lambda x, net=net, optimizer=optimizer: step(net, optimizer, x))
+        values = []
+        for i in range(8):
             run(x(i, 4, 3))
-        found.append([t.tolist() for t in (net.weight, net.weight.grad, net.bias.grad)])
-    assert run.source
-    np.testing.assert_allclose(np.concatenate(found[0][:2]), np.concatenate(found[1][:2]), rtol=1e-5)
-    np.testing.assert_allclose(found[0][2], found[1][2], rtol=1e-5)
+            values += [t.detach().clone() for p in net.parameters() for t in (p, p.grad) if t is not None]
+        found.append(values)
+    assert len(run.kept) == 1
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-9, atol=1e-12)

@@ -242,7 +242,7 @@ class Compiled:
             self._stop(f"its program failed ({type(error).__name__}: {error}), and the function did not")
             return result
         made, left = [np.array(a) for a in results_of(kept, outputs)], [a.copy() for a in arrays]
-        made += [np.array(array_of(grad_of(p))) for p in kept.stepped]
+        made += [np.array(array_of(grad_of(p))) for p, _ in kept.stepped().values()]
         everything.restore()
         result = self.function(*args, **kwargs)
         leaves, shape = flattened(result)
@@ -251,7 +251,7 @@ class Compiled:
             if output is not None:
                 tensor: Any = inputs[source.place] if source.tensor is None else source.tensor
                 wanted.append(array_of(grad_of(tensor)))
-        wanted += [array_of(grad_of(p)) for p in kept.stepped]
+        wanted += [array_of(grad_of(p)) for p, _ in kept.stepped().values()]
         places = noise(kept.walk.seen.values())
         after = [without_noise(b, a, places) for a, b in zip(left, arrays, strict=True)]
         agree = shape == kept.shape and all(map(equal, made, wanted)) and all(map(equal, left, after))

@@ -77,10 +77,19 @@ class Kept(NamedTuple):
     kinds: list[type]
     required: list[int]
 
-    @property
-    def stepped(self) -> list[Tensor]:
-        """The parameters that steps of optimizers give gradients to, where these are calls of the program."""
-        return [p for e in self.program.instructions if e.kind == "update" for p in e.function.keywords["params"]]  # type: ignore[attr-defined]
+    def stepped(self) -> dict[int, tuple[Tensor, Any]]:
+        """Return, by identity, the parameters that steps give the gradients that they have in the end, and these.
+
+        Those are the last steps that are calls of the program, where no gradient is set behind them.
+        """
+        found: dict[int, tuple[Tensor, Any]] = {}
+        for each in self.program.instructions:
+            if each.kind == "update":
+                params: Any = each.function.keywords["params"]  # type: ignore[attr-defined]
+                found |= {id(p): (p, v) for p, v in zip(params, each.args, strict=True) if v is not None}
+        for source, _ in self.grads:
+            found.pop(id(source.tensor), None)
+        return found
 
 
 class Facts:

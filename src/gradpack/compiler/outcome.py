@@ -112,7 +112,8 @@ class Outcome:
             if source.grad or id(grad) in old:
                 continue
             if grad is None:
-                if any(s.grad and s.tensor is source.tensor and s.place == source.place for s in session.sources):
+                had = any(s.grad and s.tensor is source.tensor and s.place == source.place for s in session.sources)
+                if had or any(p == id(source.tensor) for p, _ in set_already):  # a step gives it one
                     grads.append((source, None))
                 continue
             if type(array) is not RecordedArray or array.variable.memory in memories or array._array.base is not None:

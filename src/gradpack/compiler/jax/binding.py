@@ -26,7 +26,6 @@ from .graph import backward_program
 from .packing import Packs, Part, fetched
 from .placement import Placement, names_of
 from .program import JaxProgram, Made
-from .updates import keywords_of
 
 _DEFERRED = frozenset(CLASSES.values())
 
@@ -62,13 +61,9 @@ class Binding:
     def __init__(self, kept: Kept, placement: Placement, shared: dict[Any, Packs], with_grads: bool = True) -> None:
         self.kept, self.placement, self.shared = kept, placement, shared
         outputs, self.grads = list(kept.program.outputs), list(kept.grads)
-        listed = {id(source.tensor) for source, _ in kept.grads}
-        for each in kept.program.instructions:
-            if each.kind == "update" and with_grads:
-                for p, v in zip(keywords_of(each)["params"], each.args, strict=True):
-                    if v is not None and id(p) not in listed:
-                        self.grads.append((Source(p, -1, False), len(outputs)))
-                        outputs.append(v)
+        for p, v in kept.stepped().values() if with_grads else ():
+            self.grads.append((Source(p, -1, False), len(outputs)))
+            outputs.append(v)
         self.given = len(self.grads) - len(kept.grads)
         apart = {each.output for each in kept.results if type(each) is Result}
         apart.update(() if kept.backward is None else kept.backward.saved)
