@@ -42,11 +42,8 @@ def with_products(program: Program) -> Program:
         elif each.function is np.multiply and not each.writes and not each.kwargs and each.args[0] is each.args[1]:
             if isinstance(given, Variable) and given.memory not in written and math.prod(given.shape) <= _MOST:
                 squares[each.results] = each
-        elif each.function is np.matmul and each.kind == "call" and not (each.writes or each.kwargs):
-            if all(_is_dense(v) for v in (*each.args, each.results)) and each.args[0].dtype == each.args[1].dtype:
-                each = each._replace(function=np.dot, name="np.dot")
         found.append(each)
-    return program._replace(instructions=[each for each in found if id(each) not in gone])
+    return program._replace(instructions=[_as_dot(each) for each in found if id(each) not in gone])
 
 
 def _is_sum(each: Instruction) -> bool:
@@ -58,6 +55,15 @@ def _is_matrix(v: Any) -> bool:
     if not isinstance(v, Variable) or v.dtype != np.float32 or len(v.shape) != 2 or not 2 <= v.shape[0] <= _MOST:
         return False
     return v.shape[1] > 0 and v.strides == (4 * v.shape[1], 4)
+
+
+def _as_dot(each: Instruction) -> Instruction:
+    """Return a product of matrices as a call of `dot`; any other instruction as it is."""
+    if each.function is not np.matmul or each.kind != "call" or each.writes or each.kwargs:
+        return each
+    if not all(_is_dense(v) for v in (*each.args, each.results)) or each.args[0].dtype != each.args[1].dtype:
+        return each
+    return each._replace(function=np.dot, name="np.dot")
 
 
 def _is_dense(v: Any) -> bool:

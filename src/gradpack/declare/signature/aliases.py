@@ -39,6 +39,17 @@ def in_numpys_names(given: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[
     return found, rest
 
 
+def numpys_parameters(parameters: Any, spelled: Any) -> list[str]:
+    """Return the parameters that a wrapper has besides: NumPy's names of those of the function."""
+    found = ["axis"] if spelled is not None and "axis" not in parameters else []
+    return [*found, *(["keepdims"] if takes_keepdims(parameters, spelled) else [])]
+
+
+def takes_keepdims(parameters: Any, spelled: Any) -> bool:
+    """Return whether a wrapper takes `keepdims`, NumPy's name of `keepdim`, too."""
+    return spelled is not None and "keepdim" in parameters and "keepdims" not in parameters
+
+
 def lacking(params: Iterable[str], defaults: Mapping[str, Any]) -> list[str]:
     """Return the required parameters from `dim` on."""
     names = list(params)

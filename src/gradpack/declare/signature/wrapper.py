@@ -26,7 +26,7 @@ from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...core.torch_function import handle, overriding
 from ..op import compiled_at_first_call
-from .aliases import TAKE_DIM, check_text, dim_of, in_numpys_names, lacking
+from .aliases import TAKE_DIM, check_text, dim_of, in_numpys_names, lacking, numpys_parameters, takes_keepdims
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, refuse_lone_int, tests_of, unexpected
 from .missing import MISSING, refuse_missing, with_form
 
@@ -129,14 +129,14 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
     text = _TEXT.format(
         signature=_signature(own, spelled, () if takes_any else ("**_unknown",)),
-        unknown="" if takes_any else _UNKNOWN.format(values=_by_name([*own, *_numpys(own, spelled)])),
+        unknown="" if takes_any else _UNKNOWN.format(values=_by_name([*own, *numpys_parameters(own, spelled)])),
         axis="" if spelled is None else spelled[1],
         arguments=", ".join(_in_memory(own)),
         values=values,
         noted="" if inside is function else _NOTED.format(given=_given(own)),
         asks=_ASKS.format(first=_first(own), values=_by_name(own)) if asks else "",
         tests="".join(_TEST.format(test=t, values=values) for t in tests),
-        keepdims=_KEEPDIMS if _takes_keepdims(own, spelled) else "",
+        keepdims=_KEEPDIMS if takes_keepdims(own, spelled) else "",
     )
     names = made.__globals__
     names.update({f"_default_{n}": value for n, value in defaults.items()})
@@ -291,20 +291,9 @@ def _signature(parameters: Any, spelled: tuple[list[str], str] | None, last: Ite
             parts.append(f"{star}{name}" if star or p.kind is Parameter.KEYWORD_ONLY else f"{name}=_missing")
     if spelled is not None and "axis" not in parameters:
         parts += ["axis=None"] if any(part.startswith("*") for part in parts) else ["*", "axis=None"]
-    if _takes_keepdims(parameters, spelled):
+    if takes_keepdims(parameters, spelled):
         parts.append("keepdims=None")
     return ", ".join([*parts, *last])
-
-
-def _numpys(parameters: Any, spelled: Any) -> list[str]:
-    """Return the parameters that a wrapper has besides: NumPy's names of those of the function."""
-    found = ["axis"] if spelled is not None and "axis" not in parameters else []
-    return [*found, *(["keepdims"] if _takes_keepdims(parameters, spelled) else [])]
-
-
-def _takes_keepdims(parameters: Any, spelled: Any) -> bool:
-    """Return whether a wrapper takes `keepdims`, NumPy's name of `keepdim`, too."""
-    return spelled is not None and "keepdim" in parameters and "keepdims" not in parameters
 
 
 def _given(parameters: Any) -> str:
