@@ -194,6 +194,19 @@ def test_messages_from_rank_to_rank():
         assert found == ([10.0 * ((r - 1) % 3) + i for i in range(4)], {1, 2}, 3.0)
 
 
+def test_a_receiver_that_has_ended_since_is_no_error():
+    def body(r):
+        x = torch.ones(2)
+        if r == 1:
+            dist.recv(x, 0)
+            return x.tolist()
+        work = dist.isend(x, 1)
+        time.sleep(0.2)  # the other one ends meanwhile
+        return work.wait()
+
+    assert on(2, body) == [True, [1.0, 1.0]]
+
+
 def test_handles():
     def body(r):
         x, y = torch.full((50_000,), r + 1.0), torch.ones(2)

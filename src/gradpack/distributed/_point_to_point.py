@@ -33,6 +33,7 @@ def isend(tensor: Tensor, dst: Rank = None, group: Any = None, tag: int = 0, gro
     to = pg.ranks[_peer(pg, dst, group_dst, "destination")]
     pg.check()
     label, late = (str(tensor.dtype), list(tensor.shape)), monotonic() + pg.timeout
+    ended = pg.transport.box.gone([to])  # a rank that ends later may have received it
     pg.transport.send(to, (pg.group_name, str(tag)), label, flat_of(tensor), late)
     sent: Future[Any] = Future()
 
@@ -41,8 +42,8 @@ def isend(tensor: Tensor, dst: Rank = None, group: Any = None, tag: int = 0, gro
             pg.transport.flush(monotonic() + (pg.timeout if seconds is None else seconds))
         except Late:
             return False
-        if pg.transport.box.gone([to]):
-            raise DistBackendError(f"rank {pg.transport.rank} in send(): {pg.transport.box.gone([to])[0]}")
+        if ended:
+            raise DistBackendError(f"rank {pg.transport.rank} in send(): {ended[0]}")
         if not sent.done():
             sent.set_result([])
         return True
