@@ -228,3 +228,16 @@ def test_leaves_may_have_hooks_outside():
     y.sum().backward()
     handle.remove()
     assert seen == [(3,)]
+
+
+@pytest.mark.parametrize("copied", [lambda x: x.clone(), lambda x: x * 1], ids=["clone", "times one"])
+def test_an_argument_may_be_written_to_where_a_copy_was_saved(copied):
+    compiled = torch.compile(lambda x: (copied(x) ** 2).sum(), fullgraph=True)
+    for i in range(1, 6):
+        x = torch.full((3,), float(i), requires_grad=True)
+        loss = compiled(x)
+        with torch.no_grad():
+            x.add_(1)
+        loss.backward()
+        assert x.grad.tolist() == [2.0 * i] * 3
+    assert compiled.source

@@ -76,8 +76,22 @@ def of_other_shapes(x):
     return torch.stack([(x[i] * torch.tensor(1.0 + i)).sum() for i in range(8)])
 
 
+def by_matrices_of_matrices(x):
+    matrices = torch.stack([W.T, 2 * W.T, 3 * W.T])  # as many as there are rows
+    return torch.stack([(x[2 * i : 2 * i + 2] * 2) @ matrices for i in range(3)])
+
+
 AT_ONCE = {jacobian: 9, samples: 4, products: 5, sums: 4, parts_of_samples: 4}  # calls, at most
-OTHERS = (others_between, chained, long, needed_twice, written_between, written_afterwards, of_other_shapes)
+OTHERS = (
+    others_between,
+    chained,
+    long,
+    needed_twice,
+    written_between,
+    written_afterwards,
+    of_other_shapes,
+    by_matrices_of_matrices,
+)
 
 
 @pytest.mark.parametrize("function", [*AT_ONCE, *OTHERS], ids=lambda f: f.__name__)

@@ -65,8 +65,8 @@ def noise(values: Iterable[Any]) -> dict[tuple[int, ...], Any]:
             for key, each in own.items():
                 largest[key] = max(largest.get(key, 0.0), float(np.abs(each._data).max(initial=0)))
         for p, own in held:
-            bounds = {k: 1e3 * np.finfo(v._data.dtype).eps * largest[k] for k, v in own.items() if k != _STEPS}
-            small = [np.abs(own[k]._data) <= bound for k, bound in bounds.items()]
+            told = {k: v._data for k, v in own.items() if k != _STEPS and largest[k]}
+            small = [np.abs(a) <= 1e3 * np.finfo(a.dtype).eps * largest[k] for k, a in told.items()]
             if small:
                 found[p._shape] = np.logical_and.reduce(small) | found.get(p._shape, False)
     return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Any, NamedTuple
 
 _PACKAGE = __name__.partition(".")[0]
@@ -16,6 +17,9 @@ class GuardFailed(Exception):  # noqa: N818 - a message to the caller, no error
 def failed(error: Exception) -> GuardFailed:
     """Return what ends the run of a program after an error, which the function raises, too, at its own line."""
     return error if isinstance(error, GuardFailed) else GuardFailed(f"{type(error).__name__}: {error}")
+
+
+new_memory = count(-2, -1)  # numbers for the memory of variables that no array of the recording had
 
 
 class Variable:

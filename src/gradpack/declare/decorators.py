@@ -49,7 +49,7 @@ from .dispatch.nodes import OpNode, constant, name_node
 from .dispatch.unbroadcast import fit_arrays
 from .generate.profiling import forget, timed, watched
 from .op import OPTIONS, Op, compiled_at_first_call, register
-from .signature.aliases import dim_of, in_former_order, in_numpys_names
+from .signature.aliases import NUMPYS_NAMES, dim_of, in_former_order, in_numpys_names
 from .signature.arguments import unexpected
 from .signature.missing import MISSING
 from .signature.shown import of_function
@@ -111,12 +111,14 @@ def _with_more(op: Op, values: tuple[Any, ...], more: dict[str, Any]) -> Any:
     from .dispatch.out_argument import into
 
     shown = signature(op.public).parameters
-    named, more = in_numpys_names(dict(zip(op.params, values, strict=True)), more)
-    values = tuple(named.values())
+    if not NUMPYS_NAMES.keys().isdisjoint(more):
+        named, more = in_numpys_names(dict(zip(op.params, values, strict=True)), more)
+        values = tuple(named.values())
     unknown = [n for n in more if not ((n == "axis" and op.axis) or (n == "out" and not op.view))]
     if unknown:
         raise unexpected(public_of(op)[1], shown, unknown)
     if op.axis:
+        named = dict(zip(op.params, values, strict=True))
         named["dim"] = dim_of(op.name, more.get("axis"), named["dim"], op.defaults.get("dim", MISSING), named, shown)
         values = tuple(named.values())
     out = more.get("out")

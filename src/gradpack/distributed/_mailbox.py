@@ -75,6 +75,10 @@ class Mailbox:
             self._gone.setdefault(rank, why)
             self._changed.notify_all()
 
+    def holds(self, channel: Channel, source: int) -> bool:
+        """Return whether messages of a rank wait to be read."""
+        return (channel, source) in self._waiting
+
     def failure(self, group: str) -> str | None:
         """Why a group has failed; None if it has not."""
         return self._failed.get(ALL) or self._failed.get(group)
@@ -142,6 +146,10 @@ class Transport:
     def send(self, to: int, channel: Channel, label: Any, data: Any, deadline: float = inf) -> None:
         """Send a message. The array may be written to after `flush`."""
         self._boxes[to].put(channel, Message(self.rank, label, None if data is None else data.copy()))
+
+    def may_be_unread(self, to: int, channel: Channel) -> bool:
+        """Return whether messages to a rank may not have been read."""
+        return self._boxes[to].holds(channel, self.rank)
 
     def flush(self, deadline: float) -> None:
         """Wait until what was sent needs its arrays no more.

@@ -43,6 +43,9 @@ class MPITransport(Transport):
                 bits = data.view("u1")
                 self._sent.append((self._comm.Isend(bits, to, _DATA), bits))
 
+    def may_be_unread(self, to: int, channel: Channel) -> bool:
+        return True  # nobody tells
+
     def flush(self, deadline: float) -> None:
         while True:
             with self._lock:

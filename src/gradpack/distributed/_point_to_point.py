@@ -33,8 +33,8 @@ def isend(tensor: Tensor, dst: Rank = None, group: Any = None, tag: int = 0, gro
     to = pg.ranks[_peer(pg, dst, group_dst, "destination")]
     pg.check()
     label, late = (str(tensor.dtype), list(tensor.shape)), monotonic() + pg.timeout
-    ended = pg.transport.box.gone([to])  # a rank that ends later may have received it
-    pg.transport.send(to, (pg.group_name, str(tag)), label, flat_of(tensor), late)
+    channel = pg.group_name, str(tag)
+    pg.transport.send(to, channel, label, flat_of(tensor), late)
     sent: Future[Any] = Future()
 
     def settle(seconds: float | None) -> bool:
@@ -42,7 +42,8 @@ def isend(tensor: Tensor, dst: Rank = None, group: Any = None, tag: int = 0, gro
             pg.transport.flush(monotonic() + (pg.timeout if seconds is None else seconds))
         except Late:
             return False
-        if ended:
+        ended = pg.transport.box.gone([to])
+        if ended and pg.transport.may_be_unread(to, channel):
             raise DistBackendError(f"rank {pg.transport.rank} in send(): {ended[0]}")
         if not sent.done():
             sent.set_result([])

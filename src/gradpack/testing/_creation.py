@@ -110,7 +110,7 @@ def _limits(kind: dtype) -> tuple[float, float]:
 def _uniform(size: Any, kind: dtype, low: float, high: float) -> Tensor:
     """Return uniform numbers of `[low, high)`; `low` in the place of those that rounding makes `high`."""
     share = rand(size, dtype=float64)
-    made = (low * (1 - share) + high * share).to(kind)
+    made = (low * (1 - share) + high * share).clamp(low, high).to(kind)
     return made.masked_fill(made >= high, low) if low < high else made
 
 

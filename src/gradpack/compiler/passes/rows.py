@@ -8,16 +8,14 @@ with one dimension more, where they are small and nothing else needs a row.
 from __future__ import annotations
 
 import math
-from itertools import count
 from typing import Any
 
 import numpy as np
 
-from ..program import Instruction, Program, Variable, is_elementwise, is_of_rows, variables
+from ..program import Instruction, Program, Variable, is_elementwise, is_of_rows, new_memory, variables
 
 _MOST = 1 << 14  # elements of an array of all rows: large ones take memory, and gain nothing
 _DEEPEST = 64  # calls on the way to a row
-_new = count(-1_000_000_001, -1)  # memory of new variables
 
 
 def with_rows(program: Program) -> Program:
@@ -84,12 +82,12 @@ class _Chain:
         self.gone: dict[int, Variable] = {}
         self.read: list[Variable] = []
         self._known: dict[tuple[Variable, ...], Variable] = {}
-        self._put = 0  # how often rows are put together that no call on all of them makes
+        self._joins = 0  # how often rows are put together that no call on all of them makes
 
     def replaces(self, each: Instruction, place: int) -> bool:
         """Return whether calls on all rows were found, and stand for an instruction and those that lead to it."""
         rows, result = tuple(_rows_of(each)), each.results
-        made = self._of_all(rows, result.memory)
+        made = self._batched(rows, result.memory)
         if made is None:
             return False
         if made.shape != result.shape:
@@ -101,9 +99,9 @@ class _Chain:
         if any(v in replaced or self.uses.written.get(v.memory, -1) >= first for v in self.read):
             return False
         used = {i for v in replaced for i in self.uses.readers.get(v, ())}
-        return used <= ends and len(self.gone) >= len(self.made) + self._put + self.rows // 2
+        return used <= ends and len(self.gone) >= len(self.made) + self._joins + self.rows // 2
 
-    def _of_all(self, rows: tuple[Variable, ...], memory: int | None = None, depth: int = 0) -> Variable | None:
+    def _batched(self, rows: tuple[Variable, ...], memory: int | None = None, depth: int = 0) -> Variable | None:
         """Return a variable of all rows, which instructions are added for; None if each is computed differently."""
         if rows in self._known:
             return self._known[rows]
@@ -118,7 +116,7 @@ class _Chain:
         if args is None:
             return None
         made = self._variable(rows[0], memory)
-        kwargs = _with_one_dimension_more(first)
+        kwargs = _keywords_of_all(first)
         self._add(first.function, first.name, tuple(args), made, first, kwargs)
         self.gone |= {place: v for (place, _), v in zip(makers, rows, strict=True)}
         self._known[rows] = made
@@ -126,7 +124,7 @@ class _Chain:
 
     def _variable(self, like: Variable, memory: int | None = None) -> Variable:
         array = np.empty((self.rows, *like.shape), like.dtype)
-        return Variable(like.number, next(_new) if memory is None else memory, array, like.hint)
+        return Variable(like.number, next(new_memory) if memory is None else memory, array, like.hint)
 
     def _add(
         self, function: Any, name: str, args: Any, made: Variable, like: Instruction, kwargs: Any = None
@@ -147,15 +145,15 @@ class _Chain:
                 self.read.append(value)
                 found.append(value)
                 continue
-            rows = self._together(values, depth)
+            rows = self._operand(values, depth)
             if rows is None:
                 return None
             missing = len(shape) - len(value.shape)
             if is_elementwise(first) and missing:
                 wide = (self.rows, *(1,) * missing, *value.shape)
-                of_one = Variable(rows.number, rows.memory, np.empty(wide, rows.dtype), rows.hint)
-                self._add(np.reshape, "np.reshape", (rows, wide), of_one, first)
-                rows = of_one
+                reshaped = Variable(rows.number, rows.memory, np.empty(wide, rows.dtype), rows.hint)
+                self._add(np.reshape, "np.reshape", (rows, wide), reshaped, first)
+                rows = reshaped
             found.append(rows)
         return self._of_matrices(first, found) if first.function is np.matmul else _reshaped(first, found, self.rows)
 
@@ -163,16 +161,17 @@ class _Chain:
         """Return the operands of a product of all rows, of which vectors make a matrix; None if there is none."""
         (a, b), (x, y) = args, each.args
         if len(x.shape) > 1 and len(y.shape) > 1:
-            return args
+            dims = len(each.results.shape)  # of an operand with fewer, rows would meet another dimension
+            return args if (a is x or len(x.shape) == dims) and (b is y or len(y.shape) == dims) else None
         if b is y and len(x.shape) == 1 and len(y.shape) == 2:
             return args  # (n, k) @ (k, m)
         if a is x and len(y.shape) == 1 and len(x.shape) == 2:
-            turned = Variable(x.number, x.memory, np.empty(x.shape[::-1], x.dtype, "F"), x.hint)
-            self._add(np.transpose, "np.transpose", (x,), turned, each)
-            return [b, turned]  # (n, k) @ (k, m), of a matrix (m, k)
+            transposed = Variable(x.number, x.memory, np.empty(x.shape[::-1], x.dtype, "F"), x.hint)
+            self._add(np.transpose, "np.transpose", (x,), transposed, each)
+            return [b, transposed]  # (n, k) @ (k, m), of a matrix (m, k)
         return None
 
-    def _together(self, values: tuple[Variable, ...], depth: int) -> Variable | None:
+    def _operand(self, values: tuple[Variable, ...], depth: int) -> Variable | None:
         """Return a variable of different values: computed at once, a constant, a part of one array, or put together."""
         like = values[0]
         if any((v.shape, v.dtype) != (like.shape, like.dtype) for v in values):
@@ -183,20 +182,20 @@ class _Chain:
             array = np.stack([v.value for v in values])
             array.flags.writeable = False
             return Variable(like.number, id(array), array, like.hint, array)
-        found = self._of_all(values, None, depth) or self._of_one(values)
+        found = self._batched(values, None, depth) or self._part_of_one(values)
         if found is not None:
             return found
         self.read += values
-        flat = Variable(like.number, next(_new), np.empty(self.rows * math.prod(like.shape), like.dtype))
+        flat = Variable(like.number, next(new_memory), np.empty(self.rows * math.prod(like.shape), like.dtype))
         made = self._variable(like, flat.memory)
         source = self.uses.makers.get(like, (0, None))[1] or Instruction(print, "", (), {}, None)
         self._add(np.concatenate, "np.concatenate", (list(values),), flat, source, {"axis": None})
         self._add(np.reshape, "np.reshape", (flat, made.shape), made, source)
-        self._put += 2
+        self._joins += 2
         self._known[values] = made
         return made
 
-    def _of_one(self, values: tuple[Variable, ...]) -> Variable | None:
+    def _part_of_one(self, values: tuple[Variable, ...]) -> Variable | None:
         """Return a variable of values that are the rows of one array, one after another."""
         makers = [self.uses.makers.get(v) for v in values]
         items = [m[1] for m in makers if m is not None and m[1].name == "item"]
@@ -246,7 +245,7 @@ def _is_reduction(each: Instruction) -> bool:
     return known and len(each.args) == 1 and each.kwargs.keys() <= {"axis", "keepdims"} and bool(each.args[0].shape)
 
 
-def _with_one_dimension_more(each: Instruction) -> dict[str, Any]:
+def _keywords_of_all(each: Instruction) -> dict[str, Any]:
     """Return the keywords of a call on all rows."""
     if not _is_reduction(each):
         return each.kwargs

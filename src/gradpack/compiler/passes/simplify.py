@@ -6,16 +6,14 @@ only is computed at once, what was computed before is used again, and what nobod
 
 from __future__ import annotations
 
-from itertools import count
 from typing import Any
 
 import numpy as np
 
-from ..program import Instruction, Program, Variable, is_elementwise, is_of_rows, mapped, variables
+from ..program import Instruction, Program, Variable, is_elementwise, is_of_rows, mapped, new_memory, variables
 from .blas_sums import with_products
 from .rows import with_rows
 
-_new = count(-2, -1)  # memory of variables that no array of the recording had
 _SMALL = 1 << 16  # bytes of a result that may be kept as a constant
 _SHAPES = frozenset({"np.ones_like", "np.zeros_like", "np.full_like"})  # look at the shape of their first argument only
 
@@ -76,7 +74,7 @@ def _functional(program: Program) -> Program:
             and len(seen.get(out.memory, ())) == 1
             and _is_natural(each, out)
         ):
-            made = Variable(out.number, next(_new), out, out.hint)
+            made = Variable(out.number, next(new_memory), out, out.hint)
             seen[made.memory] = {made}
             names = {k: (made if v is out else v) for k, v in names.items()} | {out: made}
             kwargs = {k: v for k, v in each.kwargs.items() if k != "out"}
@@ -106,6 +104,7 @@ def _rewritten(program: Program) -> Program:
     names: dict[Variable, Variable] = {}
     memories: dict[int, int] = {}  # what is one memory now: views of a result are views of what takes its place
     known: dict[Any, Any] = {}
+    later = any(each.kind == "boundary" for each in program.instructions)  # whether a backward pass runs later
     found = []
     for each in program.instructions:
         each = _renamed(each, names)
@@ -120,8 +119,7 @@ def _rewritten(program: Program) -> Program:
         lone = results[0] if each.results is results[0] else None
         if lone is not None:
             same = _equal_operand(each, lone)
-            stays = same is not None and (same.value is not None or same.memory in lasting | outputs)
-            if same is not None and not (lone.memory in outputs and stays):
+            if same is not None and _stands_for(same, lone, lasting | outputs, outputs, later):
                 names[lone] = same
                 memories[lone.memory] = same.memory
                 outputs |= {same.memory} if lone.memory in outputs else set()
@@ -144,6 +142,19 @@ def _rewritten(program: Program) -> Program:
         while memories.get(v.memory, v.memory) != v.memory:
             v.memory = memories[v.memory]
     return program._replace(instructions=found, outputs=wanted)
+
+
+def _stands_for(same: Variable, made: Variable, visible: set[int], outputs: set[int], later: bool) -> bool:
+    """Return whether an operand may stand for a result that is equal to it.
+
+    Args:
+        visible: the memory of arrays that the user sees. Between the passes it may be written to, and a copy does not
+            change by that.
+        later: whether a backward pass runs later.
+    """
+    if made.memory in outputs and (same.value is not None or same.memory in visible):
+        return False
+    return not (later and same.memory in visible and made.memory != same.memory)
 
 
 def _equal_operand(each: Instruction, made: Variable) -> Variable | None:
@@ -200,7 +211,7 @@ def _constant(each: Instruction, made: Variable, given: list[Variable]) -> Varia
             given = variables((each.args, each.kwargs))
     power = each.name in ("operator.pow", "np.power") and type(each.args[1]) in (int, float) and each.args[1] == 0
     if power and made.dtype.kind == "f":
-        return Variable(made.number, next(_new), made, "ones", _frozen(np.ones(made.shape, made.dtype)))
+        return Variable(made.number, next(new_memory), made, "ones", _frozen(np.ones(made.shape, made.dtype)))
     if any(v.value is None for v in given):
         return None
     with np.errstate(all="ignore"):
@@ -210,7 +221,7 @@ def _constant(each: Instruction, made: Variable, given: list[Variable]) -> Varia
         return None
     if array.nbytes > _SMALL and 0 not in array.strides:
         return None
-    return Variable(made.number, next(_new), made, made.hint, _frozen(array))
+    return Variable(made.number, next(new_memory), made, made.hint, _frozen(array))
 
 
 def _frozen(array: Any) -> Any:

@@ -21,7 +21,7 @@ from .missing import MISSING, refuse_missing
 TAKE_DIM = frozenset("norm split unique unique_consecutive".split())
 
 
-_NUMPYS = {"x": "input", "a": "input", "x1": "input", "x2": "other"}
+NUMPYS_NAMES = {"x": "input", "a": "input", "x1": "input", "x2": "other"}
 
 
 def in_numpys_names(given: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -33,7 +33,7 @@ def in_numpys_names(given: Mapping[str, Any], more: Mapping[str, Any]) -> tuple[
     """
     found, rest = dict(given), dict(more)
     for name in more:
-        meant = _NUMPYS.get(name, "")
+        meant = NUMPYS_NAMES.get(name, "")
         if found.get(meant) is MISSING:
             found[meant] = rest.pop(name)
     return found, rest
