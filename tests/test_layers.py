@@ -80,6 +80,7 @@ NUMPY = {
     "compiler/graphs": "gives programs arrays of gradients",
     "compiler/python/state": "compares the numbers of arrays that are in reach",
     "compiler/lowering": "compares what bodies and their calls of NumPy's functions return",
+    "compiler/recorded_array": "stands for an array of NumPy's",
     "compiler/recording": "records calls of NumPy's functions",
     "compiler/recording_backend": "records calls of NumPy's functions",
     "compiler/passes/rows": "puts calls of NumPy's functions on all rows in the place of calls on each",

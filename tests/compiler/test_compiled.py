@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
-from gradpack.compiler import lowering
+from gradpack.compiler import lowering, recording
 from gradpack.compiler.compiled import LIMIT, Compiled, Unsupported
 from gradpack.nn import functional as F
 
@@ -607,3 +607,29 @@ def test_steps_of_a_body_are_tried_once_for_arrays_of_one_kind(monkeypatch):
 
     once = tried((3,))
     assert once and tried((3,), (3,), (3,)) == once and tried((3,), (2, 3)) == 2 * once
+
+
+def test_long_programs(monkeypatch):
+    start = torch.tensor([0.5, -0.25], requires_grad=True)
+
+    def swing(steps):
+        start.grad = None
+        place, speed = start, torch.zeros(2)
+        for _ in range(steps):
+            speed = speed - 0.01 * place.sin()
+            place = place + 0.01 * speed
+        place.square().sum().backward()
+        return start.grad
+
+    step = compiled(swing, fullgraph=True)
+    wanted = swing(3000).clone()
+    for _ in range(4):
+        same(step(3000), wanted)
+    assert len(step.source.splitlines()) > 20_000
+    monkeypatch.setitem(recording.LONGEST, False, 50)
+    with pytest.raises(Unsupported, match=r"its program has more than 50 instructions \(.* in swing\)"):
+        step(11)
+    monkeypatch.setattr(recording, "MOST", 40)
+    with pytest.raises(Unsupported, match=r"it takes more than 40 instructions \(.* in swing\)"):
+        step(12)
+    same(swing(3000), wanted)

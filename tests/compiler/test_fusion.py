@@ -149,3 +149,49 @@ def test_cheap_steps_are_computed_once_more(step, shapes):
     assert results_of_loops(compiled)
     if step is once:  # the result and the tanh
         assert results_of_loops(compiled)[0] == 2
+
+
+CHAINS = {
+    "tanh": (lambda y: torch.tanh(y * 0.9) + 0.1, "f"),
+    "sine": (lambda y: torch.sin(y) * 1.1, "f"),
+    "division": (lambda y: 1 / (1 + y * y), "d"),
+}
+
+
+@pytest.mark.parametrize("chain", CHAINS)
+def test_a_long_chain_is_several_loops(chain):
+    change, dtype = CHAINS[chain]
+
+    def step(x):
+        for _ in range(20):
+            x = change(x)
+        x.sum().backward()
+        return x.detach()
+
+    compiled, found = torch.compile(step, fullgraph=True), []
+    for run in (compiled, step):
+        for turn in range(3):
+            x = numbers((300, 200), dtype, turn).requires_grad_()
+            found += [run(x), x.grad]
+    for a, b in zip(found[:6], found[6:], strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=3e-5 if dtype == "f" else 1e-12, atol=1e-9)
+    counts = [int(n) for n in re.findall(r"(\d+) calls in one loop", compiled.explain())]
+    assert len(counts) > 2
+    assert max(counts) <= 128
+    assert sum(counts) >= 80
+
+
+def test_many_results_of_a_chain():
+    def many(x):
+        found = []
+        for _ in range(40):
+            x = x * 0.5 + 1
+            found.append(x)
+        return found
+
+    compiled = torch.compile(many, fullgraph=True)
+    for turn in range(3):
+        x = numbers((40_000,), "f", turn)
+        for a, b in zip(compiled(x), many(x), strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6)
+    assert len(re.findall("calls in one loop", compiled.explain())) > 2

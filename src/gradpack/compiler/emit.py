@@ -53,6 +53,7 @@ class _Writer:
         self.written = {v.memory for v in written}
         self.fixed: set[Variable] = set()  # arrays that are the same ones at each call
         self.buffers: dict[Any, str] = {}
+        self.wholes: dict[int, tuple[str, str]] = {}  # the first array on each memory of them, and its layout
         self.numbers: dict[Any, str] = {}
 
     def text(self) -> str:
@@ -140,13 +141,14 @@ class _Writer:
         found = self.buffers.get(made)
         if found is None:
             self.names["np"] = np
-            kind, first = self.arguments(made.dtype), next((b for b in self.buffers if b.number == made.number), None)
+            kind, first = self.arguments(made.dtype), self.wholes.get(made.number)
             found = self.buffers[made] = self.free(f"b{made.number}")
             order = "" if made.order == "C" else f", order={made.order!r}"
             if first is None:
+                self.wholes[made.number] = found, made.order
                 self.prologue.append(f"{found} = np.empty({self.arguments(made.shape)}, {kind}{order})")
             else:
-                whole = self.buffers[first] + ("" if first.order == "C" else ".T")
+                whole = first[0] + ("" if first[1] == "C" else ".T")
                 shape = made.shape if made.order == "C" else made.shape[::-1]
                 view = f"{whole}.reshape({self.arguments(shape)})" + ("" if made.order == "C" else ".T")
                 self.prologue.append(f"{found} = {view}")

@@ -22,7 +22,8 @@ from .emit import Built, build
 from .facts import Source, tensor_of
 from .program import Instruction, Program, Variable, variables
 from .python.own_functions import is_fixed
-from .recording import RecordedArray, Recorder
+from .recorded_array import RecordedArray
+from .recording import Recorder
 from .trees import flattened
 
 BOUNDARY = Instruction(print, "boundary", (), {}, None, kind="boundary")  # between the passes; it is never called

@@ -21,10 +21,10 @@ from ..declare.generate.inline import Inlined
 from ..declare.generate.large_sizes import large_body, large_formula
 from ..kernels.dispatch import ENABLED, row
 from ..ops.random.generator import default_generator
+from .recorded_array import RecordedArray, opened, recorder_of, silently
 
 if TYPE_CHECKING:
     from .recording import Recorder
-
 _Function = Callable[..., Any]
 
 
@@ -55,8 +55,6 @@ def _choosing(function: Any, steps: _Function) -> _Function:
     names = code.co_varnames[: code.co_argcount]
 
     def run(*args: Any) -> Any:
-        from .recording import opened, recorder_of
-
         recorder = recorder_of(args)
         given = [opened(a) for a in args]
         if recorder is None:
@@ -91,8 +89,6 @@ def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any
         function: as it was declared.
         bound: as eager operations run it.
     """
-    from .recording import opened, silently
-
     if origin[1] == "forward" and "generator" in origin[0].params:
         return NotImplemented
     alike = function, _described((args, kwargs), {})
@@ -127,8 +123,6 @@ def _known_steps(recorder: Recorder, function: _Function, args: Any, kwargs: Any
 
 def _steps(recorder: Recorder, function: _Function, args: Any, kwargs: Any) -> Any:
     """Return what a body returns for recorded arrays; NotImplemented if it does more than call NumPy."""
-    from .recording import silently
-
     trial, recorder.trial = recorder.trial, True
     try:
         return silently(STEPS.bind(function), *args, **kwargs)
@@ -147,8 +141,6 @@ def _by_steps(
     Args:
         alike: of calls that give arrays of the same kinds: what is found out of one of them is known of all.
     """
-    from .recording import opened
-
     op, which = origin
     large = _is_large(op, which, wanted)
     if large and op.kind != "elementwise":
@@ -192,8 +184,6 @@ def _agree(recorder: Recorder, function: _Function, bound: _Function, args: Any,
 
 def _described(value: Any, places: dict[int, int]) -> Any:
     """Return the shapes, strides and dtypes of arrays in nested arguments, which of them are one, and other values."""
-    from .recording import RecordedArray
-
     if type(value) in (list, tuple):
         return type(value), *[_described(v, places) for v in value]
     if type(value) is dict:
@@ -210,8 +200,6 @@ def _agrees(recorder: Recorder, function: _Function, bound: _Function, args: Any
 
     One set of numbers is not enough: sums of few numbers in another order often have the same bits.
     """
-    from .recording import opened, silently
-
     mark = recorder.mark()
     others = partial(_with_other_numbers, recorder, np.random.default_rng(seed), {})
     args, kwargs = nested(others, args), nested(others, kwargs)
@@ -233,8 +221,6 @@ def _agrees(recorder: Recorder, function: _Function, bound: _Function, args: Any
 
 def _with_other_numbers(recorder: Recorder, rng: Any, made: dict[int, Any], value: Any) -> Any:
     """Return nested arguments with smaller numbers in floating arrays."""
-    from .recording import RecordedArray
-
     if type(value) in (list, tuple, dict):
         return nested(partial(_with_other_numbers, recorder, rng, made), value)
     array = value._array if type(value) is RecordedArray else value
@@ -275,8 +261,6 @@ def _roots(value: Any) -> set[int]:
 
 def _same(made: Any, wanted: Any, roots: set[int]) -> bool:
     """Return whether results have the same bits, lie in memory in the same way, and are views of the same arguments."""
-    from .recording import RecordedArray
-
     if isinstance(wanted, tuple | list):
         if not isinstance(made, tuple | list) or len(made) != len(wanted):
             return False

@@ -8,7 +8,7 @@ from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from .facts import Result, Source, own_of
 from .program import Variable
-from .recording import RecordedArray
+from .recorded_array import RecordedArray
 from .returned_numbers import Number
 from .trees import flattened
 

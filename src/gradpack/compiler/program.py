@@ -101,7 +101,7 @@ def _collect(values: Iterable[Any], found: list[Variable]) -> None:
             found.append(value)
         elif kind in _PLAIN:
             continue
-        elif isinstance(value, tuple | list):
+        elif kind is tuple or isinstance(value, tuple | list):
             _collect(value, found)
         elif kind is dict:
             _collect(value.values(), found)

@@ -10,25 +10,23 @@ from __future__ import annotations
 from _thread import get_ident
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ..backends import NUMPY
 from ..backends.base import nested
 from ..backends.memory_layout import _array_type
-from ..backends.numpy import hushed, unhush
 from ..ops.random.generator import DRAWN, Generator
 from .lowering import NotLowered, lowered, root
-from .program import Instruction, Variable, call_of_caller, line_of_caller, numbers_taken
+from .program import Instruction, Program, Variable, call_of_caller, line_of_caller
 from .random_numbers import RandomNumbers
+from .recorded_array import RecordedArray, opened_into, silently
 from .static_shapes import is_static
 
 _Function = Callable[..., Any]
-MOST = 20_000  # instructions of a program
+MOST = 250_000  # instructions that are recorded
+LONGEST = {False: 100_000, True: 20_000}  # instructions of a program, of NumPy's functions and of XLA's
 
 
 class Recorder:
@@ -90,6 +88,13 @@ class Recorder:
             self.refused, self.again = f"{reason} ({line})" if line else reason, again
             self.instructions.clear()
 
+    def refused_as_long(self, program: Program) -> bool:
+        """Refuse a program whose text would take too long to compile."""
+        longest = LONGEST[self.whole]
+        if len(program.instructions) > longest:
+            self.refuse(f"its program has more than {longest} instructions")
+        return self.has_refused()
+
     def drawn_outside(self) -> None:
         """Refuse if random numbers were drawn, or a generator was seeded, since the last call."""
         wrong = self.random.since_last(self) if self.open else ""
@@ -130,7 +135,7 @@ class Recorder:
     ) -> Any:
         """Return `function(*args, **kwargs)` on the real arrays, and record it."""
         given: list[RecordedArray] = []
-        plain, named = _opened(args, given), _opened(kwargs, given)
+        plain, named = opened_into(given, args), opened_into(given, kwargs)
         if not self.is_ours():
             self.refused = self.refused or f"another thread used its tensors ({line_of_caller()})"
             self.again = True
@@ -241,144 +246,6 @@ class Recorder:
                 Instruction(ask, name, (array.variable,), {}, None, (), answer, "guard", line_of_caller())
             )
         return answer
-
-
-class RecordedArray(NDArrayOperatorsMixin):
-    """An array of NumPy's that a recorder watches."""
-
-    __slots__ = ("__weakref__", "_array", "recorder", "variable")
-    __array_priority__ = 1000.0
-
-    def __init__(self, array: Any, variable: Variable, recorder: Recorder) -> None:
-        self._array, self.variable, self.recorder = array, variable, recorder
-        recorder.living.add(self)
-
-    __hash__ = object.__hash__
-    __eq__ = NDArrayOperatorsMixin.__eq__
-
-    shape = property(lambda self: self._array.shape)
-    dtype = property(lambda self: self._array.dtype)
-    ndim = property(lambda self: self._array.ndim)
-    size = property(lambda self: self._array.size)
-    nbytes = property(lambda self: self._array.nbytes)
-    itemsize = property(lambda self: self._array.itemsize)
-    strides = property(lambda self: self._array.strides)
-    flags = property(lambda self: self._array.flags)
-    base = property(lambda self: self._array.base)
-    address = property(lambda self: self._array.__array_interface__["data"][0])
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        self.recorder.refuse(numbers_taken())
-        return self._array
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-        function: Any = ufunc if method == "__call__" else getattr(ufunc, method)
-        name = f"np.{ufunc.__name__}" + ("" if method == "__call__" else f".{method}")
-        if out is None and method != "at":
-            return self.recorder.call(name, function, inputs, kwargs)
-        if method == "at":
-            self.recorder.call(name, function, inputs, kwargs, (self.recorder.target(name, inputs[0]),))
-            return None
-        target = self.recorder.target(name, out[0])
-        if type(target) is not RecordedArray:
-            return function(*opened(inputs), out=target, **kwargs)
-        self.recorder.call(name, function, inputs, {**kwargs, "out": target}, (target,))
-        return target
-
-    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-        name, writes = f"np.{function.__name__}", tuple[Any, ...]()
-        if function.__name__ in _WRITING or kwargs.get("out") is not None:
-            writes = (self.recorder.target(name, args[0] if kwargs.get("out") is None else kwargs["out"]),)
-        return self.recorder.call(name, function, args, kwargs, writes)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):  # among them protocols that would hand out the memory
-            raise AttributeError(f"'RecordedArray' object has no attribute {name!r}")
-        if callable(getattr(self._array, name)):
-            method, writes = getattr(np.ndarray, name), (self,) if name in _METHODS else ()
-            return lambda *args, **kwargs: self.recorder.call(
-                f"np.ndarray.{name}", method, (self, *args), kwargs, writes
-            )
-        return self.recorder.call(f"attribute_{name}", partial(_attribute, name), (self,), {})
-
-    def __pow__(self, other: Any) -> Any:
-        return self.recorder.call("operator.pow", pow, (self, other), {})
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.recorder.call("item", np.ndarray.__getitem__, (self, index), {})
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.recorder.call("write_item", _write_item, (self, index, value), {}, (self,))
-
-    def __len__(self) -> int:
-        return len(self._array)
-
-    def __bool__(self) -> bool:
-        return bool(self.recorder.guard(self, "bool", bool))
-
-    def __float__(self) -> float:
-        return float(self.recorder.guard(self, "float", float))
-
-    def __int__(self) -> int:
-        return int(self.recorder.guard(self, "int", int))
-
-    __index__ = __int__
-
-    def item(self, *args: Any) -> Any:
-        return self.recorder.guard(self, "number", NUMPY.number) if not args else self._array.item(*args)
-
-    def __repr__(self) -> str:
-        return f"RecordedArray(shape={self.shape}, dtype={self.dtype})"
-
-
-# Functions and methods that write to their first argument.
-_WRITING = frozenset("copyto put place putmask fill_diagonal put_along_axis".split())
-_METHODS = frozenset("fill sort put partition itemset resize setfield setflags".split())
-
-
-def silently(function: _Function, /, *args: Any, **kwargs: Any) -> Any:
-    """Call a function of arrays without floating-point warnings."""
-    for token in hushed:
-        try:
-            result = function(*args, **kwargs)
-        finally:
-            unhush(token)
-        break
-    return result
-
-
-def _attribute(name: str, array: Any) -> Any:
-    return getattr(array, name)
-
-
-def _write_item(array: Any, index: Any, value: Any) -> None:
-    array[index] = value
-
-
-def _opened(value: Any, given: list[RecordedArray]) -> Any:
-    """Return nested arguments with the real arrays; `given` gets the recorded ones."""
-    if type(value) is RecordedArray:
-        given.append(value)
-        return value._array
-    if isinstance(value, slice):
-        return slice(*[_opened(v, given) for v in (value.start, value.stop, value.step)])
-    return nested(lambda v: _opened(v, given), value) if type(value) in (list, tuple, dict) else value
-
-
-def opened(value: Any) -> Any:
-    """Return nested arguments with the real arrays."""
-    return _opened(value, [])
-
-
-def recorder_of(value: Any) -> Recorder | None:
-    """Return the recorder of the first recorded array in nested arguments, or None."""
-    if type(value) is RecordedArray:
-        return value.recorder
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return next((found for item in value if (found := recorder_of(item)) is not None), None)
-    return None
 
 
 RECORDERS: list[Recorder] = []

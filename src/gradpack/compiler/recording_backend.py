@@ -15,7 +15,8 @@ from ..backends.numpy import NATIVE, WrappingBackend
 from ..base.dtypes import dtype
 from ..declare.op import REGISTRY
 from .program import numbers_taken
-from .recording import RecordedArray, current, recorder_of
+from .recorded_array import RecordedArray, recorder_of
+from .recording import current
 from .returned_numbers import Number, is_returned
 
 _SESSION = f"{__package__}.session"

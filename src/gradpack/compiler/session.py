@@ -48,7 +48,8 @@ from .passes.simplify import simplified, without_dead_code
 from .program import Instruction, Program, in_use, line_of_caller, updates_early, written_early
 from .python.state import Walk
 from .python.values import is_users
-from .recording import RecordedArray, Recorder, recording
+from .recorded_array import RecordedArray
+from .recording import Recorder, recording
 from .recording_backend import RECORDING
 from .trees import flattened
 from .turn import Turn
@@ -278,7 +279,7 @@ class Session:
         outcome = Outcome(self)
         (results, shape), grads = outcome.results(result), outcome.gradients()
         planned = None if recorder.refused is not None else self._planned(results, grads, outcome.outputs)
-        if planned is None:
+        if planned is None or recorder.refused is not None:
             return None
         (program, used), backward = in_use(planned[0]), planned[1]
         early = written_early(program.instructions)
@@ -306,7 +307,7 @@ class Session:
         outputs += [] if self.backward is None else [v for _, v in self.backward.grads]
         program = Program(self.recorder.instructions, seeds, arrays, steady, outputs)
         program = without_dead_code(program) if self.recorder.whole else simplified(program)
-        if self.backward is None:
+        if self.recorder.refused_as_long(program) or self.backward is None:
             return program, None
         found = [r for r in results if type(r) is Result]
         roots = {r.root: r.output for r in found if r.root >= 0}

@@ -15,7 +15,8 @@ from ..optim.sgd import SGD
 from .facts import grad_of
 from .lowering import STEPS
 from .program import GuardFailed, Instruction, line_of_caller
-from .recording import RecordedArray, Recorder
+from .recorded_array import RecordedArray
+from .recording import Recorder
 
 _FLAGS = ("maximize", "nesterov", "amsgrad", "decoupled_weight_decay")
 _SIGNS = ("momentum", "weight_decay", "dampening")  # if they are 0, a step has fewer calls

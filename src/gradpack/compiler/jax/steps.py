@@ -12,7 +12,7 @@ import numpy as np
 from ...backends.base import nested
 from ...backends.numpy import NUMPY
 from ..program import Instruction, Program, Variable, variables
-from ..recording import _attribute, _write_item
+from ..recorded_array import _attribute, _write_item
 from ..recording_backend import _cast as _numpy_cast
 from . import kernels as _kernels  # noqa: F401 - enters functions of XLA's
 from .arrays import TracedArray

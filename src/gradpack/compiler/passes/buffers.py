@@ -46,10 +46,8 @@ def planned(program: Program, least: int = 0) -> Plan:
     """
     stay = {v.memory for v in (*program.inputs, *program.state, *program.outputs)}
     stay |= {v.memory for e in program.instructions if e.kind == "update" for v in variables(e.args)}
-    last: dict[int, int] = {}
-    for place, each in enumerate(program.instructions):
-        for v in variables((each.args, each.kwargs, each.results)):
-            last[v.memory] = place
+    used = [{v.memory: None for v in variables((e.args, e.kwargs, e.results))} for e in program.instructions]
+    last = {memory: place for place, memories in enumerate(used) for memory in memories}
     free: dict[tuple[Any, int], list[int]] = {}
     live: dict[int, tuple[Buffer, Any]] = {}  # by memory of variables
     of: dict[Variable, Buffer] = {}
@@ -84,9 +82,10 @@ def planned(program: Program, least: int = 0) -> Plan:
                 live[made.memory] = buffer, key
         elif wanted and made.shape and made.memory not in {v.memory for v in variables((each.args, each.kwargs))}:
             fresh.add(made)
-        for memory in [m for m in live if last[m] == place]:
-            buffer, key = live.pop(memory)
-            free.setdefault(key, []).append(buffer.number)
+        for memory in used[place]:
+            if memory in live and last[memory] == place:
+                buffer, key = live.pop(memory)
+                free.setdefault(key, []).append(buffer.number)
     return Plan(of, same, sum(sizes))
 
 

@@ -16,6 +16,11 @@ from ..program import Instruction, Program, Variable, is_elementwise, mapped, va
 from .repeats import Group, repeated
 
 _MOST = 12  # arrays that a loop reads
+_PAIRS = 128  # of arrays of which one is written to: compilers ask of each whether they overlap, and of no more
+_ARGUMENTS = 30  # above, Python passes a tuple of them, which Numba does not know
+_WORK = dict.fromkeys("exp exp2 expm1 log log1p tanh sin cos".split(), 32)
+_WORK |= dict.fromkeys("true_divide divide sqrt reciprocal".split(), 4)  # of an addition
+_LONGEST = 128  # work of a loop: in a longer one the steps of an element wait for each other
 
 
 def fused(program: Program) -> Program:
@@ -35,8 +40,11 @@ def _grouped(program: Program) -> list[Group | Instruction]:
     made: dict[int, Variable] = {}  # what the group computes or writes to, by memory
     read: dict[int, Variable] = {}
     lengths: set[int] = set()  # of the rows in which arrays of the group are repeated: one, or none
+    work = 0
 
     def flush() -> None:
+        nonlocal work
+        work = 0
         if group:
             found.append([*group])
         for each in (group, made, read, lengths):
@@ -61,6 +69,10 @@ def _grouped(program: Program) -> list[Group | Instruction]:
                 found.append(each)
                 continue
             flush()
+        added = sum(map(_work, steps))
+        if work + added > _LONGEST:
+            flush()
+        work += added
         for step in steps:
             if _known(step):
                 if other_views(step) or len(lengths | _lengths(step)) > 1:
@@ -76,6 +88,10 @@ def _grouped(program: Program) -> list[Group | Instruction]:
                 found.append(step)
     flush()
     return found
+
+
+def _work(step: Instruction) -> int:
+    return _WORK.get(_name(step), 1)
 
 
 def has_loops(array: Any) -> bool:
@@ -221,6 +237,8 @@ def _joined(group: Group, later: dict[Variable, int]) -> list[Instruction]:
     outputs.sort(key=lambda v: v.number)
     like = next((v for v in outputs if v.dtype.kind == "f"), None)
     loop = None if like is None else _loop([step for step, _ in group], outputs, like)
+    if loop is None and like is not None and len(group) > 1:
+        return [each for half in _halves(group) for each in _joined(half, later)]
     if loop is None:
         return _whole(group)
     function, arrays, numbers = loop
@@ -229,6 +247,13 @@ def _joined(group: Group, later: dict[Variable, int]) -> list[Instruction]:
     facts = [(v.shape, v.dtype) for v in outputs]
     writes = tuple([v for v in outputs if v in written])
     return [Instruction(function, name, (*arrays, *numbers), {}, outputs, writes, facts, "loop", line)]
+
+
+def _halves(group: Group) -> list[Group]:
+    """Return two groups of about as many steps, without parts of one instruction in both."""
+    places = [i for i in range(1, len(group)) if group[i][1] is not group[i - 1][1]]
+    middle = min(places, key=lambda i: abs(2 * i - len(group)))
+    return [group[:middle], group[middle:]]
 
 
 def _whole(group: Group) -> list[Instruction]:
@@ -265,7 +290,10 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
                     arrays[a] = None
             values.append(value)
         env[step.results] = text.add(_name(step), values)
-    if len(arrays) > _MOST or not arrays or (compiled := loaded(LOOPS)) is None:
+    if not arrays or len(arrays) > _MOST or (compiled := loaded(LOOPS)) is None:
+        return None
+    both = len(arrays) + len(outputs)
+    if both * len(outputs) > _PAIRS or both + len(numbers) > _ARGUMENTS:
         return None
     targets = dict(zip(outputs, ["_all", *(f"o{i}" for i in range(1, len(outputs)))], strict=True))
     given = [v for v in arrays if v not in targets]  # a compiler has to see that what is written is what was read

@@ -36,7 +36,8 @@ def without_dead_code(program: Program) -> Program:
         written, given = {v.memory for v in each.writes}, variables((each.args, each.kwargs))
         wanted = each.kind not in ("call", "number") or not (written.isdisjoint(lasting) and written.isdisjoint(needed))
         memory = {v.memory for v in given}  # views of it are needed where they are read
-        if wanted or any(v in read or v.memory in needed - memory for v in variables(each.results)):
+        made = variables(each.results)
+        if wanted or any(v in read or (v.memory in needed and v.memory not in memory) for v in made):
             kept.append(each)
             read.update(given, each.writes)
             needed |= memory | written
