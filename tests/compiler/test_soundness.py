@@ -642,3 +642,50 @@ def containers_that_were_empty(wrap):
     found += many(f, x(3, 2))
     net.scales.clear()
     return found + many(f, x(3, 2))
+
+
+@pytest.mark.parametrize("pick", [lambda x, rows: nn.functional.embedding(rows, x), lambda x, rows: x[rows]])
+def test_kernels_that_write_to_their_arguments(pick):
+    x = torch.tensor(np.random.default_rng(0).standard_normal((1000, 1000)).astype("f"), requires_grad=True)
+    rows = torch.tensor(np.random.default_rng(1).integers(0, 1000, 1000))
+
+    def step():
+        x.grad = None
+        pick(x, rows).square().sum().backward()
+        return x.grad
+
+    compiled, wanted = torch.compile(step, fullgraph=True), step().clone()
+    for _ in range(6):
+        np.testing.assert_allclose(compiled().numpy(), wanted.numpy(), rtol=1e-6)
+    assert compiled.kept
+
+
+def test_many_steps_of_a_body_are_one_call():
+    x = torch.tensor(np.random.default_rng(0).standard_normal((300, 5)).astype("f"), requires_grad=True)
+
+    def step():
+        x.grad = None
+        (x.sort(0).values * x + x.max(0).values).sum().backward()
+        return x.grad
+
+    compiled, wanted = torch.compile(step, fullgraph=True), step().clone()
+    for _ in range(4):
+        np.testing.assert_allclose(compiled().numpy(), wanted.numpy(), rtol=1e-6)
+    assert len(compiled.source.splitlines()) < 40
+
+
+def test_gradients_take_over_results_and_copies_of_parts_stay():
+    x, y = (torch.tensor(np.random.default_rng(i).standard_normal((3, 4)), requires_grad=True) for i in range(2))
+
+    def step():
+        x.grad = y.grad = None
+        torch.cat([x, y]).square().sum().backward()
+        return x.grad, y.grad
+
+    compiled = torch.compile(step, fullgraph=True)
+    for _ in range(4):
+        for made, given in zip(compiled(), (x, y), strict=True):
+            np.testing.assert_allclose(made.numpy(), 2 * given.detach().numpy())
+        x.grad.add_(1)
+        np.testing.assert_allclose(y.grad.numpy(), 2 * y.detach().numpy())
+    assert x.grad.data_ptr() != y.grad.data_ptr()

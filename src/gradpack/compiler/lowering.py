@@ -33,19 +33,70 @@ class NotLowered(Exception):  # noqa: N818 - a message to the caller, no error
 
 
 class _Steps(Backend):
-    """Binds functions so that their calls of NumPy are recorded, and so are functions for which a kernel stands in."""
+    """Binds functions so that their calls of NumPy are recorded, and so are functions for which a kernel stands in.
+
+    Args:
+        like_numpy: let functions take the branch that they have for arrays of NumPy's, not that for others.
+    """
 
     name = "steps"
     xp = np
 
+    def __init__(self, like_numpy: bool) -> None:
+        super().__init__()
+        self.like_numpy = like_numpy
+
     def bind(self, function: _Function) -> _Function:
+        if not self.like_numpy and getattr(function, "undivided", False):
+            return _as_one(function)
         if not isinstance(function, FunctionType) or getattr(function, "reference", None) is None:
-            return super().bind(function)
+            bound = super().bind(function)
+            if self.like_numpy and "_array_type" in getattr(bound, "__globals__", ()):
+                bound.__globals__["_array_type"] = RecordedArray
+            return bound
         found = self._bound.get(function)
         if found is None:
             found = _choosing(function, super().bind(function))
             self._bound[function] = found
         return found
+
+
+def _as_one(function: _Function) -> _Function:
+    """Return a function that is one recorded call."""
+
+    def run(*args: Any, **kwargs: Any) -> Any:
+        recorder = recorder_of((args, kwargs))
+        if recorder is None:
+            return NUMPY.bind(function)(*args, **kwargs)
+        return _called(recorder, function, args, kwargs)
+
+    return run
+
+
+def _called(recorder: Recorder, function: _Function, args: Any, kwargs: Any) -> Any:
+    """Record the call of a function that only reads its arguments.
+
+    Raises:
+        NotLowered: if it wrote to one of them: a program would not know.
+    """
+    given = _arrays((opened(args), opened(kwargs)))
+    before = [array.copy() for array in given]
+    made = recorder.call(function.__name__, NUMPY.bind(function), args, kwargs)
+    written = [pair for pair in zip(given, before, strict=True) if pair[0].tobytes() != pair[1].tobytes()]
+    for array, values in written:
+        array[...] = values
+    if written:
+        raise NotLowered(f"{function.__name__} writes to its arguments")
+    return made
+
+
+def _arrays(value: Any) -> list[Any]:
+    """Return the arrays in nested arguments."""
+    if isinstance(value, np.ndarray):
+        return [value]
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [array for item in value for array in _arrays(item)] if isinstance(value, tuple | list) else []
 
 
 def _choosing(function: Any, steps: _Function) -> _Function:
@@ -61,7 +112,9 @@ def _choosing(function: Any, steps: _Function) -> _Function:
             return NUMPY.bind(function)(*args)
         if _has_kernel(path, size, dict(zip(names, given, strict=False)), given):
             count = WRITTEN.get(function.__name__)
-            writes = () if count is None else [a for i, a in enumerate(args[0]) if i % count != 1 and a is not None]
+            if count is None:
+                return _called(recorder, function, args, {})
+            writes = [a for i, a in enumerate(args[0]) if i % count != 1 and a is not None]
             return recorder.call(function.__name__, NUMPY.bind(function), args, {}, tuple(writes))
         return steps(*args)
 
@@ -77,7 +130,8 @@ def _state() -> Any:
     return default_generator.numpy.bit_generator.state
 
 
-STEPS = _Steps()
+STEPS = _Steps(like_numpy=False)
+_LIKE_NUMPY = _Steps(like_numpy=True)
 # Functions that write to the arrays in a list, and how many there are for each parameter: the second is the gradient.
 WRITTEN = {"adam_updates": 5, "sgd_updates": 3}
 
@@ -92,11 +146,11 @@ def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any
     if origin[1] == "forward" and "generator" in origin[0].params:
         return NotImplemented
     alike = function, _described((args, kwargs), {})
-    agreed = recorder.agreed.get(alike)
-    if agreed is False:
+    way, state = recorder.agreed.get(alike, ...), _state()
+    if way is None:
         return NotImplemented
-    wanted, state = None, _state()
-    if agreed is None:
+    wanted = None
+    if way is ...:
         wanted = silently(bound, *opened(args), **opened(kwargs))
     if state != _state():  # it draws random numbers
         default_generator.numpy.bit_generator.state = state
@@ -104,28 +158,28 @@ def lowered(recorder: Recorder, function: _Function, bound: _Function, args: Any
     profile = sys.getprofile()
     sys.setprofile(None)  # it has seen what the body calls, and would see it again in each trial
     try:
-        if agreed:
-            return _known_steps(recorder, function, args, kwargs)
+        if way is not ...:
+            return _known_steps(recorder, way, function, args, kwargs)
         return _by_steps(recorder, function, bound, args, kwargs, origin, wanted, alike)
     finally:
         sys.setprofile(profile)
 
 
-def _known_steps(recorder: Recorder, function: _Function, args: Any, kwargs: Any) -> Any:
+def _known_steps(recorder: Recorder, way: _Steps, function: _Function, args: Any, kwargs: Any) -> Any:
     """Return the results by recorded calls, which had the bits of the body for arrays of these kinds before."""
     mark = len(recorder.instructions)
-    made = _steps(recorder, function, args, kwargs)
+    made = _steps(recorder, way, function, args, kwargs)
     if made is NotImplemented:
         del recorder.instructions[mark:]
         return made
     return recorder.arrays(made)
 
 
-def _steps(recorder: Recorder, function: _Function, args: Any, kwargs: Any) -> Any:
+def _steps(recorder: Recorder, way: _Steps, function: _Function, args: Any, kwargs: Any) -> Any:
     """Return what a body returns for recorded arrays; NotImplemented if it does more than call NumPy."""
     trial, recorder.trial = recorder.trial, True
     try:
-        return silently(STEPS.bind(function), *args, **kwargs)
+        return silently(way.bind(function), *args, **kwargs)
     except Exception:  # `NotLowered`, or it wants an array of NumPy's
         return NotImplemented
     finally:
@@ -142,44 +196,59 @@ def _by_steps(
         alike: of calls that give arrays of the same kinds: what is found out of one of them is known of all.
     """
     op, which = origin
-    large = _is_large(op, which, wanted)
-    if large and op.kind != "elementwise":
+    if _is_large(op, which, wanted):
+        if op.kind == "elementwise":
+            recorder.parts = _parts(recorder, function, args, kwargs, wanted)
         return NotImplemented
-    mark = len(recorder.instructions)
-    made = _steps(recorder, function, args, kwargs)
-    if large:  # eager operations have a loop of their own, whose last digits differ
-        if made is not NotImplemented and hasattr(made, "variable") and _alike(made._array, wanted):
-            recorder.parts = recorder.instructions[mark:], made.variable
-        made = NotImplemented
-    kept = recorder.instructions[mark:]
-    fits = made is not NotImplemented and _same(made, wanted, _roots((opened(args), opened(kwargs))))
-    if not large:
-        recorder.agreed[alike] = fits and _agree(recorder, function, bound, args, kwargs, _size(wanted))
-    if large or not recorder.agreed[alike]:
+    mark, given = len(recorder.instructions), opened((args, kwargs))
+    for way in (_LIKE_NUMPY, STEPS) if _size(given) < _LARGE else (STEPS,):
+        made = _steps(recorder, way, function, args, kwargs)
+        kept = recorder.instructions[mark:]
+        fits = made is not NotImplemented and len(kept) <= _MOST and _same(made, wanted, _roots(given))
+        agree = fits and _agree(recorder, way, function, bound, args, kwargs, _trials(_size(wanted), _size(given)))
         del recorder.instructions[mark:]
-        return NotImplemented
-    recorder.instructions[mark:] = kept
-    return recorder.arrays(made)
+        if agree:
+            recorder.agreed[alike] = way
+            recorder.instructions += kept
+            return recorder.arrays(made)
+    recorder.agreed[alike] = None
+    return NotImplemented
 
 
+def _parts(recorder: Recorder, function: _Function, args: Any, kwargs: Any, wanted: Any) -> Any:
+    """Return the steps of an elementwise body that has a loop of its own, with other last digits, or None."""
+    mark = len(recorder.instructions)
+    made = _steps(recorder, STEPS, function, args, kwargs)
+    parts = recorder.instructions[mark:]
+    del recorder.instructions[mark:]
+    fits = made is not NotImplemented and hasattr(made, "variable") and _alike(made._array, wanted)
+    return (parts, made.variable) if fits else None
+
+
+_LARGE = 1 << 14  # elements of arguments, from which on NumPy's branches are made of blocks, and loops join others
+_MOST = 48  # steps of a body that are worth while
 _TRIALS = 24  # for few numbers; a quarter for some dozens
 _MANY = 1 << 12  # results, whose bits for one set of numbers say enough
 
 
 def _size(value: Any) -> int:
-    """Return the number of elements of results."""
+    """Return the number of elements of arrays in nested arguments or results."""
+    if isinstance(value, dict):
+        value = list(value.values())
     return sum(map(_size, value)) if isinstance(value, tuple | list) else int(np.size(value))
 
 
-def _agree(recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, size: int) -> bool:
-    """Return whether a body and its steps give the same bits in all trials.
+def _trials(results: int, given: int) -> int:
+    """Return for how many sets of numbers steps are compared with a body, by the elements of both."""
+    fewest = _TRIALS // 4 if results < _MANY else 1
+    return 2 if given > _FEW else max(fewest, min(_TRIALS, _FEW // 64 // max(1, results)))
 
-    Args:
-        size: elements of the results.
-    """
-    fewest = _TRIALS // 4 if size < _MANY else 1
-    trials = range(max(fewest, min(_TRIALS, _FEW // 64 // max(1, size))))
-    return all(_agrees(recorder, function, bound, args, kwargs, seed) for seed in trials)
+
+def _agree(
+    recorder: Recorder, way: _Steps, function: _Function, bound: _Function, args: Any, kwargs: Any, trials: int
+) -> bool:
+    """Return whether a body and its steps give the same bits in all trials."""
+    return all(_agrees(recorder, way, function, bound, args, kwargs, seed) for seed in range(trials))
 
 
 def _described(value: Any, places: dict[int, int]) -> Any:
@@ -195,7 +264,9 @@ def _described(value: Any, places: dict[int, int]) -> Any:
     return type(value), repr(value)
 
 
-def _agrees(recorder: Recorder, function: _Function, bound: _Function, args: Any, kwargs: Any, seed: int) -> bool:
+def _agrees(
+    recorder: Recorder, way: _Steps, function: _Function, bound: _Function, args: Any, kwargs: Any, seed: int
+) -> bool:
     """Return whether a body and its steps give the same bits for other numbers, too.
 
     One set of numbers is not enough: sums of few numbers in another order often have the same bits.
@@ -211,7 +282,7 @@ def _agrees(recorder: Recorder, function: _Function, bound: _Function, args: Any
         return True
     trial, recorder.trial = recorder.trial, True
     try:
-        return _same(silently(STEPS.bind(function), *args, **kwargs), wanted, set())
+        return _same(silently(way.bind(function), *args, **kwargs), wanted, set())
     except Exception:
         return False
     finally:
@@ -224,7 +295,7 @@ def _with_other_numbers(recorder: Recorder, rng: Any, made: dict[int, Any], valu
     if type(value) in (list, tuple, dict):
         return nested(partial(_with_other_numbers, recorder, rng, made), value)
     array = value._array if type(value) is RecordedArray else value
-    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc" or array.size > _FEW:
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "fc" or array.size > _HUGE:
         return value
     if id(value) not in made:
         other = (array * rng.uniform(0.5, 1, array.shape)).astype(array.dtype)
@@ -232,7 +303,8 @@ def _with_other_numbers(recorder: Recorder, rng: Any, made: dict[int, Any], valu
     return made[id(value)]
 
 
-_FEW = 1 << 15  # elements: arrays of more are compared as they are
+_FEW = 1 << 15  # elements: more are compared a few times
+_HUGE = 1 << 22  # and arrays of more as they are
 
 
 def _is_large(op: Any, which: str, wanted: Any) -> bool:
@@ -252,11 +324,7 @@ _LEAST: dict[Any, int] = {}  # elements from which on a body or formula has anot
 
 def _roots(value: Any) -> set[int]:
     """Return which memory arrays in nested arguments have."""
-    if isinstance(value, np.ndarray):
-        return {id(root(value))}
-    if isinstance(value, dict):
-        value = list(value.values())
-    return {r for item in value for r in _roots(item)} if isinstance(value, tuple | list) else set()
+    return {id(root(array)) for array in _arrays(value)}
 
 
 def _same(made: Any, wanted: Any, roots: set[int]) -> bool:

@@ -31,12 +31,15 @@ class Variable:
         value: the array of a constant; None of other variables.
         hint: a name for people, or "".
         shape, dtype, strides: of the array; a program runs only where they are the same.
+        whole: whether its elements are all that is in its memory.
     """
 
-    __slots__ = ("dtype", "hint", "memory", "number", "shape", "strides", "value")
+    __slots__ = ("dtype", "hint", "memory", "number", "shape", "strides", "value", "whole")
 
-    def __init__(self, number: int, memory: int, array: Any, hint: str = "", value: Any = None) -> None:
-        self.number, self.memory, self.hint, self.value = number, memory, hint, value
+    def __init__(
+        self, number: int, memory: int, array: Any, hint: str = "", value: Any = None, whole: bool = True
+    ) -> None:
+        self.number, self.memory, self.hint, self.value, self.whole = number, memory, hint, value, whole
         self.shape, self.dtype, self.strides = array.shape, array.dtype, array.strides
 
 

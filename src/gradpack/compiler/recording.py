@@ -62,7 +62,7 @@ class Recorder:
         self.random = RandomNumbers()
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
-        self.agreed: dict[Any, bool] = {}  # whether the steps of bodies had the same results for other numbers
+        self.agreed: dict[Any, Any] = {}  # how bodies become steps with the same results for other numbers; None: not
 
     def has_refused(self) -> bool:
         return self.refused is not None
@@ -106,7 +106,7 @@ class Recorder:
         memory = root(array)
         self._kept.append(memory)
         self._count += 1
-        return Variable(self._count, id(memory), array, hint, value)
+        return Variable(self._count, id(memory), array, hint, value, getattr(memory, "nbytes", 0) == array.nbytes)
 
     def mark(self) -> tuple[int, int]:
         """Return the place of now, for `forget`."""
@@ -155,6 +155,8 @@ class Recorder:
         finally:
             self.inside = False
         draws = self.random.draws()
+        if self.trial and name not in _OF_SHAPES and _has_numbers(made):
+            raise NotLowered(f"{name} gives numbers to Python")
         results, variables, answers = self._recorded(made, given)
         if len(self.instructions) >= MOST:
             self.refuse(f"it takes more than {MOST} instructions")
@@ -246,6 +248,16 @@ class Recorder:
                 Instruction(ask, name, (array.variable,), {}, None, (), answer, "guard", line_of_caller())
             )
         return answer
+
+
+_OF_SHAPES = frozenset({"np.shape", "np.ndim", "np.size"})
+
+
+def _has_numbers(made: Any) -> bool:
+    """Return whether results are, or hold, numbers of Python."""
+    if isinstance(made, tuple | list):
+        return any(map(_has_numbers, made))
+    return type(made) in (int, float, bool, complex)
 
 
 RECORDERS: list[Recorder] = []

@@ -131,10 +131,14 @@ def _order(v: Variable) -> str:
 def _operand(
     each: Instruction, made: Variable, of: Container[Variable], last: dict[int, int], place: int
 ) -> Variable | None:
-    """Return the operand among these whose memory may take the result."""
+    """Return the operand among these whose memory may take the result.
+
+    The loop that an operation has for large arrays is one of vectors only where it writes to its first argument or to
+    other memory.
+    """
     if not is_elementwise(each) and each.kind != "large":
         return None
-    for v in each.args:
+    for v in each.args if each.origin is None else each.args[:1]:
         if isinstance(v, Variable) and v in of and v.value is None and last[v.memory] == place:
             others = (w for w in each.args if isinstance(w, Variable) and w.memory == v.memory)
             if all(w is v for w in others) and (v.shape, v.dtype, v.strides) == (made.shape, made.dtype, made.strides):

@@ -51,9 +51,10 @@ def _with_reductions(program: Program) -> Program:
         ufunc = {"np.sum": np.add, "np.amax": np.maximum, "np.max": np.maximum, "np.min": np.minimum}.get(each.name)
         if ufunc is not None and len(each.args) == 1 and each.kwargs.keys() <= {"axis", "keepdims", "dtype"}:
             name, given = f"np.{ufunc.__name__}.reduce", {"axis": None, **each.kwargs}
-            if not given.get("keepdims"):
-                given.pop("keepdims", None)
             each = each._replace(function=ufunc.reduce, name=name, kwargs=given)
+        if each.name.endswith(".reduce"):
+            usual = {"dtype": None, "keepdims": False}
+            each = each._replace(kwargs={k: v for k, v in each.kwargs.items() if usual.get(k, ...) is not v})
         found.append(each)
     return program._replace(instructions=found)
 
@@ -153,7 +154,7 @@ def _stands_for(same: Variable, made: Variable, visible: set[int], outputs: set[
             change by that.
         later: whether a backward pass runs later.
     """
-    if made.memory in outputs and (same.value is not None or same.memory in visible):
+    if made.memory in outputs and (same.value is not None or same.memory in visible or not same.whole):
         return False
     return not (later and same.memory in visible and made.memory != same.memory)
 
@@ -182,7 +183,7 @@ def _equal_operand(each: Instruction, made: Variable) -> Variable | None:
 def _copied(each: Instruction) -> Variable | None:
     """Return the array that an instruction returns a copy of, or None."""
     given = None
-    if each.name == "np.array" and not each.kwargs:
+    if (each.name == "np.array" and not each.kwargs) or (each.name == "np.ndarray.copy" and len(each.args) == 1):
         given = each.args[0]
     elif each.origin is not None and each.name in ("clone", "copied"):
         given = each.kwargs.get("input" if each.name == "clone" else "other")

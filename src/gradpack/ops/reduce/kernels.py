@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.numpy import as_intp, product
-from ...kernels.dispatch import accelerated
+from ...kernels.dispatch import accelerated, undivided
 
 _Sizes = tuple[int, ...]
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
@@ -42,6 +42,7 @@ def float_kind(array: Any) -> str:
     )
 
 
+@undivided
 def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The sum over dimensions (None: all), as `numpy.sum`."""
     if type(x) is not _array_type:
@@ -162,6 +163,7 @@ def _columns(x: Any) -> Any:
     return out if whole == middle else out + product(_ones(middle - whole, x.dtype), x[:, whole:])
 
 
+@undivided
 def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The sum of squares of real numbers over dimensions."""
     if type(x) is _array_type and x.size >= SMALL and x.dtype.char in "fd":
@@ -176,6 +178,7 @@ def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     return add_up(x * x, over, keepdims)
 
 
+@undivided
 def dots(x: Any, y: Any) -> Any:
     """The dot products of corresponding rows of two matrices or stacks of them; long rows in parts, which rounds less.
 
@@ -193,6 +196,7 @@ def dots(x: Any, y: Any) -> Any:
 _LONG = 1 << 18
 
 
+@undivided
 def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The product over one dimension (None: all), as `numpy.prod`."""
     if type(x) is not _array_type:
@@ -256,6 +260,7 @@ def smallest(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     return _extreme(x, over, keepdims, True)
 
 
+@undivided
 def _extreme(x: Any, over: Any, keepdims: bool, least: bool) -> Any:
     if type(x) is not _array_type:
         return (np.min if least else np.max)(x, axis=over, keepdims=keepdims)
@@ -276,6 +281,7 @@ def _extreme(x: Any, over: Any, keepdims: bool, least: bool) -> Any:
     return out.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
 
 
+@undivided
 def take_along(x: Any, indices: Any, place: int) -> Any:
     """`numpy.take_along_axis`."""
     if type(x) is not _array_type:
@@ -316,6 +322,7 @@ def set_in_rows(values: Any, out: Any, indices: Any) -> None:
     out.reshape(-1)[_places_in_rows(out, indices)] = values.reshape(-1)
 
 
+@undivided
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:
     """Zeros of a shape with `values` written at `indices` along a dimension."""
     if type(values) is not _array_type:  # arrays that cannot be written to by index
