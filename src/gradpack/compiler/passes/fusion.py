@@ -20,7 +20,7 @@ _PAIRS = 128  # of arrays of which one is written to: compilers ask of each whet
 _ARGUMENTS = 30  # above, Python passes a tuple of them, which Numba does not know
 _WORK = dict.fromkeys("exp exp2 expm1 log log1p tanh sin cos".split(), 32)
 _WORK |= dict.fromkeys("true_divide divide sqrt reciprocal".split(), 4)  # of an addition
-_LONGEST = 128  # work of a loop: in a longer one the steps of an element wait for each other
+_LONGEST = 256  # work of a loop: machine code of longer ones is no faster, and in the end has no vectors
 
 
 def fused(program: Program) -> Program:

@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .strips import STRIP, strips
+
 _BINARY = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "true_divide", ast.BitAnd: "bitwise_and",
     ast.BitOr: "bitwise_or",
@@ -70,6 +72,7 @@ class Steps:
         angles: the arguments of sines and cosines: how many steps come before, and the text.
         answers: the conditions on numbers, as code, and how they were decided.
         numbers: the parameters for numbers beside the arrays, by their texts.
+        tests: the names of steps that are true or false.
     """
 
     def __init__(self, values: dict[str, Any], single: bool) -> None:
@@ -79,6 +82,7 @@ class Steps:
         self.angles: list[tuple[int, str]] = []
         self.answers: list[tuple[Any, bool]] = []
         self.numbers: dict[str, str] = {}
+        self.tests: set[str] = set()
 
     def add(self, name: str, values: list[Value]) -> Value:
         """Append the step that a function of NumPy's is."""
@@ -90,8 +94,11 @@ class Steps:
         return self.set(_STEPS.get(name, name + "({})").format(*map(self.operand, values)), kind)
 
     def set(self, text: str, kind: str) -> Value:
-        self.lines.append(f"t{len(self.lines)} = {text}")
-        return Value(kind, f"t{len(self.lines) - 1}")
+        name = f"t{len(self.lines)}"
+        self.lines.append(f"{name} = {text}")
+        if kind == "?":
+            self.tests.add(name)
+        return Value(kind, name)
 
     def function(self, params: list[str], read: list[str], write: list[str], columns: list[str] | None) -> str:
         """Return the text of a function that takes these steps for each element of `_all` and others, `{name}`.
@@ -102,19 +109,33 @@ class Steps:
             columns: those that read an element for each row, if arrays are matrices; None for vectors.
         """
         if columns is None:
-            body = ["use_widest_vectors()", *self._loop("for _i in range(_all.size):", read, write)]
+            body = ["use_widest_vectors()", *self._over("_all.size", read, write)]
         else:
-            row = self._loop("for _i in range(_all.shape[1]):", read, write)
+            row = self._over("_all.shape[1]", read, write)
             body = ["for _r in range(_all.shape[0]):", *_indented([*columns, *row])]
         return "\n".join([f"def {{name}}({', '.join([*params, *self.numbers.values()])}):", *_indented(body), ""])
 
-    def _loop(self, head: str, read: list[str], write: list[str]) -> list[str]:
-        """Return the lines of a loop of these steps: where an angle is far, one that calls the mathematical library."""
-        usual = [*read, *self.lines, *write]
-        if not self.angles:
+    def _over(self, size: str, read: list[str], write: list[str]) -> list[str]:
+        """Return the lines of a loop over elements, or of several that take turns on strips of them."""
+        found = strips(self.lines, self.tests, read, write)
+        if found is None:
+            return self._loop(f"for _i in range({size}):", read, self.lines, write, self.angles)
+        inner = [f"_count = min({STRIP}, {size} - _low)", *found.parts]
+        for each in found.stages:
+            places = {place: nr for nr, place in enumerate(each.places)}
+            angles = [(places[place], angle) for place, angle in self.angles if place in places]
+            inner += self._loop("for _i in range(_count):", each.read, each.lines, each.write, angles)
+        return [*found.kept, f"for _low in range(0, {size}, {STRIP}):", *_indented(inner)]
+
+    def _loop(
+        self, head: str, read: list[str], lines: list[str], write: list[str], angles: list[tuple[int, str]]
+    ) -> list[str]:
+        """Return the lines of a loop of steps: where an angle is far, one that calls the mathematical library."""
+        usual = [*read, *lines, *write]
+        if not angles:
             return [head, *_indented(usual)]
-        last, _ = self.angles[-1]
-        seen = [*read, *self.lines[:last], *(f"_far |= is_far({angle})" for _, angle in self.angles)]
+        last, _ = angles[-1]
+        seen = [*read, *lines[:last], *(f"_far |= is_far({angle})" for _, angle in angles)]
         of_any = [re.sub(r"= (sin|cos)\(", r"= \1_of_any(", line) for line in usual]
         far, near = (_indented([head, *_indented(lines)]) for lines in (of_any, usual))
         return ["_far = False", head, *_indented(seen), "if _far:", *far, "else:", *near]

@@ -11,15 +11,20 @@ from hashlib import sha1
 from typing import Any
 
 import numpy as np
+from numba import carray
 
 from . import functions, trigonometry
 from .loop import loop, use_widest_vectors
+from .native import strip
 
 _NAMES: dict[str, Any] = {
     **{name: getattr(functions, name) for name in "exp exp2 expm1 log log1p tanh maximum minimum".split()},
     **{name: getattr(trigonometry, name) for name in "sin cos is_far sin_of_any cos_of_any".split()},
     **{name: getattr(np, name) for name in "sqrt floor ceil trunc rint empty".split()},
     "one": np.float32(1),
+    "carray": carray,
+    "float32": np.float32,
+    "strip": strip,
     "use_widest_vectors": use_widest_vectors,
 }
 

@@ -13,6 +13,7 @@ from numba.extending import intrinsic
 from .loop import inlined
 
 _I8, _I32, _I64, _F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
+_STRIP = 512  # as in `declare.generate.strips`
 _HEAD = object.__basicsize__
 _PAUSES = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}
 
@@ -83,6 +84,18 @@ def memory_at(typing: Any, address: Any) -> Any:
         return builder.inttoptr(args[0], _I8.as_pointer())
 
     return types.voidptr(types.int64), code
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def strip(typing: Any) -> Any:
+    """Memory of the stack for 512 float32, as a pointer for `numba.carray`: another one for each call in the text."""
+
+    def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        made = alloca_once(builder, ir.ArrayType(ir.FloatType(), _STRIP))
+        made.align = 64
+        return builder.bitcast(made, _I8.as_pointer())
+
+    return types.voidptr(), code
 
 
 @intrinsic  # type: ignore[untyped-decorator]
