@@ -122,3 +122,21 @@ def test_rows_of_which_few_come_again():
 def test_sums_of_long_rows():
     x = np.random.default_rng(0).normal(size=(5, 20_011)).astype(np.float32)
     np.testing.assert_allclose(torch.tensor(x).sum(1).numpy(), x.astype(np.float64).sum(1), rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_powers_of_large_arrays(dtype, order):
+    rng = np.random.default_rng(0)
+    base = np.asarray(rng.standard_normal((300, 400)) * 3, dtype, order=order)
+    base[0, :6] = 0, -0.0, np.inf, -np.inf, np.nan, 1
+    other = np.asarray(rng.standard_normal((300, 400)), dtype)
+    x, y = torch.from_numpy(base), torch.from_numpy(other)
+    numbers = (1.7, -3, 0, 4, 0.5, -0.5, -2, 1e20, -1e38)
+    pairs = [(x, n) for n in numbers] + [(n, x) for n in numbers if n > 0] + [(x, y), (x, y[0]), (x[:, ::2], 1.7)]
+    for a, b in pairs:
+        made = torch.pow(a, b)
+        rows = [[v[i] if isinstance(v, torch.Tensor) and v.dim() > 1 else v for v in (a, b)] for i in range(300)]
+        wanted = torch.stack([torch.pow(*row) for row in rows])
+        assert made.dtype == x.dtype
+        np.testing.assert_allclose(made.numpy(), wanted.numpy(), rtol=4 * np.finfo(dtype).eps)

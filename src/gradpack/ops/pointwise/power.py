@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cmath
 import math
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,14 @@ from ...base import dtypes, late
 from ...base.dtypes import INTEGRAL
 from ...base.errors import scalar_type
 from ...base.info import number_for
+from ...base.pool import split
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ...declare.generate.fusion import looped
 from ...declare.inplace.inplace import inplace
-from ...kernels.dispatch import LARGE
+from ...kernels.dispatch import HEAVY, LARGE, undivided
+from .blockwise import is_numpy
 from .operands import is_complex, is_number, is_whole, zeros_for
 
 FUNCTIONS = "pow float_power"
@@ -73,7 +76,7 @@ def pow(input: Array, exponent: Array) -> Any:
     if is_number(input) and not exponent.flags.c_contiguous:
         exponent = exponent.copy("C")  # the result is contiguous, as torch's is
     if isinstance(exponent, complex) or not is_whole(exponent):
-        return np.power(input, exponent)
+        return power(input, exponent)
     return _whole_power(input, exponent)
 
 
@@ -84,16 +87,66 @@ def _numbered_power(x: Any, n: float) -> Any:
     if n == 3:
         return x * x * x if x.size < LARGE else looped(_cube, x)
     if n == 0.5:
-        return np.sqrt(x)
+        return np.sqrt(x) if x.size < LARGE else looped(_root, x)
     if n == -1:
         return 1 / x
     if n == -0.5:
-        return 1 / np.sqrt(x)
-    return 1 / (x * x) if n == -2 else np.power(x, n)
+        return 1 / np.sqrt(x) if x.size < LARGE else looped(_inverse_root, x)
+    return 1 / (x * x) if n == -2 else power(x, n)
+
+
+_MANY = 1 << 13  # elements, from which on it is worth while
+
+
+@undivided
+def power(x: Any, y: Any) -> Any:
+    """Return `numpy.power(x, y)`, of large arrays over all cores.
+
+    A number becomes an array: NumPy has loops of vectors for two arrays only.
+    """
+    first = y if is_number(x) else x
+    if not is_numpy(first) or first.size < _MANY or first.dtype.char not in "fd":
+        return np.power(x, y)
+    given = [_along(a, first) for a in (x, y)]
+    if any(a is None for a in given):
+        return np.power(x, y)
+    out = np.empty(first.shape, first.dtype)
+    target = out.reshape(-1)
+
+    def work(low: int, high: int) -> None:
+        a, b = (a[low:high] if a.size == target.size else a[: high - low] for a in given)
+        np.power(a, b, out=target[low:high])
+
+    split(work, target.size, HEAVY)
+    return out
+
+
+def _along(a: Any, first: Any) -> Any:
+    """Return the elements of an operand, or its number as often as a part has elements; None if it lies otherwise."""
+    if is_number(a):
+        return _filled(float(a), first.dtype.char) if type(a) in (int, float) and abs(a) < _LARGEST else None
+    alike = is_numpy(a) and (a.shape, a.dtype) == (first.shape, first.dtype) and a.flags.c_contiguous
+    return a.reshape(-1) if alike else None
+
+
+_LARGEST = 1e30  # of a number that has the precision of the array, too
+
+
+@lru_cache(4)
+def _filled(number: float, char: str) -> Any:
+    return np.full(HEAVY, number, char)
 
 
 def _cube(x: Any) -> Any:
     return x * x * x
+
+
+def _root(x: Any) -> Any:
+    return np.sqrt(x)
+
+
+def _inverse_root(x: Any) -> Any:
+    return 1 / np.sqrt(x)
 
 
 def _numbered_slope(x: Any, n: Any) -> Any:
