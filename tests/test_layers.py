@@ -84,6 +84,7 @@ NUMPY = {
     "compiler/recording": "records calls of NumPy's functions",
     "compiler/recording_backend": "records calls of NumPy's functions",
     "compiler/passes/rows": "puts calls of NumPy's functions on all rows in the place of calls on each",
+    "compiler/passes/uniform": "knows calls of NumPy's functions on constants",
     "compiler/passes/simplify": "rewrites calls of NumPy's functions",
     "compiler/session": "gives tensors arrays of NumPy's again",
     "compat/config": "tells its version",

@@ -14,6 +14,7 @@ from ...declare.generate.fusion_text import Steps, Unknown, Value
 from ...kernels.dispatch import ENABLED, LARGE, PART, loaded
 from ..program import Instruction, Program, Variable, is_elementwise, mapped, variables
 from .repeats import Group, repeated
+from .uniform import without_uniform
 
 _MOST = 12  # arrays that a loop reads
 _PAIRS = 128  # of arrays of which one is written to: compilers ask of each whether they overlap, and of no more
@@ -59,6 +60,8 @@ def _grouped(program: Program) -> list[Group | Instruction]:
 
     for each in program.instructions:
         steps = _steps(each)
+        if steps is not None and each.parts is not None:
+            each = each._replace(parts=(steps, each.results))
         results = variables(each.results)
         like = results[0] if results else None
         if steps is None or (group and not _fits(like, group[0][0].results)):
@@ -145,7 +148,8 @@ def _steps(each: Instruction) -> list[Instruction] | None:
         or steps[-1].results is not made
     ):
         return None
-    return steps if all(map(_is_step, steps)) and any(map(_known, steps)) else None
+    steps = without_uniform(steps)
+    return steps if steps and all(_is_step(e) and _known(e) for e in steps) else None
 
 
 def _is_step(each: Instruction) -> bool:
@@ -224,7 +228,7 @@ def _lengths(step: Instruction) -> set[int]:
 
 def _joined(group: Group, later: dict[Variable, int]) -> list[Instruction]:
     """Return one instruction for the steps of several; those of one stay what it is."""
-    if len({id(owner) for _, owner in group}) == 1:
+    if len({id(owner) for _, owner in group}) == 1 and group[0][1].name != "np.where":  # that of NumPy's takes long
         return _whole(group)
     inside: dict[Variable, int] = {}
     for step, _ in group:
@@ -237,7 +241,7 @@ def _joined(group: Group, later: dict[Variable, int]) -> list[Instruction]:
     outputs.sort(key=lambda v: v.number)
     like = next((v for v in outputs if v.dtype.kind == "f"), None)
     loop = None if like is None else _loop([step for step, _ in group], outputs, like)
-    if loop is None and like is not None and len(group) > 1:
+    if loop is None and like is not None and len({id(owner) for _, owner in group}) > 1:
         return [each for half in _halves(group) for each in _joined(half, later)]
     if loop is None:
         return _whole(group)

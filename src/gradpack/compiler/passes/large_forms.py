@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...backends.numpy import NUMPY
-from ...base.pool import split
+from ...declare.generate.elementwise_parts import in_parts
 from ...declare.generate.fusion import fused, of_body
 from ...declare.generate.inline import Inlined
 from ...declare.generate.large_sizes import large_body, large_formula
@@ -40,28 +40,37 @@ def _form(each: Instruction) -> tuple[Callable[..., Any], tuple[Any, ...]] | Non
         return run, tuple(given[p] for p in _params(op, which))
     if not is_elementwise(each) or each.writes or each.kwargs or size_of(made) < 2 * PART or not is_dense(made):
         return None
-    if all(a.shape in ((), made.shape) and (is_dense(a) or not any(a.strides)) for a in variables(each.args)):
-        return _in_parts(each.function, made.dtype), each.args
+    arrays = variables(each.args)
+    if any(a.shape == made.shape for a in arrays) and all(map(_is_in_rows, arrays)):
+        return _in_parts(each.function), each.args
     return None
 
 
 @cache
-def _in_parts(ufunc: Any, dtype: Any) -> Callable[..., Any]:
-    """Return a ufunc for large arrays of one shape, computed over all cores."""
+def _in_parts(ufunc: Any) -> Callable[..., Any]:
+    """Return a ufunc for large arrays, computed over all cores."""
 
     def run(*args: Any, into: Any = None) -> Any:
-        shape = max((a for a in args if isinstance(a, np.ndarray)), key=lambda a: a.ndim).shape
-        out = np.empty(shape, dtype) if into is None else into
-        given = [a.flat[0] if isinstance(a, np.ndarray) and not any(a.strides) else a for a in args]
-        flat = [a.reshape(-1) if isinstance(a, np.ndarray) and a.ndim else a for a in (*given, out)]
-
-        def work(low: int, high: int) -> None:
-            ufunc(*[a[low:high] if isinstance(a, np.ndarray) and a.ndim else a for a in flat])
-
-        split(work, out.size, PART)
-        return out
+        given = tuple([_narrow(a) if isinstance(a, np.ndarray) and 0 in a.strides else a for a in args])
+        return in_parts(ufunc, given, lambda: ufunc, PART, into)
 
     return run
+
+
+def _is_in_rows(a: Variable) -> bool:
+    """Return whether the elements of an array that are not repeated follow one another in memory."""
+    step = a.dtype.itemsize
+    for n, stride in zip(a.shape[::-1], a.strides[::-1], strict=True):
+        if n != 1 and stride:
+            if stride != step:
+                return False
+            step *= n
+    return True
+
+
+def _narrow(a: Any) -> Any:
+    """Return an array with repeated elements once; a number, if they are all one."""
+    return a[tuple([slice(None) if stride else slice(1) for stride in a.strides])] if any(a.strides) else a.flat[0]
 
 
 def _params(op: Any, which: str) -> tuple[str, ...]:

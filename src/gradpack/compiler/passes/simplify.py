@@ -13,6 +13,7 @@ import numpy as np
 from ..program import Instruction, Program, Variable, is_elementwise, is_of_rows, mapped, new_memory, variables
 from .blas_sums import with_products
 from .rows import with_rows
+from .uniform import with_uniform
 
 _SMALL = 1 << 16  # bytes of a result that may be kept as a constant
 _SHAPES = frozenset({"np.ones_like", "np.zeros_like", "np.full_like"})  # look at the shape of their first argument only
@@ -21,7 +22,7 @@ _SHAPES = frozenset({"np.ones_like", "np.zeros_like", "np.full_like"})  # look a
 def simplified(program: Program) -> Program:
     """Return a program that computes the same with fewer instructions."""
     program = _with_reductions(without_dead_code(program))
-    program = _rewritten(_functional(program))
+    program = with_uniform(_rewritten(_functional(program)))
     return with_products(_reshaped_once(with_rows(_written_directly(without_dead_code(program)))))
 
 

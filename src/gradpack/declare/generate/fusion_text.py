@@ -40,7 +40,7 @@ _STEPS = {
     "less": "{} < {}", "less_equal": "{} <= {}", "equal": "{} == {}", "not_equal": "{} != {}", "isnan": "{0} != {0}",
     "bitwise_and": "{} & {}", "bitwise_or": "{} | {}", "logical_and": "({} != 0) & ({} != 0)",
     "logical_or": "({} != 0) | ({} != 0)", "logical_not": "{} == 0", "clip": "minimum(maximum({}, {}), {})",
-    "where": "{1} if {0} else {2}",
+    "where": "{1} if {0} else {2}", "sign": "one if {0} > 0 else (-one if {0} < 0 else abs({0}))",
 }  # fmt: skip
 _LIMITED = frozenset("sin cos".split())  # to angles that are not far
 _SINGLE = frozenset("exp exp2 expm1 log log1p tanh".split()) | _LIMITED

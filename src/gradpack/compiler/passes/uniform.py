@@ -1,0 +1,85 @@
+"""Large arrays of one number, which take neither time nor memory."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+import numpy as np
+
+from ..program import Instruction, Program, Variable, is_elementwise, is_of_rows, mapped, new_memory, variables
+
+
+def with_uniform(program: Program) -> Program:
+    """Return a program in which elementwise calls on constants of one number are constants of one number.
+
+    Such an array has strides of zero. It takes the place of a dense one only where calls on elements read it, and where
+    all arrays of its shape lie row by row: results of these lie in memory as before.
+    """
+    others = _shapes_in_other_order(program)
+    wanted = {v for e in program.instructions if not _by_elements(e) for v in variables((e.args, e.kwargs))}
+    written = {v.memory for e in program.instructions for v in e.writes}
+    wanted |= {v for e in program.instructions for v in variables(e.results) if v.memory in written}
+    return program._replace(instructions=without_uniform(program.instructions, wanted.union(program.outputs), others))
+
+
+def without_uniform(
+    instructions: list[Instruction], wanted: Container[Variable] = (), shapes: Container[tuple[int, ...]] = ()
+) -> list[Instruction]:
+    """Return instructions without elementwise calls on constants of one number.
+
+    Args:
+        wanted: variables that have to be arrays.
+        shapes: those of other such variables.
+    """
+    made: dict[Variable, Variable] = {}
+
+    def new(v: Variable) -> Variable:
+        return made.get(v, v)
+
+    found = []
+    for each in instructions:
+        if made:
+            each = each._replace(args=mapped(new, each.args), kwargs=mapped(new, each.kwargs))
+        result, value = each.results, None
+        if isinstance(result, Variable) and result not in wanted and result.shape not in shapes and is_of_rows(result):
+            value = _number(each)
+        if value is None:
+            found.append(each)
+        else:
+            constant = np.broadcast_to(value, result.shape)
+            made[result] = Variable(result.number, next(new_memory), constant, result.hint, constant)
+    return found
+
+
+def _number(each: Instruction) -> Any:
+    """Return the number that all elements of a result are, or None."""
+    if each.name in _ALIKE and each.kind == "call":
+        return np.asarray(_ALIKE[each.name], each.results.dtype)
+    if not is_elementwise(each) or each.kind != "call" or each.writes or each.kwargs:
+        return None
+    given = variables(each.args)
+    if not any(v.shape == each.results.shape for v in given) or not all(map(is_uniform, given)):
+        return None
+    with np.errstate(all="ignore"):
+        return np.asarray(each.function(*mapped(lambda v: v.value.flat[0], each.args)), each.results.dtype)
+
+
+_ALIKE = {"np.zeros_like": 0, "np.ones_like": 1}
+
+
+def is_uniform(v: Variable) -> bool:
+    """Return whether a variable is a constant of one number."""
+    return v.value is not None and v.value.size > 0 and not any(v.value.strides) and v.value.dtype.kind in "fb"
+
+
+def _by_elements(each: Instruction) -> bool:
+    if each.origin is not None and not is_elementwise(each):
+        return bool(each.origin[0].kind == "elementwise")
+    return is_elementwise(each) or each.name == "np.where"
+
+
+def _shapes_in_other_order(program: Program) -> set[tuple[int, ...]]:
+    """Return the shapes of which there is an array that does not lie row by row."""
+    found = {v for e in program.instructions for v in variables((e.args, e.kwargs, e.results))}
+    return {v.shape for v in found if any(v.strides) and not is_of_rows(v)}
