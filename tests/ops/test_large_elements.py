@@ -140,3 +140,12 @@ def test_powers_of_large_arrays(dtype, order):
         wanted = torch.stack([torch.pow(*row) for row in rows])
         assert made.dtype == x.dtype
         np.testing.assert_allclose(made.numpy(), wanted.numpy(), rtol=4 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize("n", [5_000, 40_000, 300_000])
+@pytest.mark.parametrize("function", [lambda x: x.pow(0), lambda x: x.pow(1), torch.floor, torch.sign])
+def test_gradients_of_large_arrays_have_their_shape(function, n):
+    x = torch.rand(n, requires_grad=True)
+    function(x).sum().backward()
+    wanted = np.ones(n) if function(torch.tensor(2.5)) == 2.5 else np.zeros(n)
+    np.testing.assert_array_equal(x.grad.numpy(), wanted)

@@ -14,7 +14,7 @@ from ...declare.generate.fusion_text import Steps, Unknown, Value
 from ...kernels.dispatch import ENABLED, LARGE, PART, loaded
 from ..program import Instruction, Program, Variable, is_elementwise, mapped, variables
 from .repeats import Group, repeated
-from .uniform import without_uniform
+from .uniform import without_broadcasts, without_uniform
 
 _MOST = 12  # arrays that a loop reads
 _PAIRS = 128  # of arrays of which one is written to: compilers ask of each whether they overlap, and of no more
@@ -28,6 +28,7 @@ def fused(program: Program) -> Program:
     """Return a program in which neighbouring elementwise instructions on large arrays are one loop."""
     if not ENABLED["numba"] or not any(_is_large(e) for e in program.instructions):
         return program
+    program = without_broadcasts(program)
     segments = repeated(_grouped(program), program.outputs)
     later = _uses(segments, program)
     found = [each for s in segments for each in (_joined(s, later) if isinstance(s, list) else [s])]
@@ -148,7 +149,7 @@ def _steps(each: Instruction) -> list[Instruction] | None:
         or steps[-1].results is not made
     ):
         return None
-    steps = without_uniform(steps)
+    steps = without_uniform(steps, {made})
     return steps if steps and all(_is_step(e) and _known(e) for e in steps) else None
 
 

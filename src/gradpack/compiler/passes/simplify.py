@@ -16,6 +16,7 @@ from .rows import with_rows
 from .uniform import with_uniform
 
 _SMALL = 1 << 16  # bytes of a result that may be kept as a constant
+_POWERS = frozenset({"operator.pow", "np.power", "power"})
 _SHAPES = frozenset({"np.ones_like", "np.zeros_like", "np.full_like"})  # look at the shape of their first argument only
 
 
@@ -173,7 +174,7 @@ def _equal_operand(each: Instruction, made: Variable) -> Variable | None:
     if each.function is np.multiply and isinstance(b, Variable) and _is_one(a):
         which = b
     elif isinstance(a, Variable):
-        unit = each.function in (np.multiply, np.divide, np.true_divide, np.power) or each.name == "operator.pow"
+        unit = each.function in (np.multiply, np.divide, np.true_divide, np.power) or each.name in _POWERS
         if (unit and _is_one(b)) or (each.name == "np.reshape" and b == a.shape):
             which = a
     if which is None or not _lies_alike(which, made):
@@ -212,7 +213,7 @@ def _constant(each: Instruction, made: Variable, given: list[Variable]) -> Varia
         if first.value is None:
             each = each._replace(args=(np.empty(first.shape, first.dtype), *each.args[1:]))
             given = variables((each.args, each.kwargs))
-    power = each.name in ("operator.pow", "np.power") and type(each.args[1]) in (int, float) and each.args[1] == 0
+    power = each.name in _POWERS and type(each.args[1]) in (int, float) and each.args[1] == 0
     if power and made.dtype.kind == "f":
         return Variable(made.number, next(new_memory), made, "ones", _frozen(np.ones(made.shape, made.dtype)))
     if any(v.value is None for v in given):

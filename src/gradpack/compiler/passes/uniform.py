@@ -1,8 +1,8 @@
-"""Large arrays of one number, which take neither time nor memory."""
+"""Arrays of one number, and what is broadcast to others: they take neither time nor memory."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,7 @@ def without_uniform(
     found = []
     for each in instructions:
         if made:
-            each = each._replace(args=mapped(new, each.args), kwargs=mapped(new, each.kwargs))
+            each = _mapped(new, each)
         result, value = each.results, None
         if isinstance(result, Variable) and result not in wanted and result.shape not in shapes and is_of_rows(result):
             value = _number(each)
@@ -50,6 +50,34 @@ def without_uniform(
             constant = np.broadcast_to(value, result.shape)
             made[result] = Variable(result.number, next(new_memory), constant, result.hint, constant)
     return found
+
+
+def without_broadcasts(program: Program) -> Program:
+    """Return a program in which calls on elements read what is broadcast, and not the views of `numpy.broadcast_to`.
+
+    NumPy's functions broadcast as well, and loops read each row or number once.
+    """
+    given = {e.results: e.args[0] for e in program.instructions if e.name == "np.broadcast_to" and e.kind == "call"}
+
+    def narrow(each: Instruction) -> Instruction:
+        made = each.results
+        if not _by_elements(each) or not isinstance(made, Variable) or each.writes:
+            return each
+        if not any(v.shape == made.shape and v not in given for v in variables((each.args, each.kwargs))):
+            return each
+        return _mapped(new, each)
+
+    def new(v: Variable) -> Variable:
+        found = given.get(v)
+        return found if isinstance(found, Variable) else v
+
+    return program._replace(instructions=list(map(narrow, program.instructions))) if given else program
+
+
+def _mapped(new: Callable[[Variable], Variable], each: Instruction) -> Instruction:
+    """Return an instruction, and the parts of it, on other variables."""
+    parts = None if each.parts is None else ([_mapped(new, part) for part in each.parts[0]], each.parts[1])
+    return each._replace(args=mapped(new, each.args), kwargs=mapped(new, each.kwargs), parts=parts)
 
 
 def _number(each: Instruction) -> Any:

@@ -70,7 +70,13 @@ BLOCK = 1 << 16  # elements: what several steps of a function make of them stays
 
 
 def in_parts(
-    function: Function, args: tuple[Any, ...], write: Function, size: int, out: Any = None, block: int = 0
+    function: Function,
+    args: tuple[Any, ...],
+    write: Function,
+    size: int,
+    out: Any = None,
+    block: int = 0,
+    given: tuple[Any, ...] | None = None,
 ) -> Any:
     """Return `function(*args)` of an elementwise function, computed for parts of large arrays over all cores.
 
@@ -79,20 +85,22 @@ def in_parts(
         size: elements of a part.
         out: an argument that may take the result, or None.
         block: elements that the function is called with at a time; 0 for those of a part.
+        given: the arguments with arrays in the place of numbers that stand for them, of which shapes may follow.
     """
+    given = args if given is None else given
     arrays = [a for a in args if type(a) is _array_type and a.ndim]
     first = max(arrays, key=lambda a: a.size)
     shape, length, like = first.shape, first.size, first.ndim
     if not SEEN and length >= 2 * HEAVY:
         note_large(length)
     if length < (8 * block or 2 * size) or not all(a.flags.c_contiguous for a in arrays):
-        return function(*args)
+        return function(*given)
     if all(a.shape == shape for a in arrays):
         args, like = tuple([a.reshape(-1) if type(a) is _array_type and a.ndim else a for a in args]), 1
     elif shape[0] > 1 and np.broadcast_shapes(*[a.shape for a in arrays]) == shape:
         length = shape[0]
     else:
-        return function(*args)
+        return function(*given)
     divided = [type(a) is _array_type and a.ndim == like and len(a) == length for a in args]
 
     def part(low: int, high: int) -> Any:

@@ -344,6 +344,7 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
 
     def run(*args: Any, into: Any = None, own: bool = False) -> Any:
         out = args[0] if own and getrefcount(args[0]) == FREE and is_whole(args[0]) else into
+        whole = args
         if into is not None and not is_apart(into, args):
             out = None
         if loops is not None:
@@ -362,7 +363,7 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
                 return made
         if loops is None and write() is None:
             return bound(*args)
-        return in_parts(bound, args, write, size, out, BLOCK if several else 0)
+        return in_parts(bound, args, write, size, out, BLOCK if several else 0, whole)
 
     return run
 
