@@ -37,18 +37,23 @@ class _Steps(Backend):
 
     Args:
         like_numpy: let functions take the branch that they have for arrays of NumPy's, not that for others.
+        divides: let functions that are faster as a whole be steps, too.
     """
 
     name = "steps"
     xp = np
 
-    def __init__(self, like_numpy: bool) -> None:
+    def __init__(self, like_numpy: bool = False, divides: bool = False) -> None:
         super().__init__()
-        self.like_numpy = like_numpy
+        self.like_numpy, self.divides = like_numpy, divides
 
     def bind(self, function: _Function) -> _Function:
-        if not self.like_numpy and getattr(function, "undivided", False):
-            return _as_one(function)
+        least = None if self.divides else getattr(function, "undivided", None)
+        if least is not None:
+            return _undivided(function, least, self._steps(function))
+        return self._steps(function)
+
+    def _steps(self, function: _Function) -> _Function:
         if not isinstance(function, FunctionType) or getattr(function, "reference", None) is None:
             bound = super().bind(function)
             if self.like_numpy and "_array_type" in getattr(bound, "__globals__", ()):
@@ -61,13 +66,15 @@ class _Steps(Backend):
         return found
 
 
-def _as_one(function: _Function) -> _Function:
-    """Return a function that is one recorded call."""
+def _undivided(function: _Function, least: int, steps: _Function) -> _Function:
+    """Return a function that is one recorded call for arrays of at least so many elements, and its steps else."""
 
     def run(*args: Any, **kwargs: Any) -> Any:
         recorder = recorder_of((args, kwargs))
         if recorder is None:
             return NUMPY.bind(function)(*args, **kwargs)
+        if max(a.size for a in _arrays(opened((args, kwargs)))) < least:
+            return steps(*args, **kwargs)
         return _called(recorder, function, args, kwargs)
 
     return run
@@ -130,8 +137,9 @@ def _state() -> Any:
     return default_generator.numpy.bit_generator.state
 
 
-STEPS = _Steps(like_numpy=False)
+STEPS = _Steps()
 _LIKE_NUMPY = _Steps(like_numpy=True)
+_PARTS = _Steps(divides=True)
 # Functions that write to the arrays in a list, and how many there are for each parameter: the second is the gradient.
 WRITTEN = {"adam_updates": 5, "sgd_updates": 3}
 
@@ -218,7 +226,7 @@ def _by_steps(
 def _parts(recorder: Recorder, function: _Function, args: Any, kwargs: Any, wanted: Any) -> Any:
     """Return the steps of an elementwise body that has a loop of its own, with other last digits, or None."""
     mark = len(recorder.instructions)
-    made = _steps(recorder, STEPS, function, args, kwargs)
+    made = _steps(recorder, _PARTS, function, args, kwargs)
     parts = recorder.instructions[mark:]
     del recorder.instructions[mark:]
     fits = made is not NotImplemented and hasattr(made, "variable") and _alike(made._array, wanted)

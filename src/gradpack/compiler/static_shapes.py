@@ -13,7 +13,7 @@ _STATIC = frozenset(
     """np.where where embedding gather take index_select tensor_split split eq ne lt le gt ge isnan isinf isfinite
     logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not masked_fill argmax
     argmin sort argsort topk any all scatter scatter_add index_add take_by_class_2d to_copy clone copied sum mean prod
-    power placed_along take_along add_up square_sum dots multiply_up _extreme
+    power select placed_along take_along add_up square_sum dots multiply_up _extreme
     amax amin max min cumsum cumprod reshape view permute transpose expand squeeze unsqueeze cat stack flip roll
     """.split()
 )

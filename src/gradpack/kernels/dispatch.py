@@ -71,13 +71,18 @@ def accelerated(reference: F, size: str = _SIZE) -> F:
     return cast("F", choosing(reference, f"{reference.__module__.partition('.')[2]}.{reference.__qualname__}", size))
 
 
-def undivided(function: F) -> F:
-    """Mark a function that takes less time than the parts it has for arrays that are no NumPy arrays.
+def undivided(least: int = 0) -> Callable[[F], F]:
+    """Mark a function that is faster than its steps would be as calls of NumPy's: programs of `compile` call it as one.
 
-    Programs of `compile` call it as one.
+    Args:
+        least: elements of its largest argument from which on it is.
     """
-    function.undivided = True  # type: ignore[attr-defined]
-    return function
+
+    def mark(function: F) -> F:
+        function.undivided = least  # type: ignore[attr-defined]
+        return function
+
+    return mark
 
 
 _TEXT = """\

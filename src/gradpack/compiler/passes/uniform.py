@@ -20,7 +20,23 @@ def with_uniform(program: Program) -> Program:
     wanted = {v for e in program.instructions if not _by_elements(e) for v in variables((e.args, e.kwargs))}
     written = {v.memory for e in program.instructions for v in e.writes}
     wanted |= {v for e in program.instructions for v in variables(e.results) if v.memory in written}
-    return program._replace(instructions=without_uniform(program.instructions, wanted.union(program.outputs), others))
+    found = without_uniform(program.instructions, wanted.union(program.outputs), others)
+    numbers: dict[Variable, Variable] = {}
+    return program._replace(instructions=[_on_numbers(each, numbers) for each in found])
+
+
+def _on_numbers(each: Instruction, numbers: dict[Variable, Variable]) -> Instruction:
+    """Return a call of NumPy's with arrays of no dimensions in the place of constants of one number."""
+    made = each.results
+    if not isinstance(made, Variable) or not made.shape or not (is_elementwise(each) or each.name == "np.where"):
+        return each
+    given = {v for v in variables(each.args) if v.shape and is_uniform(v)}
+    if not given or not any(v.shape == made.shape and v not in given for v in variables(each.args)):
+        return each
+    for v in given - numbers.keys():
+        value = np.asarray(v.value.flat[0])
+        numbers[v] = Variable(v.number, next(new_memory), value, v.hint, value)
+    return each._replace(args=mapped(lambda v: numbers[v] if v in given else v, each.args))
 
 
 def without_uniform(
@@ -104,7 +120,7 @@ def is_uniform(v: Variable) -> bool:
 def _by_elements(each: Instruction) -> bool:
     if each.origin is not None and not is_elementwise(each):
         return bool(each.origin[0].kind == "elementwise")
-    return is_elementwise(each) or each.name == "np.where"
+    return is_elementwise(each) or each.name in ("np.where", "select")
 
 
 def _shapes_in_other_order(program: Program) -> set[tuple[int, ...]]:

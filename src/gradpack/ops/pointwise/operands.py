@@ -17,6 +17,7 @@ from ...base import late
 from ...base.dtypes import BOOL
 from ...base.info import number_for
 from ...core.tensor import Tensor
+from ...kernels.dispatch import undivided
 from .blockwise import is_numpy
 
 
@@ -80,6 +81,7 @@ _NUMBERS = (int, float, complex)
 _BITS = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
 
 
+@undivided(LARGE)
 def select(condition: Any, x: Any, y: Any) -> Any:
     """`x` where the condition holds, `y` elsewhere; one of the two may be a number."""
     if (

@@ -100,7 +100,7 @@ def _numbered_power(x: Any, n: float) -> Any:
 _MANY = 1 << 13  # elements, from which on it is worth while
 
 
-@undivided
+@undivided(_MANY)
 def power(x: Any, y: Any) -> Any:
     """Return `numpy.power(x, y)`, of large arrays over all cores.
 

@@ -29,6 +29,7 @@ SMALL = 4096  # elements: below this the plain form is as fast
 ROWS = 1 << 15  # elements of rows that go through the cache together
 CHUNK = 1024  # elements that BLAS may add up one after another, of which it keeps several sums
 _FEW = 9216  # elements of a matrix, up to which BLAS multiplies it by a vector on one thread
+_LONG = 1 << 18  # elements of rows that BLAS would add up with too large an error
 ROW_CHUNK = 128  # rows of which it keeps one sum
 
 
@@ -42,7 +43,7 @@ def float_kind(array: Any) -> str:
     )
 
 
-@undivided
+@undivided(SMALL)
 def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The sum over dimensions (None: all), as `numpy.sum`."""
     if type(x) is not _array_type:
@@ -163,7 +164,7 @@ def _columns(x: Any) -> Any:
     return out if whole == middle else out + product(_ones(middle - whole, x.dtype), x[:, whole:])
 
 
-@undivided
+@undivided(SMALL)
 def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The sum of squares of real numbers over dimensions."""
     if type(x) is _array_type and x.size >= SMALL and x.dtype.char in "fd":
@@ -178,7 +179,7 @@ def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     return add_up(x * x, over, keepdims)
 
 
-@undivided
+@undivided(_LONG)
 def dots(x: Any, y: Any) -> Any:
     """The dot products of corresponding rows of two matrices or stacks of them; long rows in parts, which rounds less.
 
@@ -193,10 +194,7 @@ def dots(x: Any, y: Any) -> Any:
     return out if whole == n else out + np.vecdot(x[..., whole:], y[..., whole:])
 
 
-_LONG = 1 << 18
-
-
-@undivided
+@undivided(SMALL)
 def multiply_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The product over one dimension (None: all), as `numpy.prod`."""
     if type(x) is not _array_type:
@@ -260,7 +258,7 @@ def smallest(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     return _extreme(x, over, keepdims, True)
 
 
-@undivided
+@undivided(SMALL)
 def _extreme(x: Any, over: Any, keepdims: bool, least: bool) -> Any:
     if type(x) is not _array_type:
         return (np.min if least else np.max)(x, axis=over, keepdims=keepdims)
@@ -281,7 +279,7 @@ def _extreme(x: Any, over: Any, keepdims: bool, least: bool) -> Any:
     return out.reshape((*x.shape[:-1], 1) if keepdims else x.shape[:-1])
 
 
-@undivided
+@undivided(SMALL)
 def take_along(x: Any, indices: Any, place: int) -> Any:
     """`numpy.take_along_axis`."""
     if type(x) is not _array_type:
@@ -322,7 +320,7 @@ def set_in_rows(values: Any, out: Any, indices: Any) -> None:
     out.reshape(-1)[_places_in_rows(out, indices)] = values.reshape(-1)
 
 
-@undivided
+@undivided()
 def placed_along(shape: tuple[int, ...], indices: Any, values: Any, place: int) -> Any:
     """Zeros of a shape with `values` written at `indices` along a dimension."""
     if type(values) is not _array_type:  # arrays that cannot be written to by index
