@@ -187,6 +187,8 @@ def _copied(each: Instruction) -> Variable | None:
     given = None
     if (each.name == "np.array" and not each.kwargs) or (each.name == "np.ndarray.copy" and len(each.args) == 1):
         given = each.args[0]
+    elif each.function is np.positive and not each.kwargs:
+        given = each.args[0]
     elif each.origin is not None and each.name in ("clone", "copied"):
         given = each.kwargs.get("input" if each.name == "clone" else "other")
     made = each.results

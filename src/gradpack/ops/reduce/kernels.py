@@ -43,7 +43,7 @@ def float_kind(array: Any) -> str:
     )
 
 
-@undivided(SMALL)
+@undivided(ROWS)
 def add_up(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The sum over dimensions (None: all), as `numpy.sum`."""
     if type(x) is not _array_type:
@@ -164,7 +164,7 @@ def _columns(x: Any) -> Any:
     return out if whole == middle else out + product(_ones(middle - whole, x.dtype), x[:, whole:])
 
 
-@undivided(SMALL)
+@undivided(ROWS)
 def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The sum of squares of real numbers over dimensions."""
     if type(x) is _array_type and x.size >= SMALL and x.dtype.char in "fd":
