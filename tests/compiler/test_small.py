@@ -237,3 +237,19 @@ def test_keyword_only_arguments_behind_a_comparison(clock):
     ):
         with pytest.raises(TypeError, match=message):
             call()
+
+
+def test_a_function_that_takes_far_longer_is_called_twice_only(clock):
+    calls = []
+
+    def doubled(x):
+        return x * 2
+
+    compiled, x = Compiled(doubled), torch.ones(3)
+    clock(eager=500, program=100)
+    for _ in range(small._BEFORE + 10):
+        same(compiled(x), x * 2)
+    compiled.function = lambda x: calls.append(x)
+    for _ in range(CALLS):
+        same(compiled(x), x * 2)
+    assert not calls and "the function runs for" not in compiled.explain()

@@ -22,6 +22,7 @@ _SMALL = 1 << 12  # elements of each tensor
 _BEFORE = 16  # calls before the first of the function
 _WARM = 32  # calls before the first that is timed: Python's interpreter adapts to what runs
 _ROUNDS = 15  # calls of each that are timed
+_FAR = 4  # if each call of the function takes so many times as long, two calls say enough
 _LESS = 1.03  # to what runs the function belongs a look at shapes
 
 Shapes = tuple[tuple[int, ...], ...]
@@ -87,12 +88,16 @@ class Trial:
         result = compiled.function(*args, **kwargs) if is_eager else compiled.by_program(*args, **kwargs)
         took = perf_counter_ns() - before
         times = self._times.get(shapes)
-        if times is None or number <= _WARM:
+        if times is None:
             return result
         if is_eager or compiled.hits > hits:
             times[is_eager].append(took)
-        if min(map(len, times)) == _ROUNDS or number >= _WARM + 4 * _ROUNDS:
+        is_far = len(times[1]) > 1 and len(times[0]) > 1 and min(times[1]) > _FAR * max(times[0])
+        if is_far or min(map(len, times)) == _ROUNDS or number >= _WARM + 4 * _ROUNDS:
             self._decide(compiled, shapes)
+        elif number == _WARM:
+            times[0].clear()
+            times[1].clear()
         return result
 
     def _decide(self, compiled: Compiled, shapes: Shapes) -> None:
