@@ -185,9 +185,8 @@ def _equal_operand(each: Instruction, made: Variable) -> Variable | None:
 def _copied(each: Instruction) -> Variable | None:
     """Return the array that an instruction returns a copy of, or None."""
     given = None
-    if (each.name == "np.array" and not each.kwargs) or (each.name == "np.ndarray.copy" and len(each.args) == 1):
-        given = each.args[0]
-    elif each.function is np.positive and not each.kwargs:
+    plain = each.name == "np.array" or each.function is np.positive
+    if (plain and not each.kwargs) or (each.name == "np.ndarray.copy" and len(each.args) == 1):
         given = each.args[0]
     elif each.origin is not None and each.name in ("clone", "copied"):
         given = each.kwargs.get("input" if each.name == "clone" else "other")
