@@ -9,6 +9,7 @@ from itertools import repeat
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ..base.devices import CPU, device
 from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype, float8_e4m3fn, float8_e5m2
@@ -82,7 +83,9 @@ def unpaired(array: Any) -> Any:
 
 @partial(accelerated, size="a0.size + a1.size")
 def product(a: Any, b: Any) -> Any:
-    """`np.matmul`."""
+    """`np.matmul`; for vectors and matrices their method `dot`, which takes half the time where they are small."""
+    if type(a) is ndarray and type(b) is ndarray and 0 < a.ndim < 3 and 0 < b.ndim < 3 and a.dtype.char in "fdFD":
+        return a.dot(b)
     return np.matmul(a, b)
 
 

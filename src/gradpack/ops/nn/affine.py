@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy import ndarray
 
 from ...backends.numpy import product
 from ...base import late
@@ -13,6 +14,7 @@ from ...declare.annotations import Array, Setting
 from ...declare.decorators import general
 from ...declare.decorators import linear as linear_kind
 from ...kernels.dispatch import accelerated
+from ...kernels.table import PRODUCT
 from ..reduce.kernels import add_up, reshaped
 from .dropped import light
 
@@ -81,6 +83,13 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Any:
         >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.zeros(3))
         tensor([[2., 2., 2.]])
     """
+    if type(input) is ndarray and input.ndim == 2 == weight.ndim and input.size + weight.size < PRODUCT:
+        if bias is None:
+            return input.dot(weight.T)
+        if bias.shape == weight.shape[:1]:
+            out = input.dot(weight.T)
+            out += bias
+            return out
     if bias is not None and (
         (len(weight.shape) < 2 and bias.shape)
         or (len(bias.shape) > 1 and bias.shape[0] != 1)
