@@ -84,8 +84,8 @@ def _numbered_power(x: Any, n: float) -> Any:
     """`x ** n`; for common n by multiplication, division and `sqrt`, which are faster than `numpy.power`."""
     if n == 2:
         return x * x
-    if n in (0, 1):
-        return np.positive(x) if n else np.ones_like(x)
+    if n == 1:
+        return np.positive(x)
     if n == 3:
         return x * x * x if x.size < LARGE else looped(_cube, x)
     if n == 0.5:
