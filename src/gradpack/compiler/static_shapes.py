@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import Any
 
 import numpy as np
+
+from ..kernels.table import TABLE
 
 # What gives results whose shapes depend on values.
 _DYNAMIC = re.compile(r"nonzero|where|unique|mask|compress|extract|trim|repeat|bincount|histogram|delete|split|1d")
@@ -25,10 +28,18 @@ def is_static(origin: Any, name: str, args: Any, given: list[Any]) -> bool:
         return not any(isinstance(i, list) or getattr(i, "dtype", 0) == np.bool_ for i in _items(args[1]))
     if name in _STATIC or name.startswith(("as_", "attribute_")) or _is_ufunc(name):
         return name != "np.where" or len(args) == 3
+    if origin is None and (name in _kernels() or (name == "np.repeat" and type(args[1]) is int)):
+        return True
     if origin is not None and (origin[1] != "forward" or origin[0].kind == "elementwise"):
         return True
     known = origin is None and name.startswith("np.")
     return not _DYNAMIC.search(name) and (known or all(a.dtype.kind in "fc" for a in given))
+
+
+@cache
+def _kernels() -> frozenset[str]:
+    """Return the names of functions for which kernels stand in."""
+    return frozenset(path.rpartition(".")[2] for path in TABLE)
 
 
 def _items(index: Any) -> Any:
