@@ -102,13 +102,14 @@ def test_a_step_returns_its_loss_and_accuracy_as_numbers():
         loss.backward()
         optimizer.step()
         accuracy = (out.argmax(1) == y).float().mean().item()
-        return loss.item(), accuracy
+        return loss.item(), accuracy, float(loss.detach())
 
     compiled = by_jax(step, fullgraph=True)
     labels = torch.tensor([0, 1, 2, 1, 0])
     found = [compiled(numbers(5, 4, seed=i), labels) for i in range(6)]
     assert len(compiled.kept) == 1
-    assert all(round(5 * accuracy, 6).is_integer() for _, accuracy in found)
+    assert all(round(5 * accuracy, 6).is_integer() for _, accuracy, _ in found)
+    assert all(type(again) is float and loss == again for loss, _, again in found)
 
 
 def test_averages_of_parameters_are_compared_but_for_rounding():

@@ -443,7 +443,24 @@ def _written_later(net, x, y):
     return value
 
 
-RETURNED = (_last, _with_block, _decorated, _in_a_dict, _called, _written_later)
+def _as_floats(net, x, y):
+    z = net(x)
+    loss = float(F.cross_entropy(z, y).detach())
+    return {
+        "loss": loss,
+        "rate": float((z.argmax(1) == y).double().mean()),
+        "largest": [float(z.detach().amax(0, True)[0, 0])],
+    }
+
+
+def _float_written_later(net, x, y):
+    total = net[0].bias.detach()[:1]
+    value = float(total)
+    total.add_(1)
+    return value
+
+
+RETURNED = (_last, _with_block, _decorated, _in_a_dict, _called, _written_later, _as_floats, _float_written_later)
 
 
 @pytest.mark.parametrize("function", RETURNED)
@@ -463,12 +480,13 @@ def test_numbers_that_are_only_returned_are_others_at_each_call(function):
     lambda v: f"{v:.0f}",
     lambda v: min([v, 1.4]) == v,
 ])  # fmt: skip
-def test_numbers_that_code_looks_at_choose_the_program(look):
+@pytest.mark.parametrize("take", [torch.Tensor.item, float])
+def test_numbers_that_code_looks_at_choose_the_program(look, take):
     def make():
         net = network()
 
         def step(x, y):
-            value = F.cross_entropy(net(x), y).item()
+            value = take(F.cross_entropy(net(x), y).detach())
             return look(value)
 
         return step, lambda step, i: step(numbers(i // 5, 16, 8), labels(i // 5, 16)), net

@@ -52,6 +52,7 @@ class Outcome:
         sources = {id(t): i for i, (t, *_) in enumerate(session.before)}
         new_grads = {id(g): i for i, g in enumerate(session.new_grads) if g is not None and id(g) not in sources}
         for leaf in flat:
+            leaf = session.recorder.floats.get(id(leaf), leaf) if type(leaf) is float else leaf
             if type(leaf) is Number:
                 results.append(Result(len(self.outputs), -1, False, is_number=True))
                 self.outputs.append(leaf.variable)

@@ -15,6 +15,7 @@ from weakref import WeakSet
 
 import numpy as np
 
+from ..backends import NUMPY
 from ..backends.base import nested
 from ..backends.memory_layout import _array_type
 from ..ops.random.generator import DRAWN, Generator
@@ -22,6 +23,7 @@ from .lowering import NotLowered, lowered, root
 from .program import Instruction, Program, Variable, call_of_caller, line_of_caller
 from .random_numbers import RandomNumbers
 from .recorded_array import RecordedArray, opened_into, silently
+from .returned_numbers import Number
 from .static_shapes import is_static
 
 _Function = Callable[..., Any]
@@ -62,6 +64,7 @@ class Recorder:
         self.random = RandomNumbers()
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
+        self.floats: dict[int, Number] = {}  # by the address of a float that was only returned
         self.agreed: dict[Any, Any] = {}  # how bodies become steps with the same results for other numbers; None: not
 
     def has_refused(self) -> bool:
@@ -237,6 +240,19 @@ class Recorder:
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return tuple(map(self._references, value))
         return nested(self._references, value)
+
+    def returned(self, array: RecordedArray, is_float: bool) -> Any:
+        """Return what stands for the number of an array that the function only returns.
+
+        Args:
+            is_float: Python wants a float: one that is known by its address.
+        """
+        copy = self.call("copy", NUMPY.copy, (array,), {})  # what is written to the array comes later
+        found = Number(copy.variable, NUMPY.number(array._array))
+        if not is_float:
+            return found
+        self.floats[id(found.value)] = found
+        return found.value
 
     def guard(self, array: RecordedArray, name: str, ask: _Function) -> Any:
         """Return what Python sees of an array; the program will ask for it again."""

@@ -17,9 +17,7 @@ from ..declare.op import REGISTRY
 from .program import numbers_taken
 from .recorded_array import RecordedArray, recorder_of
 from .recording import current
-from .returned_numbers import Number, is_returned
-
-_SESSION = f"{__package__}.session"
+from .returned_numbers import caller_of_float, is_returned
 
 _FEW = 1 << 10  # elements
 _Function = Callable[..., Any]
@@ -88,9 +86,11 @@ class RecordingBackend(WrappingBackend):
 
     def number(self, array: Any) -> Any:
         recorder = array.recorder
-        if recorder.is_recording() and is_returned(sys._getframe(1), _SESSION):
-            copy = recorder.call("copy", NUMPY.copy, (array,), {})  # what is written to the array comes later
-            return Number(copy.variable, NUMPY.number(array._array))
+        if recorder.is_recording():
+            frame = sys._getframe(1)
+            caller = caller_of_float(frame) if array.dtype.kind == "f" else None
+            if is_returned(caller or frame):
+                return recorder.returned(array, caller is not None)
         return recorder.guard(array, "number", NUMPY.number)
 
     def truth(self, array: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Numbers that a function asks a tensor for and only returns: `return loss.item()`.
+"""Numbers that a function asks a tensor for and only returns: `return loss.item()`, `return float(loss)`.
 
 No code looks at such a number, so that it need not be the same at each call. Whether that is so is read from the
 instructions behind the call that gave it: the number may only be put into new lists, tuples and dicts, and be returned.
@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any
 
 from ..base.tree import tree_unflatten
+from ..core.tensor import Tensor
 from .program import Variable
 from .trees import flattened
 
@@ -38,13 +39,21 @@ def with_values(result: Any) -> Any:
     return tree_unflatten([leaf.value if type(leaf) is Number else leaf for leaf in leaves], shape)
 
 
-def is_returned(frame: Any, end: str) -> bool:
-    """Return whether what a frame is about to get from a call is returned as it is, up to a frame of a module.
+_SESSION = f"{__package__}.session"  # the module that calls the function
 
-    Args:
-        end: the name of the module.
-    """
-    while frame is not None and frame.f_globals.get("__name__") != end:
+
+def caller_of_float(frame: Any) -> Any:
+    """Return the frame that called `float` on the tensor of which a frame asks for the number, or None."""
+    for _ in range(3):
+        if frame is not None and frame.f_code is Tensor.__float__.__code__:
+            return frame.f_back
+        frame = frame and frame.f_back
+    return None
+
+
+def is_returned(frame: Any) -> bool:
+    """Return whether what a frame is about to get from a call is what the function returns, or a part of it."""
+    while frame is not None and frame.f_globals.get("__name__") != _SESSION:
         if not _returns(frame.f_code, frame.f_lasti):
             return False
         frame = frame.f_back
