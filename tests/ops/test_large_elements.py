@@ -149,3 +149,39 @@ def test_gradients_of_large_arrays_have_their_shape(function, n):
     function(x).sum().backward()
     wanted = np.ones(n) if function(torch.tensor(2.5)) == 2.5 else np.zeros(n)
     np.testing.assert_array_equal(x.grad.numpy(), wanted)
+
+
+OF_SUMS = {
+    "neg": lambda x, y: -x, "sub": lambda x, y: x - y, "mul": lambda x, y: x * 2, "abs": lambda x, y: x.abs(),
+    "gelu": lambda x, y: F.gelu(x), "huber": lambda x, y: F.huber_loss(x, y, reduction="none"),
+    "glu": lambda x, y: F.glu(x), "cumsum": lambda x, y: x.cumsum(1), "remainder": torch.remainder,
+    "tanh": lambda x, y: torch.tanh(x), "div": lambda x, y: x / y, "copysign": torch.copysign,
+    "sqrt": lambda x, y: (x * x).sqrt(),
+    "pow": lambda x, y: x.abs() ** 1.7, "where": lambda x, y: torch.where(x > y, x, -y),
+    "sgn": lambda x, y: x * x.sgn(),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_SUMS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_gradients_of_sums_are_those_of_ones(name, dtype):
+    rng = np.random.default_rng(0)
+    found = []
+    for dense in (False, True):
+        rng = np.random.default_rng(0)
+        leaves = [torch.tensor(rng.standard_normal((300, 400)).astype(dtype), requires_grad=True) for _ in range(2)]
+        out = OF_SUMS[name](*leaves)
+        if dense:
+            out.backward(torch.ones_like(out))
+        else:
+            grads = [
+                g for g in torch.autograd.grad(out.sum(), leaves, retain_graph=True, allow_unused=True) if g is not None
+            ]
+            assert all(g.shape == (300, 400) for g in grads)
+            out.sum().backward()
+        found.append([leaf.grad for leaf in leaves if leaf.grad is not None])
+        for g in found[-1]:
+            assert g.is_contiguous()
+            g.add_(1)
+    for a, b in zip(*found, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-5 if dtype == np.float32 else 1e-12, atol=1e-6)

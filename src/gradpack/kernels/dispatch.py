@@ -16,7 +16,7 @@ from time import perf_counter
 from types import CodeType
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from numpy import ndarray
+from numpy import ascontiguousarray, ndarray
 
 from ..base import pool
 from ..base.exits import block
@@ -115,6 +115,8 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
         if not kernels:
             kernels.extend((0 if enough else k.least, k.library, k.when, k) for k in row(path))
             names["least"] = min(kernel.least for *_, kernel in kernels)
+        if not enough and first.size >= LARGE:
+            first, others = _dense(first), tuple(map(_dense, others))
         for least, library, when, kernel in kernels:
             if (least == 0 or first.size >= least) and ENABLED[library] and when(first, *others):
                 run = loaded(kernel)
@@ -133,6 +135,13 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
     chosen.__doc__, chosen.__defaults__ = reference.__doc__, reference.__defaults__
     chosen.reference, chosen.where = reference, (path, size)
     return chosen
+
+
+def _dense(value: Any) -> Any:
+    """Return an argument; for a large array of one number in memory, as gradients of sums are, a dense one."""
+    if type(value) is ndarray and value.size >= LARGE and not any(value.strides) and value.dtype.kind == "f":
+        return ascontiguousarray(value)
+    return value
 
 
 def rebound(function: Callable[..., Any], reference: Callable[..., Any]) -> Any:

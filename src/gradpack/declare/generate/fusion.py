@@ -264,7 +264,10 @@ def compiled(function: Function, *args: Any) -> Any:
     """Return `function(*args)` by a compiled loop; None if there is no loop for these arguments."""
     loops, facts = _loops_of(function), facts_of(args, None)
     made = loops.again(facts, args, None)
-    return loops(alike(args), args, None, 0, facts) if made is None else made
+    if made is not None:
+        return made
+    given = unspread(args)
+    return loops(alike(given), given, None, 0, facts if given is args else None)
 
 
 def looped(function: Function, *args: Any) -> Any:
@@ -290,10 +293,20 @@ def large_forms(op: Op, inlined: Any, body: Function, formulas: dict[str, Functi
     for p, formula in formulas.items():
         expression = inlined.expression(p)
         if large_formula(op, p, expression):
-            names[f"_vjp_{p}_large"] = fused(op.formulas[p], formula, expression)
+            names[f"_vjp_{p}_large"] = fused(op.formulas[p], formula, expression, is_formula=True)
     if is_symmetric(op):
         names["_vjp_twice_large"] = _twice(op, inlined, formulas)
     return names
+
+
+def _of_one_number(formula: Function, args: tuple[Any, ...]) -> Any:
+    """Return what a formula gives for arrays of one number, as gradients of sums are; None for others."""
+    g, one = args[0], (0,) * args[0].ndim
+    arrays = [a for a in args if type(a) is _array_type and a.ndim]
+    if any(a.shape != g.shape or any(a.strides) for a in arrays):
+        return None
+    given = [a[one] if type(a) is _array_type and a.ndim else a for a in args]
+    return np.full(g.shape, formula(*given), g.dtype)
 
 
 def _twice(op: Op, inlined: Any, formulas: dict[str, Function]) -> Function:
@@ -313,11 +326,14 @@ def of_body(op: Op, body: Function, expression: ast.expr | None = None) -> Funct
     return (lambda *args, into=None: own(body, *args)) if callable(own) else fused(op.forward, body, expression)
 
 
-def fused(function: Function, bound: Function, expression: ast.expr | None = None) -> Function:
+def fused(
+    function: Function, bound: Function, expression: ast.expr | None = None, is_formula: bool = False
+) -> Function:
     """Return the form for large arrays of a function, of this expression if it is one: a loop, or parts of arrays.
 
     Args:
         bound: `function` for NumPy's arrays.
+        is_formula: whether the first argument is a gradient.
 
     Returns:
         A function that takes `into=`, an array for the result, and `own=`, whether the first argument may take it if
@@ -343,6 +359,10 @@ def fused(function: Function, bound: Function, expression: ast.expr | None = Non
         loops = None
 
     def run(*args: Any, into: Any = None, own: bool = False) -> Any:
+        if is_formula and type(args[0]) is _array_type and args[0].ndim and not any(args[0].strides):
+            made = _of_one_number(bound, args)
+            if made is not None:
+                return made
         out = args[0] if own and getrefcount(args[0]) == FREE and is_whole(args[0]) else into
         whole = args
         if into is not None and not is_apart(into, args):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...base import late
 from .strips import STRIP, strips
 
 _BINARY = {
@@ -41,12 +42,13 @@ _STEPS = {
     "bitwise_and": "{} & {}", "bitwise_or": "{} | {}", "logical_and": "({} != 0) & ({} != 0)",
     "logical_or": "({} != 0) | ({} != 0)", "logical_not": "{} == 0", "clip": "minimum(maximum({}, {}), {})",
     "where": "{1} if {0} else {2}", "sign": "one if {0} > 0 else (-one if {0} < 0 else abs({0}))",
+    "side": "one if {0} > 0 else (-one if {0} < 0 else one - one)",
 }  # fmt: skip
 _LIMITED = frozenset("sin cos".split())  # to angles that are not far
 _SINGLE = frozenset("exp exp2 expm1 log log1p tanh".split()) | _LIMITED
 _OPERATIONS = {  # whose bodies depend on the sizes of arrays: the step that each is
     "clamp_min": "maximum", "clamp_max": "minimum", "logical_and": "logical_and", "logical_or": "logical_or",
-    "logical_not": "logical_not", "where": "where",
+    "logical_not": "logical_not", "where": "where", "sign": "side",
 }  # fmt: skip
 _ANSWERS = {"is_complex": False, "is_whole": False, "is_number": False, "isinstance": False, "hasattr": True}
 
@@ -244,7 +246,7 @@ class Reader:
         if isinstance(node, ast.Name) and node.id not in self.env:
             return self.outside.get(node.id)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = self.outside.get(node.value.id)
+            module = late if node.value.id == "late" else self.outside.get(node.value.id)
             if isinstance(module, ModuleType):
                 return getattr(module, node.attr, None)
         raise Unknown(ast.unparse(node))

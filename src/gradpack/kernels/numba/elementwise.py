@@ -136,14 +136,14 @@ def gated(input: Any, place: int) -> Any:
     """As `ops.pointwise.gated.gated`."""
     before, half = prod(input.shape[:place]), input.shape[place] // 2
     out = np.empty((*input.shape[:place], half, *input.shape[place + 1 :]), input.dtype)
-    loops.glu(input.reshape(before, 2, -1), out.reshape(before, -1))
+    over(HEAVY, loops.glu, input.reshape(before, 2, -1), out.reshape(before, -1))
     return out
 
 
 def gated_backward(input: Any, g: Any, dim: int) -> Any:
     """As `ops.pointwise.gated.gated_backward`."""
     out, before = np.empty(input.shape, input.dtype), prod(input.shape[:dim])
-    loops.glu_gradient(g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
+    over(HEAVY, loops.glu_gradient, g.reshape(before, -1), input.reshape(before, 2, -1), out.reshape(before, 2, -1))
     return out
 
 

@@ -114,11 +114,12 @@ def glu_gradient(g: Any, x: Any, out: Any) -> None:
     """g sigmoid(b) for a, and g a sigmoid(b) (1 - sigmoid(b)) for b: `out` is as `x` is, `g` of shape (n, m)."""
     for i in range(x.shape[0]):
         a, b, into_a, into_b, given = x[i, 0], x[i, 1], out[i, 0], out[i, 1], g[i]
-        for j in range(a.size):
-            s = sigmoid(b[j])
-            first = given[j] * s
-            into_a[j] = first
-            into_b[j] = first * (_f(1.0) - s) * a[j]
+        for j in range(b.size):  # three loops of vectors: of one, the compiler cannot see that it may be
+            into_b[j] = sigmoid(b[j])
+        for j in range(b.size):
+            into_a[j] = given[j] * into_b[j]
+        for j in range(b.size):
+            into_b[j] = into_a[j] * (_f(1.0) - into_b[j]) * a[j]
 
 
 @loop
