@@ -115,7 +115,7 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
         if not kernels:
             kernels.extend((0 if enough else k.least, k.library, k.when, k) for k in row(path))
             names["least"] = min(kernel.least for *_, kernel in kernels)
-        if not enough and first.size >= LARGE:
+        if type(first) is ndarray and first.size >= LARGE:
             first, others = _dense(first), tuple(map(_dense, others))
         for least, library, when, kernel in kernels:
             if (least == 0 or first.size >= least) and ENABLED[library] and when(first, *others):
