@@ -115,8 +115,6 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
         if not kernels:
             kernels.extend((0 if enough else k.least, k.library, k.when, k) for k in row(path))
             names["least"] = min(kernel.least for *_, kernel in kernels)
-        if type(first) is ndarray and first.size >= LARGE:
-            first, others = _dense(first), tuple(map(_dense, others))
         for least, library, when, kernel in kernels:
             if (least == 0 or first.size >= least) and ENABLED[library] and when(first, *others):
                 run = loaded(kernel)
@@ -125,6 +123,10 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
                 made = run_in_parts(kernel, run, (first, *others)) if kernel.results else run(first, *others)
                 if made is not NotImplemented:
                     return made
+        if type(first) is ndarray and first.size >= LARGE:
+            given = tuple(map(dense, (first, *others)))
+            if any(a is not b for a, b in zip(given, (first, *others), strict=True)):
+                return faster(*given)
         return NotImplemented
 
     names: dict[str, Any] = {"__name__": reference.__module__, "ndarray": ndarray, "least": LEAST}
@@ -137,7 +139,7 @@ def choosing(reference: Any, path: str, size: str = _SIZE) -> Any:
     return chosen
 
 
-def _dense(value: Any) -> Any:
+def dense(value: Any) -> Any:
     """Return an argument; for a large array of one number in memory, as gradients of sums are, a dense one."""
     if type(value) is ndarray and value.size >= LARGE and not any(value.strides) and value.dtype.kind == "f":
         return ascontiguousarray(value)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...base.blas import on_one_thread
 from ...base.pool import split
+from ..dispatch import dense
 
 _LINES = 64  # rows or columns of a matrix: whole tiles of BLAS
 _MUCH = 1 << 25  # multiplications of each of more than two parts
@@ -33,6 +34,7 @@ def _lines_of_part(lines: int, multiplications: int, least: int) -> int:
 
 def product(a: Any, b: Any) -> Any:
     """As `backends.numpy.product`."""
+    a, b = dense(a), dense(b)
     is_small = a.ndim == b.ndim == 2 and a.size * b.shape[1] < _PART
     return on_one_thread(np.matmul if is_small else _product, a, b)
 

@@ -83,7 +83,7 @@ def linear(input: Array, weight: Array, bias: Array = None) -> Any:
         >>> torch.nn.functional.linear(torch.ones(1, 2), torch.ones(3, 2), torch.zeros(3))
         tensor([[2., 2., 2.]])
     """
-    if type(input) is ndarray and input.ndim == 2 == weight.ndim and input.size + weight.size < PRODUCT:
+    if type(input) is ndarray and input.size + weight.size < PRODUCT and input.ndim == 2 == weight.ndim:
         if bias is None:
             return input.dot(weight.T)
         if bias.shape == weight.shape[:1]:
