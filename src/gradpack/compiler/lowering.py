@@ -87,11 +87,11 @@ def _called(recorder: Recorder, function: _Function, args: Any, kwargs: Any) -> 
         NotLowered: if it wrote to one of them: a program would not know.
     """
     given = _arrays((opened(args), opened(kwargs)))
-    before = [array.copy() for array in given]
+    before = [array.tobytes() for array in given]
     made = recorder.call(function.__name__, NUMPY.bind(function), args, kwargs)
-    written = [pair for pair in zip(given, before, strict=True) if pair[0].tobytes() != pair[1].tobytes()]
+    written = [pair for pair in zip(given, before, strict=True) if pair[0].tobytes() != pair[1]]
     for array, values in written:
-        array[...] = values
+        array[...] = np.frombuffer(values, array.dtype).reshape(array.shape)
     if written:
         raise NotLowered(f"{function.__name__} writes to its arguments")
     return made

@@ -71,11 +71,15 @@ class RecordedArray(NDArrayOperatorsMixin):
         if name.startswith("__"):  # among them protocols that would hand out the memory
             raise AttributeError(f"'RecordedArray' object has no attribute {name!r}")
         if callable(getattr(self._array, name)):
-            method, writes = getattr(np.ndarray, name), (self,) if name in _METHODS else ()
-            return lambda *args, **kwargs: self.recorder.call(
-                f"np.ndarray.{name}", method, (self, *args), kwargs, writes
-            )
+            return partial(self._method, name)
         return self.recorder.call(f"attribute_{name}", partial(_attribute, name), (self,), {})
+
+    def _method(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Record the call of a method."""
+        writes: tuple[Any, ...] = (self,) if name in _METHODS else ()
+        if kwargs.get("out") is not None:
+            writes = (self.recorder.target(name, kwargs["out"]),)
+        return self.recorder.call(f"np.ndarray.{name}", getattr(np.ndarray, name), (self, *args), kwargs, writes)
 
     def __pow__(self, other: Any) -> Any:
         return self.recorder.call("operator.pow", pow, (self, other), {})
@@ -101,7 +105,10 @@ class RecordedArray(NDArrayOperatorsMixin):
     __index__ = __int__
 
     def item(self, *args: Any) -> Any:
-        return self.recorder.guard(self, "number", NUMPY.number) if not args else self._array.item(*args)
+        if args:
+            self.recorder.refuse(numbers_taken())
+            return self._array.item(*args)
+        return self.recorder.guard(self, "number", NUMPY.number)
 
     def __repr__(self) -> str:
         return f"RecordedArray(shape={self.shape}, dtype={self.dtype})"
