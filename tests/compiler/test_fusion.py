@@ -213,13 +213,23 @@ def into_itself(x, y):
     return torch.exp(torch.sigmoid(found)) - found
 
 
-@pytest.mark.parametrize("other", [(40, 1300), (1300,), (40, 1)])
+STRIPS = [
+    ((40, 1300), (40, 1300)),
+    ((40, 1300), (1300,)),
+    ((40, 1300), (40, 1)),
+    ((9000, 4), (4,)),
+    ((9000, 4), (9000, 1)),
+]
+
+
+@pytest.mark.parametrize(("shape", "other"), STRIPS)
 @pytest.mark.parametrize("change", [decided, far, into_itself])
-def test_functions_of_functions_take_turns_on_strips(change, other):
+def test_functions_of_functions_take_turns_on_strips(change, shape, other):
     compiled = torch.compile(change, fullgraph=True)
     with torch.no_grad():
         for turn in range(4):
-            x, y = numbers((40, 1300), "f", turn), numbers(other, "f", turn + 9)
+            x, y = numbers(shape, "f", turn), numbers(other, "f", turn + 9)
             wanted = change(x.double(), y.double())
             np.testing.assert_allclose(compiled(x, y).numpy(), wanted.numpy(), rtol=2e-4, atol=1e-5)
-    assert "strip()" in compiled.source
+    assert "calls in one loop" in compiled.explain()
+    assert "strip()" in compiled.source or shape[1] < 100

@@ -19,7 +19,7 @@ from ..backends import NUMPY
 from ..backends.base import Backend, nested
 from ..declare.generate.inline import Inlined
 from ..declare.generate.large_sizes import large_body, large_formula
-from ..kernels.dispatch import ENABLED, row
+from ..kernels.dispatch import ENABLED, dense, row
 from ..ops.random.generator import default_generator
 from .recorded_array import RecordedArray, opened, recorder_of, silently
 
@@ -114,7 +114,7 @@ def _choosing(function: Any, steps: _Function) -> _Function:
 
     def run(*args: Any) -> Any:
         recorder = recorder_of(args)
-        given = [opened(a) for a in args]
+        given = [dense(opened(a)) for a in args]
         if recorder is None:
             return NUMPY.bind(function)(*args)
         if _has_kernel(path, size, dict(zip(names, given, strict=False)), given):

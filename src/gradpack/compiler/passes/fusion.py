@@ -19,8 +19,10 @@ from .uniform import without_broadcasts, without_uniform
 _MOST = 12  # arrays that a loop reads
 _PAIRS = 128  # of arrays of which one is written to: compilers ask of each whether they overlap, and of no more
 _ARGUMENTS = 30  # above, Python passes a tuple of them, which Numba does not know
-_WORK = dict.fromkeys("exp exp2 expm1 log log1p tanh sin cos".split(), 32)
-_WORK |= dict.fromkeys("true_divide divide sqrt reciprocal".split(), 4)  # of an addition
+_DEAR = 32  # work of a function, that of an addition is 1
+_WORK = dict.fromkeys("exp exp2 expm1 log log1p tanh sin cos".split(), _DEAR)
+_WORK |= dict.fromkeys("true_divide divide sqrt reciprocal".split(), 4)
+_SHORT = 128  # elements of rows that are too short to take turns on
 _LONGEST = 256  # work of a loop: machine code of longer ones is no faster, and in the end has no vectors
 
 
@@ -74,7 +76,9 @@ def _grouped(program: Program) -> list[Group | Instruction]:
                 continue
             flush()
         added = sum(map(_work, steps))
-        if work + added > _LONGEST:
+        rows = lengths.union(*map(_lengths, steps))
+        in_short_rows = added >= _DEAR and any(n < _SHORT for n in rows) and any(_work(s) == _DEAR for s, _ in group)
+        if work + added > _LONGEST or in_short_rows:
             flush()
         work += added
         for step in steps:

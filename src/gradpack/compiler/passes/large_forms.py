@@ -88,4 +88,4 @@ def _large_form(op: Any, which: str) -> tuple[Callable[..., Any] | None, int]:
         return (of_body(op, NUMPY.bind(op.forward), expression), least) if least else (None, 0)
     least = large_formula(op, which, expression)
     formula = op.formulas[which]
-    return (fused(formula, NUMPY.bind(formula), expression), least) if least else (None, 0)
+    return (fused(formula, NUMPY.bind(formula), expression, is_formula=True), least) if least else (None, 0)

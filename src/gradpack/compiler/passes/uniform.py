@@ -100,13 +100,15 @@ def _number(each: Instruction) -> Any:
     """Return the number that all elements of a result are, or None."""
     if each.name in _ALIKE and each.kind == "call":
         return np.asarray(_ALIKE[each.name], each.results.dtype)
-    if not is_elementwise(each) or each.kind != "call" or each.writes or each.kwargs:
+    is_formula = each.origin is not None and each.origin[1] != "forward" and each.origin[0].kind == "elementwise"
+    if not (is_elementwise(each) or is_formula) or each.kind != "call" or each.writes or each.kwargs:
         return None
     given = variables(each.args)
     if not any(v.shape == each.results.shape for v in given) or not all(map(is_uniform, given)):
         return None
     with np.errstate(all="ignore"):
-        return np.asarray(each.function(*mapped(lambda v: v.value.flat[0], each.args)), each.results.dtype)
+        value = np.asarray(each.function(*mapped(lambda v: v.value.flat[0], each.args)))
+    return value.astype(each.results.dtype) if value.ndim == 0 else None
 
 
 _ALIKE = {"np.zeros_like": 0, "np.ones_like": 1}
