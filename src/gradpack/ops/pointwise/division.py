@@ -114,7 +114,7 @@ def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any]
 def _exact(quotient: Any) -> bool:
     """Whether all absolute values are below the limit."""
     flat = quotient.reshape(-1)
-    inside: bool = np.maximum.reduce(flat) < _EXACT and np.minimum.reduce(flat) > -_EXACT
+    inside: bool = not flat.size or (np.maximum.reduce(flat) < _EXACT and np.minimum.reduce(flat) > -_EXACT)
     return inside
 
 
