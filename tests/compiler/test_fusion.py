@@ -233,3 +233,24 @@ def test_functions_of_functions_take_turns_on_strips(change, shape, other):
             np.testing.assert_allclose(compiled(x, y).numpy(), wanted.numpy(), rtol=2e-4, atol=1e-5)
     assert "calls in one loop" in compiled.explain()
     assert "strip()" in compiled.source or shape[1] < 100
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_gradients_are_added_up_behind_functions_of_functions(times):
+    x = numbers((300, 400), "f", 0).requires_grad_()
+
+    def step():
+        for _ in range(times):
+            torch.tanh(torch.exp(x)).sum().backward()
+        return x.grad * 1
+
+    compiled = torch.compile(step, fullgraph=True)
+    x.grad = torch.zeros(300, 400)
+    for turn in range(6):
+        before = x.grad.clone()
+        wanted = step().clone()
+        x.grad.copy_(before)
+        np.testing.assert_allclose(compiled().numpy(), wanted.numpy(), rtol=1e-4, atol=1e-5)
+        with torch.no_grad():
+            x.copy_(numbers((300, 400), "f", turn))
+    assert len(compiled.kept) == 1 and "strip()" in compiled.source

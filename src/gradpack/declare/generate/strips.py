@@ -60,20 +60,20 @@ def strips(lines: list[str], tests: set[str], read: list[str], write: list[str])
     stage_of = _stages(sources, made)
     if not any(stage_of.values()):
         return None
-    written = {line.partition("[")[0] for line in write}
-    again = {name for name, source in sources.items() if source.partition("[")[0] not in written}
     count = max(stage_of.values()) + 1
+    written = {line.partition("[")[0]: stage_of.get(line.rpartition(" = ")[2], count - 1) for line in write}
+    until = {name: written.get(source.partition("[")[0], count - 1) for name, source in sources.items()}
     stages = [Stage([], [], [], []) for _ in range(count)]
     passed: dict[str, str] = {}
     for place, (name, expression) in enumerate(made):
         at = stage_of[name]
         stages[at].lines.append(lines[place])
         stages[at].places.append(place)
-        _pass_on(stages, stage_of, sources, again, tests, passed, expression, at)
+        _pass_on(stages, stage_of, sources, until, tests, passed, expression, at)
     for line in write:
         name = line.rpartition(" = ")[2]
         at = stage_of.get(name, count - 1)
-        _pass_on(stages, stage_of, sources, again, tests, passed, name, at)
+        _pass_on(stages, stage_of, sources, until, tests, passed, name, at)
         stages[at].write.append(line)
     for name, room in passed.items():
         stages[stage_of[name]].write.append(f"{room}[_i] = {name}")
@@ -100,22 +100,29 @@ def _stages(sources: dict[str, str], made: list[list[str]]) -> dict[str, int]:
 
 
 def _pass_on(
-    stages: list[Stage], stage_of: dict[str, int], sources: dict[str, str], again: set[str], tests: set[str],
+    stages: list[Stage], stage_of: dict[str, int], sources: dict[str, str], until: dict[str, int], tests: set[str],
     passed: dict[str, str], text: str, at: int,
 ) -> None:  # fmt: skip
-    """Let a loop read what a text names that an earlier loop has read or made."""
+    """Let a loop read what a text names that an earlier loop has read or made.
+
+    Args:
+        until: the loop that writes to the array of a name that is read: later ones get what the first has read.
+    """
     for name in dict.fromkeys(_NAME.findall(text)):
         if name not in stage_of:
             continue
-        if name in sources and (name in again or at == 0):
-            line = f"{name} = {sources[name]}"
+        if name in sources and at <= until[name]:
+            _read(stages[at], f"{name} = {sources[name]}")
         elif stage_of[name] < at:
             room = passed.setdefault(name, f"kept{len(passed)}")
-            line = f"{name} = {room}[_i]" + (" != 0" if name in tests else "")
-        else:
-            continue
-        if line not in stages[at].read:
-            stages[at].read.append(line)
+            _read(stages[at], f"{name} = {room}[_i]" + (" != 0" if name in tests else ""))
+            if name in sources:
+                _read(stages[0], f"{name} = {sources[name]}")
+
+
+def _read(stage: Stage, line: str) -> None:
+    if line not in stage.read:
+        stage.read.append(line)
 
 
 def _part(match: re.Match[str], passed: dict[str, str], parts: dict[str, str]) -> str:
