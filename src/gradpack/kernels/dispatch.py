@@ -35,6 +35,7 @@ LARGE = 1 << 15  # elements, below which arrays stay in the cache: steps on them
 HEAVY = 1 << 16  # elements that a core takes at a time, where each is some work: as long as it takes to wake a thread
 PART = 1 << 17  # where it waits for memory
 PYTHON = 1 << 18  # and where each part waits for the lock of the interpreter
+STRIP = 512  # of values that compiled loops pass on to each other: some of these stay in the first-level cache
 SEEN: list[int] = []  # not empty once there was an array of two parts: operations of one step look for more
 # By library, whether its kernels are used: for all of this process.
 ENABLED = {"numba": os.environ.get("GRADPACK_COMPILED", "1") != "0", "scipy": True, "blocks": True}

@@ -305,8 +305,8 @@ def _of_one_number(formula: Function, args: tuple[Any, ...]) -> Any:
     arrays = [a for a in args if type(a) is _array_type and a.ndim]
     if any(a.shape != g.shape or any(a.strides) for a in arrays):
         return None
-    given = [a[one] if type(a) is _array_type and a.ndim else a for a in args]
-    return np.full(g.shape, formula(*given), g.dtype)
+    made = formula(*[a[one] if type(a) is _array_type and a.ndim else a for a in args])
+    return np.full(g.shape, made, getattr(made, "dtype", g.dtype))
 
 
 def _twice(op: Op, inlined: Any, formulas: dict[str, Function]) -> Function:

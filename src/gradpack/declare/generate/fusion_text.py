@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...base import late
-from .strips import STRIP, strips
+from ...kernels.dispatch import STRIP
+from .strips import strips
 
 _BINARY = {
     ast.Add: "add", ast.Sub: "subtract", ast.Mult: "multiply", ast.Div: "true_divide", ast.BitAnd: "bitwise_and",
@@ -246,7 +246,8 @@ class Reader:
         if isinstance(node, ast.Name) and node.id not in self.env:
             return self.outside.get(node.id)
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            module = late if node.value.id == "late" else self.outside.get(node.value.id)
+            module = self.outside.get(node.value.id)
+            module = getattr(module, "_late", module)  # what stands for `late` in functions that are bound to arrays
             if isinstance(module, ModuleType):
                 return getattr(module, node.attr, None)
         raise Unknown(ast.unparse(node))

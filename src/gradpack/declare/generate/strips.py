@@ -10,7 +10,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-STRIP = 512  # elements
+from ...kernels.dispatch import STRIP
+
 _MOST = 32  # values that loops pass on: 64 KB of the stack
 _DEAR = re.compile(r"(exp|exp2|expm1|log|log1p|tanh|sin|cos)\(")
 _NAME = re.compile(r"[A-Za-z_]\w*")

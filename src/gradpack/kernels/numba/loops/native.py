@@ -10,10 +10,10 @@ from numba import types
 from numba.core.cgutils import alloca_once
 from numba.extending import intrinsic
 
+from ...dispatch import STRIP
 from .loop import inlined
 
 _I8, _I32, _I64, _F64 = ir.IntType(8), ir.IntType(32), ir.IntType(64), ir.DoubleType()
-_STRIP = 512  # as in `declare.generate.strips`
 _HEAD = object.__basicsize__
 _PAUSES = {"x86_64": "llvm.x86.sse2.pause", "AMD64": "llvm.x86.sse2.pause"}
 
@@ -88,10 +88,10 @@ def memory_at(typing: Any, address: Any) -> Any:
 
 @intrinsic  # type: ignore[untyped-decorator]
 def strip(typing: Any) -> Any:
-    """Memory of the stack for 512 float32, as a pointer for `numba.carray`: another one for each call in the text."""
+    """Memory of the stack for a strip of float32, as a pointer for `numba.carray`: one for each call in the text."""
 
     def code(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        made = alloca_once(builder, ir.ArrayType(ir.FloatType(), _STRIP))
+        made = alloca_once(builder, ir.ArrayType(ir.FloatType(), STRIP))
         made.align = 64
         return builder.bitcast(made, _I8.as_pointer())
 
