@@ -75,9 +75,11 @@ def pow(input: Array, exponent: Array) -> Any:
         return _numbered_power(input, exponent)
     if is_number(input) and not exponent.flags.c_contiguous:
         exponent = exponent.copy("C")  # the result is contiguous, as torch's is
-    if isinstance(exponent, complex) or not is_whole(exponent):
-        return power(input, exponent)
-    return _whole_power(input, exponent)
+    if isinstance(exponent, complex):
+        return np.power(input, exponent)
+    if is_whole(exponent):
+        return _whole_power(input, exponent)
+    return np.power(input, exponent) if exponent.size < _MANY else power(input, exponent)
 
 
 def _numbered_power(x: Any, n: float) -> Any:
@@ -94,7 +96,9 @@ def _numbered_power(x: Any, n: float) -> Any:
         return 1 / x
     if n == -0.5:
         return 1 / np.sqrt(x) if x.size < LARGE else looped(_inverse_root, x)
-    return 1 / (x * x) if n == -2 else power(x, n)
+    if n == -2:
+        return 1 / (x * x)
+    return np.power(x, n) if x.size < _MANY else power(x, n)
 
 
 _MANY = 1 << 13  # elements, from which on it is worth while
@@ -102,12 +106,12 @@ _MANY = 1 << 13  # elements, from which on it is worth while
 
 @undivided(_MANY)
 def power(x: Any, y: Any) -> Any:
-    """Return `numpy.power(x, y)`, of large arrays over all cores.
+    """Return `numpy.power(x, y)` of large arrays, over all cores.
 
     A number becomes an array: NumPy has loops of vectors for two arrays only.
     """
     first = y if is_number(x) else x
-    if not is_numpy(first) or first.size < _MANY or first.dtype.char not in "fd":
+    if not is_numpy(first) or first.dtype.char not in "fd":
         return np.power(x, y)
     given = [_along(a, first) for a in (x, y)]
     if any(a is None for a in given):
