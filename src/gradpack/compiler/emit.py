@@ -190,6 +190,9 @@ class _Writer:
                 f"out={name}" if each.function in (np.maximum, np.minimum) else name
             )  # NumPy warns of a third argument
             return f"{self.function(each)}({', '.join([*map(self.operand(each), each.args), last])})"
+        if _is_method(each):
+            first, *rest = map(self.arguments, each.args)
+            return f"{first}.{each.name.removeprefix('np.')}({', '.join([*rest, name])})"
         return f"{self.function(each)}({self.call_arguments(each)}, out={name})"
 
     def operand(self, each: Instruction) -> Callable[[Any], str]:
@@ -218,9 +221,9 @@ class _Writer:
             return f"{self.arguments(args[0])}[{self.index(args[1])}]"
         if each.name.startswith("attribute_"):
             return f"{self.arguments(args[0])}.{each.name.removeprefix('attribute_')}"
-        if each.name.startswith("np.ndarray."):
+        if each.name.startswith("np.ndarray.") or _is_method(each):
             rest = self.call_arguments(each._replace(args=args[1:]))
-            return f"{self.arguments(args[0])}.{each.name.removeprefix('np.ndarray.')}({rest})"
+            return f"{self.arguments(args[0])}.{each.name.rpartition('.')[2]}({rest})"
         sign = _SIGNS.get(each.name)
         if sign is None or each.kwargs or each.kind != "call":
             return None
@@ -314,6 +317,16 @@ _SIGNS = {
     "np.add": "+", "np.subtract": "-", "np.multiply": "*", "np.divide": "/", "np.true_divide": "/", "np.matmul": "@",
     "np.negative": "-", "operator.pow": "**", "np.greater": ">", "np.less": "<", "np.equal": "==",
 }  # fmt: skip
+
+
+_AS_METHODS = (np.dot, np.reshape, np.swapaxes, np.transpose)
+
+
+def _is_method(each: Instruction) -> bool:
+    """Return whether an instruction is a function of NumPy's that takes less time as a method of its first argument."""
+    if each.kwargs or each.function not in _AS_METHODS or not each.args:
+        return False
+    return isinstance(each.args[0], Variable) and each.args[0].shape != ()
 
 
 def _hashable(value: Any) -> bool:
