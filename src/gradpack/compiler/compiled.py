@@ -23,6 +23,7 @@ from .graphs import LOCK, agrees
 from .program import GuardFailed, draws_early, failed
 from .python.guard import became
 from .python.state import Unreachable, Walk
+from .recompiled import calls_before, with_small_loops
 from .recording import RECORDERS, current
 from .returned_numbers import with_values
 from .session import Session
@@ -192,6 +193,8 @@ class Compiled:
             tensors = [source.now(inputs) for source in kept.sources]
             return self._checked(kept, args, kwargs, tensors, [t._data for t in tensors], inputs)
         turn = kept.turn
+        if turn.left is not None and next(turn.left, None) is None:
+            return self._replay(self._with_loops(kept), args, kwargs, inputs)
         if not turn.is_bound():
             goes_back = kept.undo or draws_early(kept.program.instructions)
             turn.bind(kept, partial(self._around, kept) if goes_back else None, self._missed)
@@ -200,6 +203,26 @@ class Compiled:
         elif turn.call is not None:
             turn.call.__globals__["unchanged"] = kept.walk.check()
         return turn.run(inputs)
+
+    def _with_loops(self, kept: Kept) -> Kept:
+        """Put a program with loops on small arrays in the place of one; this one stays if they cannot be compiled."""
+        kept.turn.unbind()
+        try:
+            found = with_small_loops(kept)
+        except Exception as error:
+            self._missed(f"loops on small arrays cannot be compiled ({type(error).__name__}: {error})")
+            found = kept
+        self.kept = [found if each is kept else each for each in self.kept]
+        return found
+
+    def _drop(self, kept: Kept, reason: str) -> None:
+        """Drop a program: one with loops on small arrays for that without, others for calls of the function."""
+        before = kept.turn.before
+        self.kept = [each if each is not kept else before for each in self.kept if each is not kept or before]
+        if before is None:
+            self._stop(reason)
+        else:
+            self._missed(f"{reason}, with loops on small arrays")
 
     def _try(self, kept: Kept, inputs: list[Tensor]) -> None:
         """Compare the time of a program that does little with that of the function."""
@@ -228,18 +251,15 @@ class Compiled:
         """Run a program, take back what it did, call the function, and drop the program unless they agree."""
         everything = Undo(kept.program.instructions, tensors, arrays, kept.draws)
         try:
-            found = [s.now(inputs)._data for s in kept.facts.given]
-            steady = [a for a, s in zip(found, kept.facts.given, strict=True) if is_steady(s)]
-            moving = [a for a, s in zip(found, kept.facts.given, strict=True) if not is_steady(s)]
-            outputs = self._around(kept, kept.turn.built.bind(*steady), moving, inputs)
+            moving = [s.now(inputs)._data for s in kept.facts.given if not is_steady(s)]
+            outputs = self._around(kept, kept.turn.built.bind(*kept.steady()), moving, inputs)
         except GuardFailed:
             everything.restore()
             raise
         except Exception as error:  # where the function fails, too, its error is raised
             everything.restore()
             result = self.function(*args, **kwargs)
-            self.kept.remove(kept)
-            self._stop(f"its program failed ({type(error).__name__}: {error}), and the function did not")
+            self._drop(kept, f"its program failed ({type(error).__name__}: {error}), and the function did not")
             return result
         made, left = [np.array(a) for a in results_of(kept, outputs)], [a.copy() for a in arrays]
         made += [np.array(array_of(grad_of(p))) for p, _ in kept.stepped().values()]
@@ -261,8 +281,7 @@ class Compiled:
             agree = agrees(kept.backward, kept.backward.built.bind(), outputs, results, inputs, equal)
         kept.checked[0] = agree
         if not agree:
-            self.kept.remove(kept)
-            self._stop("the first run of its program gave other numbers than the function")
+            self._drop(kept, "the first run of its program gave other numbers than the function")
         return result
 
     # -- recording --
@@ -309,6 +328,8 @@ class Compiled:
             return result
         kept, result = session.kept(result, leaves, tree, context), with_values(result)
         if kept is not None:
+            if not self.whole:
+                kept.turn.left = calls_before(kept)
             self.kept.append(kept)
             self.tries = 0
         elif session.recorder.again and self.tries < TRIES and not self.fullgraph:

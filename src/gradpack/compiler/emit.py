@@ -5,16 +5,18 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..kernels.dispatch import LARGE
+from .instruction_text import SIGNS, commented, facts, hashable, is_method, message, shown
 from .passes.buffers import Buffer, planned
 from .passes.fusion import described, fused
 from .passes.large_forms import with_large_forms
+from .passes.small_loops import SmallLoop
 from .program import GuardFailed, Instruction, Program, Variable, variables
 
 _PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
@@ -41,8 +43,8 @@ class Built(NamedTuple):
 class _Writer:
     """Writes the text of a program; `names` are what the text refers to."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, foreign: Container[Variable]) -> None:
+        self.program, self.foreign = program, foreign
         self.names: dict[str, Any] = {"GuardFailed": GuardFailed, "inf": float("inf"), "nan": float("nan")}
         self.of: dict[Variable, str] = {}
         self.taken = {"program", *dir(builtins), *keyword.kwlist, *self.names}
@@ -55,6 +57,7 @@ class _Writer:
         self.buffers: dict[Any, str] = {}
         self.wholes: dict[int, tuple[str, str]] = {}  # the first array on each memory of them, and its layout
         self.numbers: dict[Any, str] = {}
+        self.loops: list[str] = []  # names of those on small arrays
 
     def text(self) -> str:
         program = self.program
@@ -70,7 +73,7 @@ class _Writer:
                 continue
             if each.line != line:
                 line = each.line
-                lines.append(f"# {_shown(line)}")
+                lines.append(f"# {shown(line)}")
             lines += self.instruction(each)
             gone = [self.of[v] for v in last.get(place, ()) if v not in self.fixed and v not in lent]
             if gone:
@@ -80,7 +83,7 @@ class _Writer:
             (each.name, each.function) for each in program.instructions if each.kind == "loop"
         ]
         loops = {name: function.text for name, function in texts}
-        written = "".join(f"# {name}, compiled:\n{_commented(text)}\n" for name, text in loops.items())
+        written = "".join(f"# {name}, compiled:\n{commented(text)}\n" for name, text in loops.items())
         if not steady and not self.prologue:
             return written + f"def program({', '.join(given)}):\n" + "".join(f"    {each}\n" for each in lines)
         body = "".join(f"    {each}\n" for each in self.prologue)
@@ -104,7 +107,7 @@ class _Writer:
         large: set[Variable] = set()
         for place, each in enumerate(program.instructions):
             made = variables(each.results)
-            for v, (shape, _) in zip(made, _facts(each), strict=False):
+            for v, (shape, _) in zip(made, facts(each), strict=False):
                 if math.prod(shape) >= _LARGE and v not in self.plan.of:
                     large.add(v)
             for v in (*variables((each.args, each.kwargs)), *made):
@@ -171,7 +174,7 @@ class _Writer:
             return [self.into(each._replace(kwargs={}), self.variable(made))]
         call = self.short(each) or f"{self.function(each)}({self.call_arguments(each)})"
         if each.kind == "guard":
-            return [f"if {call} != {self.arguments(each.expected)}: raise GuardFailed({_message(each)!r})"]
+            return [f"if {call} != {self.arguments(each.expected)}: raise GuardFailed({message(each)!r})"]
         if made is None or made is each.kwargs.get("out"):
             return [call]
         if isinstance(made, Variable) and made.shape == () and made.memory in self.written:
@@ -179,8 +182,8 @@ class _Writer:
             call = f"np.asarray({call})"  # NumPy returns a number, which nothing can write to
         lines = [f"{self.target(made)} = {call}"]
         if each.kind == "checked":
-            for v, (shape, _) in zip(variables(each.results), _facts(each), strict=True):
-                lines.append(f"if {self.of[v]}.shape != {shape}: raise GuardFailed({_message(each)!r})")
+            for v, (shape, _) in zip(variables(each.results), facts(each), strict=True):
+                lines.append(f"if {self.of[v]}.shape != {shape}: raise GuardFailed({message(each)!r})")
         return lines
 
     def into(self, each: Instruction, name: str) -> str:
@@ -190,7 +193,7 @@ class _Writer:
                 f"out={name}" if each.function in (np.maximum, np.minimum) else name
             )  # NumPy warns of a third argument
             return f"{self.function(each)}({', '.join([*map(self.operand(each), each.args), last])})"
-        if _is_method(each):
+        if is_method(each):
             first, *rest = map(self.arguments, each.args)
             return f"{first}.{each.name.removeprefix('np.')}({', '.join([*rest, name])})"
         return f"{self.function(each)}({self.call_arguments(each)}, out={name})"
@@ -221,10 +224,10 @@ class _Writer:
             return f"{self.arguments(args[0])}[{self.index(args[1])}]"
         if each.name.startswith("attribute_"):
             return f"{self.arguments(args[0])}.{each.name.removeprefix('attribute_')}"
-        if each.name.startswith("np.ndarray.") or _is_method(each):
+        if each.name.startswith("np.ndarray.") or is_method(each):
             rest = self.call_arguments(each._replace(args=args[1:]))
             return f"{self.arguments(args[0])}.{each.name.rpartition('.')[2]}({rest})"
-        sign = _SIGNS.get(each.name)
+        sign = SIGNS.get(each.name)
         if sign is None or each.kwargs or each.kind != "call":
             return None
         parts = [*map(self.operand(each) if isinstance(each.function, np.ufunc) else self.arguments, args)]
@@ -258,7 +261,37 @@ class _Writer:
                 self.names["np"] = np
                 lines.append(f"{self.variable(v)} = np.empty({self.arguments(v.shape)}, {self.arguments(v.dtype)})")
             names.append(self.of[v])
+        if isinstance(each.function, SmallLoop):
+            return [*lines, *self.small_loop(each, each.function)]
         return [*lines, f"{self.function(each)}({self.call_arguments(each)}, into=[{', '.join(names)}])"]
+
+    def small_loop(self, each: Instruction, loop: SmallLoop) -> list[str]:
+        """Return the lines that call a loop that knows its arrays, but for those that are others at each call."""
+        count = len(loop.places) - 1 - len(each.results)
+        numbers = [loop.places[-1] + i for i in range(len(each.args) - count)]
+        places = [*loop.places[:count], *numbers, *loop.places[count:-1]]
+        called, block, values = (self.free(f"{kind}{len(self.loops)}") for kind in ("loop", "addresses", "numbers"))
+        self.loops.append(called)
+        given, lines = [], []
+        for i, (v, place) in enumerate(zip((*each.args, *each.results), places, strict=True)):
+            is_number = count <= i < len(each.args)
+            if not isinstance(v, Variable) or v.value is not None or (v in self.fixed and not is_number):
+                given.append(self.arguments(v))
+                continue
+            given.append("None")
+            name = self.of[v]
+            if is_number:
+                lines.append(f"{values}[{place}] = {name}")
+                continue
+            if v in self.foreign:  # loops rely on it that elements follow one another
+                self.names["np"] = np
+                lines.append(f"{name} = np.ascontiguousarray({name})")
+            lines.append(f"{block}[{place}] = id({name})")
+        split = len(each.args)
+        into = f"into=[{', '.join(given[split:])}]"
+        call = f"{self.function(each)}({', '.join([*given[:split], into])})"
+        self.prologue.append(f"{called}, {block}, {values} = {call}")
+        return [*lines, f"{called}()"]
 
     def target(self, results: Any) -> str:
         if isinstance(results, Variable):
@@ -275,11 +308,11 @@ class _Writer:
             if found is not None and found == each.function:
                 self.names["np"] = np
                 return each.name
-        known = self.functions.get(each.function) if _hashable(each.function) else None
+        known = self.functions.get(each.function) if hashable(each.function) else None
         if known is None:
             known = self.free(re.sub(r"\W+", "_", each.name.removeprefix("np.")) or "function")
             self.names[known] = each.function
-            if _hashable(each.function):
+            if hashable(each.function):
                 self.functions[each.function] = known
         return known
 
@@ -313,61 +346,15 @@ class _Writer:
         return name
 
 
-_SIGNS = {
-    "np.add": "+", "np.subtract": "-", "np.multiply": "*", "np.divide": "/", "np.true_divide": "/", "np.matmul": "@",
-    "np.negative": "-", "operator.pow": "**", "np.greater": ">", "np.less": "<", "np.equal": "==",
-}  # fmt: skip
+def build(program: Program, least: int = LARGE, foreign: Container[Variable] = ()) -> Built:
+    """Return a program as text and as a function.
 
-
-_AS_METHODS = (np.dot, np.reshape, np.swapaxes, np.transpose)
-
-
-def _is_method(each: Instruction) -> bool:
-    """Return whether an instruction is a function of NumPy's that takes less time as a method of its first argument."""
-    if each.kwargs or each.function not in _AS_METHODS or not each.args:
-        return False
-    return isinstance(each.args[0], Variable) and each.args[0].shape != ()
-
-
-def _hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
-def _facts(each: Instruction) -> list[tuple[Any, Any]]:
-    """Return the shape and dtype of each array among the results."""
-
-    def of(results: Any, expected: Any) -> list[tuple[Any, Any]]:
-        if isinstance(results, Variable):
-            return [expected]
-        if isinstance(results, list | tuple):
-            return [fact for r, e in zip(results, expected, strict=True) for fact in of(r, e)]
-        return []
-
-    return of(each.results, each.expected)
-
-
-def _commented(text: str) -> str:
-    return "".join(f"#     {line}\n" for line in text.splitlines())
-
-
-def _shown(line: str) -> str:
-    place, _, rest = line.partition(" in ")
-    return f"{os.path.basename(place)} in {rest}" if rest else "(no line)"
-
-
-def _message(each: Instruction) -> str:
-    what = "a value that Python looked at" if each.kind == "guard" else f"the shape that {each.name} gave"
-    return f"{what} is another one, at {each.line}"
-
-
-def build(program: Program) -> Built:
-    """Return a program as text and as a function."""
-    program = with_large_forms(fused(program))
-    writer = _Writer(program)
+    Args:
+        least: elements of arrays on which loops take the place of calls of NumPy's.
+        foreign: arrays that may lie in memory in other ways than when they were recorded.
+    """
+    program = with_large_forms(fused(program, least))
+    writer = _Writer(program, foreign)
     source = writer.text()
     names = writer.names
     exec(compile(source, "<compiled program>", "exec"), names)

@@ -77,6 +77,10 @@ class Kept(NamedTuple):
     kinds: list[type]
     required: list[int]
 
+    def steady(self) -> list[Any]:
+        """Return the arrays that the program is bound to."""
+        return [s.now([])._data for s in self.facts.given if is_steady(s)]
+
     def stepped(self) -> dict[int, tuple[Tensor, Any]]:
         """Return, by identity, the parameters that steps give the gradients that they have in the end, and these.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import accumulate, count
 from operator import mul
 from typing import Any
@@ -36,10 +36,13 @@ class Turn:
         run: a function of these that runs the program, and returns what the function would; raises `GuardFailed`.
         call: a function of the arguments, in a tuple, and of those by keyword, in a dict, that does both; None for
             arguments in containers that it does not know.
+        left: an item for each call before the program gets loops on small arrays; None if it gets none, or has them.
+        before: a program without loops on small arrays, where this is the same with them.
     """
 
-    def __init__(self, built: Built, nodes: Any) -> None:
-        self.built, self.nodes = built, nodes
+    def __init__(self, built: Built, nodes: Any, before: Kept | None = None) -> None:
+        self.built, self.nodes, self.before = built, nodes, before
+        self.left: Iterator[int] | None = None
         self._steady: list[tuple[Tensor, Any]] | None = None
         self.holds: Callable[[list[Tensor]], bool]
         self.run: Callable[[list[Tensor]], Any]
@@ -49,6 +52,10 @@ class Turn:
         """Return whether tensors have the arrays that the program was bound to."""
         return self._steady is not None and all(t._data is a for t, a in self._steady)
 
+    def unbind(self) -> None:
+        """Forget the functions, which are made anew, without a count of calls."""
+        self._steady = self.call = self.left = None
+
     def bind(self, kept: Kept, around: Any, missed: Callable[[str], None]) -> None:
         """Make the functions for tensors that have the arrays that they have now.
 
@@ -57,17 +64,16 @@ class Turn:
                 None if that cannot be.
             missed: is told why a guard of the program failed.
         """
-        facts = kept.facts
         tensors: list[Any] = [s.tensor for s in kept.sources if is_steady(s)]
         self._steady = [(t, t._data) for t in tensors]
-        steady = [s.now([])._data for s, u in zip(kept.sources, facts.used, strict=True) if u and is_steady(s)]
         text = _Text(kept)
-        text.names |= {"program": self.built.bind(*steady), "around": around, "nodes": self.nodes, "missed": missed}
+        program = self.built.bind(*kept.steady())
+        text.names |= {"program": program, "around": around, "nodes": self.nodes, "missed": missed, "left": self.left}
         tests, run = text.tests(), [*text.run(around is not None), *text.finish()]
         body = "".join(f"    {line}\n" for line in run)
         written = text.holds(tests) + f"def run(inputs):\n{text.head()}{body}"
         if is_known(kept.tree):
-            written += text.call(tests, run)
+            written += text.call(tests, run if self.left is None else [*_COUNT, *run])
         exec(written, text.names)
         self.holds, self.run, self.call = text.names["holds"], text.names["run"], text.names.get("call")
 
@@ -110,6 +116,9 @@ _CONTEXT = (
     "if (devices := DEVICES.get()) and is_elsewhere(devices): return MISSED",
     "if HOOKS or BEFORE or AFTER: return MISSED",
 )
+
+
+_COUNT = ("for _ in left: break", "else: return MISSED")  # when none is left, the program gets its loops
 
 
 class _Text:

@@ -14,6 +14,7 @@ from ...declare.generate.fusion_text import Steps, Unknown, Value
 from ...kernels.dispatch import ENABLED, LARGE, PART, loaded
 from ..program import Instruction, Program, Variable, is_elementwise, mapped, variables
 from .repeats import Group, repeated
+from .small_loops import DEAR_ELEMENTS, SmallLoop
 from .uniform import without_broadcasts, without_uniform
 
 _MOST = 12  # arrays that a loop reads
@@ -26,18 +27,22 @@ _SHORT = 128  # elements of rows that are too short to take turns on
 _LONGEST = 256  # work of a loop: machine code of longer ones is no faster, and in the end has no vectors
 
 
-def fused(program: Program) -> Program:
-    """Return a program in which neighbouring elementwise instructions on large arrays are one loop."""
-    if not ENABLED["numba"] or not any(_is_large(e) for e in program.instructions):
+def fused(program: Program, least: int = LARGE) -> Program:
+    """Return a program in which neighbouring elementwise instructions on large arrays are one loop.
+
+    Args:
+        least: elements of an array that is large.
+    """
+    if not ENABLED["numba"] or not any(is_large(e, least) for e in program.instructions):
         return program
     program = without_broadcasts(program)
-    segments = repeated(_grouped(program), program.outputs)
+    segments = repeated(_grouped(program, least), program.outputs)
     later = _uses(segments, program)
     found = [each for s in segments for each in (_joined(s, later) if isinstance(s, list) else [s])]
     return program._replace(instructions=found)
 
 
-def _grouped(program: Program) -> list[Group | Instruction]:
+def _grouped(program: Program, least: int) -> list[Group | Instruction]:
     """Return the instructions, and groups of steps that one loop may be."""
     found: list[Group | Instruction] = []
     group: Group = []
@@ -62,7 +67,7 @@ def _grouped(program: Program) -> list[Group | Instruction]:
         )
 
     for each in program.instructions:
-        steps = _steps(each)
+        steps = _steps(each, least)
         if steps is not None and each.parts is not None:
             each = each._replace(parts=(steps, each.results))
         results = variables(each.results)
@@ -119,9 +124,10 @@ def _uses(segments: list[Group | Instruction], program: Program) -> dict[Variabl
     return found
 
 
-def _is_large(each: Instruction) -> bool:
+def is_large(each: Instruction, least: int) -> bool:
+    """Return whether an instruction may be elementwise on arrays of so many elements."""
     made = each.results
-    if not isinstance(made, Variable) or each.kind != "call" or size_of(made) < LARGE:
+    if not isinstance(made, Variable) or each.kind != "call" or size_of(made) < least or not made.shape:
         return False
     return not each.writes or (each.writes == (made,) and each.kwargs.keys() == {"out"} and is_elementwise(each))
 
@@ -134,10 +140,12 @@ def size_of(v: Variable) -> int:
     return size
 
 
-def _steps(each: Instruction) -> list[Instruction] | None:
+def _steps(each: Instruction, least: int) -> list[Instruction] | None:
     """Return the calls of ufuncs that an instruction on large arrays is; None if it is something else."""
     made = each.results
-    if not _is_large(each) or made.dtype.char not in "fd?" or not is_dense(made):
+    if not is_large(each, least) or made.dtype.char not in "fd?" or not is_dense(made):
+        return None
+    if DEAR_ELEMENTS < size_of(made) < LARGE and _work(each) == _DEAR:
         return None
     if each.writes:
         step = each._replace(kwargs={})
@@ -233,7 +241,10 @@ def _lengths(step: Instruction) -> set[int]:
 
 def _joined(group: Group, later: dict[Variable, int]) -> list[Instruction]:
     """Return one instruction for the steps of several; those of one stay what it is."""
-    if len({id(owner) for _, owner in group}) == 1 and group[0][1].name != "np.where":  # that of NumPy's takes long
+    step, owner = group[0]
+    in_rows = size_of(step.results) < LARGE and any(_lengths(step) for step, _ in group)
+    is_one = len({id(owner) for _, owner in group}) == 1
+    if is_one and owner.name != "np.where" and not in_rows:  # NumPy's takes long, and so it does to repeat short rows
         return _whole(group)
     inside: dict[Variable, int] = {}
     for step, _ in group:
@@ -314,10 +325,19 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
     results = [f"{t}[{at['i']}] = {env[v].text}" for v, t in targets.items()]
     parameters = [*(names[v] for v in given), *targets.values()]
     written = text.function(parameters, read["i"] + read["r"], results, read["c"] if length else None)
-    run = compiled(_renumbered(written))
+    size, shown = size_of(like), _renumbered(written).format(name="loop")
+    run = compiled(_renumbered(written), size < LARGE)
+    if size < LARGE:
+        kinds = [(forms[v][0], v.dtype.char) for v in (*given, *targets)]
+        shape = (size // length, length) if length else (size,)
+        return (
+            SmallLoop(run, shown, len(steps), kinds, like.dtype.type, shape),
+            given,
+            [numbers[t] for t in text.numbers],
+        )
     part = PART // min(max(1, len(text.lines) // 2), 4)
     runner: Any = _runner(run, [forms[v][0] for v in (*given, *targets)], like.dtype.type, part, length)
-    runner.text, runner.steps = _renumbered(written).format(name="loop"), len(steps)
+    runner.text, runner.steps = shown, len(steps)
     return runner, given, [numbers[t] for t in text.numbers]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from struct import Struct
 from sys import byteorder
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ import numpy as np
 from ...base.pool import even, split_compiled
 from .loops.from_text import loop_of
 from .loops.ranges import function_of
+from .loops.team import once as _once
 
 _array_type = np.ndarray
 
@@ -154,8 +155,8 @@ def _bits(number: float) -> int:
 class OfText:
     """`split_over` for the loop that a text defines: see `loops.from_text`."""
 
-    def __init__(self, text: str) -> None:
-        self.loop = loop_of(text)
+    def __init__(self, text: str, is_exact: bool = False) -> None:
+        self.loop = loop_of(text, is_exact)
 
     def __call__(self, length: int, step: int, *args: Any) -> None:
         split_over(length, step, self.loop, *args)
@@ -172,6 +173,32 @@ class OfText:
             split_compiled(function, own, length, step)
 
         return run
+
+    def bound(self, length: int, arrays: list[tuple[Any, ...]], native: Any, numbers: list[Any]) -> Any:
+        """Return a function that calls the loop once on arrays and numbers, and its block as integers and as floats.
+
+        Args:
+            length: elements of the first dimension of the arrays that have all.
+            arrays: of each, what says how it lies (the kind, the dimensions and the character of the dtype of
+                `loops.ranges.function_of`), the array, and the sizes that a block holds.
+            numbers: as values. What is None, among the arrays, too, is to be written to the block before each call.
+        """
+        described = [(*kind, ndim, char) for *kind, ndim, char, _, _ in arrays]
+        fields = [length]
+        for *_, value, sizes in arrays:
+            fields += 0 if value is None else id(value), *sizes
+        described += [("f", 0, np.dtype(native).char)] * len(numbers)
+        fields += [0 if n is None else _bits(n) for n in numbers]
+        block = array("q", fields)
+        run = _Bound(_once, _function(self.loop, tuple(described)), block.buffer_info()[0], length)
+        run.kept = block, [value for *_, value, _ in arrays]
+        return run, block, memoryview(block).cast("B").cast("d")
+
+
+class _Bound(partial):  # type: ignore[type-arg]
+    """A call of machine code, which keeps what its addresses are of."""
+
+    kept: Any
 
 
 @cache

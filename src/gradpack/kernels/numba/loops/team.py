@@ -112,6 +112,12 @@ def alone(function: int, block: int, size: int, part: int) -> None:
         call(function, block, low, min(size, low + part))
 
 
+@loop
+def once(function: int, block: int, size: int) -> None:
+    """Run some work on this thread in one part."""
+    call(function, block, 0, size)
+
+
 def rounds_of_a_microsecond(address: int) -> int:
     """Return how many rounds of waiting take a microsecond on this processor; the number at the address is not -1."""
     least = 1 << 62
