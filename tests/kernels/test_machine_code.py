@@ -119,7 +119,7 @@ def test_who_waits_is_told_once_and_no_thread_is_left(tmp_path: Path) -> None:
     made = run(text, tmp_path)
     assert made.stdout.split() == ["1"] * 3
     assert made.stderr.splitlines() == [
-        f"gradpack: compiling loops for large arrays (once; kept in {tmp_path}; `gradpack warmup` does it ahead)"
+        f"gradpack: compiling loops (once; kept in {tmp_path}; `gradpack warmup` does it ahead)"
     ]
     assert not run(text, tmp_path, GRADPACK_COMPILED_NOTICE="0").stderr
     for lost in ("sys.stderr = None", "sys.stderr.close()"):

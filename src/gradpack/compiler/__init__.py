@@ -16,6 +16,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 _BACKENDS = ("numpy", "inductor", "jax", "eager", "aot_eager")
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
 
+_AT_ONCE = _MODES[2:]
+
 
 def compile(
     model: Any = None,
@@ -45,7 +47,8 @@ def compile(
         dynamic: without effect: each shape has a program.
         backend: "numpy", which is the default, or one of torch's names for it. "jax" gives the program to XLA. "eager"
             runs the function.
-        mode: without effect.
+        mode: "reduce-overhead" and "max-autotune" compile loops on small arrays at once, where Numba is installed;
+            else they are compiled when a program of few steps has run some ten thousand times, one of many 16 times.
         options: for "jax" `{"place": ...}`, see `docs/compile.md`; else without effect.
         name: without effect.
         disable: return `model` as it is.
@@ -108,6 +111,7 @@ def compile(
         made: Compiled = compiled_by_jax(model, fullgraph, options or {})
     else:
         made = Compiled(model, fullgraph)
+    made.at_once = mode in _AT_ONCE
     if recompile_limit is not None:
         made.limit = recompile_limit
     return OptimizedModule(model, made) if isinstance(model, Module) else made

@@ -18,6 +18,7 @@ from ..ops.random.generator import Generator
 from .arguments import MISSED, leaves_of, plain_parameters, same_leaf
 from .comparison import array_of, equal, is_output, kind_of, noise, results_of, without_noise
 from .effects import place_of
+from .explanation import explained
 from .facts import TENSOR, Kept, Result, grad_of, is_steady
 from .graphs import LOCK, agrees
 from .program import GuardFailed, draws_early, failed
@@ -58,7 +59,7 @@ class Compiled:
 
     def __init__(self, function: Callable[..., Any], fullgraph: bool = False) -> None:
         self.function, self.fullgraph = function, fullgraph
-        self.limit = LIMIT
+        self.limit, self.at_once = LIMIT, False  # and whether programs get loops on small arrays at once
         self.kept: list[Kept] = []
         self.calls = 0
         self.stopped: str | None = None  # why no more programs are made
@@ -97,7 +98,7 @@ class Compiled:
         if isinstance(self.function, FunctionType):
             return self.function.__qualname__
         kind = Compiled if type(self) is Elsewhere else type(self)
-        return kind, (self.function, self.fullgraph, *self.extra), {"limit": self.limit}
+        return kind, (self.function, self.fullgraph, *self.extra), {"limit": self.limit, "at_once": self.at_once}
 
     # -- calls --
 
@@ -329,7 +330,7 @@ class Compiled:
         kept, result = session.kept(result, leaves, tree, context), with_values(result)
         if kept is not None:
             if not self.whole:
-                kept.turn.left = calls_before(kept)
+                kept.turn.left = calls_before(kept, self.at_once)
             self.kept.append(kept)
             self.tries = 0
         elif session.recorder.again and self.tries < TRIES and not self.fullgraph:
@@ -351,26 +352,14 @@ class Compiled:
 
     def explain(self) -> str:
         """Return what was recorded, what has to hold for each program, and why calls run without one."""
-        lines = [f"{len(self.kept)} programs"]
-        for i, kept in enumerate(self.kept):
-            guards = [each for each in kept.program.instructions if each.kind in ("guard", "checked")]
-            lines.append(
-                f"program {i}: {len(kept.program.instructions)} instructions, {len(kept.sources)} tensors, "
-                f"{len(kept.walk.snapshots)} checks of Python values"
-            )
-            for built in [kept.turn.built, *([] if kept.backward is None else [kept.backward.built])]:
-                lines.append(
-                    f"  buffers of {built.nbytes:,} bytes" + (" (backward)" if built is not kept.turn.built else "")
-                )
-                lines += [f"  {line}" for line in built.loops]
-            known = [(g, g.expected if g.name != "values" else "those that were seen") for g in guards]
-            lines += [f"  needs {g.name} == {value!r} ({g.line})" for g, value in known if g.kind == "guard"]
-            lines += [f"  needs the shape of {g.name} ({g.line})" for g in guards if g.kind == "checked"]
-        lines += [] if self.trial is None else self.trial.told()
+        return "\n".join([*explained(self.kept), *self._reasons()])
+
+    def _reasons(self) -> list[str]:
+        """Return lines on why calls run without a program."""
+        lines = [] if self.trial is None else self.trial.told()
         if self.stopped:
             lines.append(f"no more programs: {self.stopped}")
-        lines += [f"missed: {miss}" for miss in self.misses[-3:]]
-        return "\n".join(lines)
+        return [*lines, *(f"missed: {miss}" for miss in self.misses[-3:])]
 
 
 class Elsewhere(Compiled):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.dispatch import LARGE
-from .instruction_text import SIGNS, commented, facts, hashable, is_method, message, shown
+from .instruction_text import SIGNS, commented, facts, hashable, is_method, may_warn, message, shown
 from .passes.buffers import Buffer, planned
 from .passes.fusion import described, fused
 from .passes.large_forms import with_large_forms
@@ -32,12 +32,14 @@ class Built(NamedTuple):
             which returns those of the outputs.
         nbytes: of the buffers that such a function holds.
         loops: lines on what is one loop, and what is not and why.
+        warns: whether calls may warn of what is no number.
     """
 
     source: str
     bind: Callable[..., Callable[..., tuple[Any, ...]]]
     nbytes: int
     loops: list[str]
+    warns: bool
 
 
 class _Writer:
@@ -281,7 +283,7 @@ class _Writer:
             given.append("None")
             name = self.of[v]
             if is_number:
-                lines.append(f"{values}[{place}] = {name}")
+                lines.append(f"{values}[{place}] = {name}{'.item()' if v.shape else ''}")
                 continue
             if v in self.foreign:  # loops rely on it that elements follow one another
                 self.names["np"] = np
@@ -359,4 +361,4 @@ def build(program: Program, least: int = LARGE, foreign: Container[Variable] = (
     names = writer.names
     exec(compile(source, "<compiled program>", "exec"), names)
     bind = names.get("bind") or (lambda: names["program"])
-    return Built(source, bind, writer.plan.nbytes, described(program))
+    return Built(source, bind, writer.plan.nbytes, described(program), any(map(may_warn, program.instructions)))

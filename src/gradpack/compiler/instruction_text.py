@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from .passes.small_loops import SmallLoop
 from .program import Instruction, Variable
 
 SIGNS = {
@@ -15,6 +16,7 @@ SIGNS = {
 }  # fmt: skip
 
 
+_VIEWS = ("item", "np.ndarray.reshape", "attribute_mT", "attribute_T")
 _AS_METHODS = (np.dot, np.reshape, np.swapaxes, np.transpose)
 
 
@@ -23,6 +25,11 @@ def is_method(each: Instruction) -> bool:
     if each.kwargs or each.function not in _AS_METHODS or not each.args:
         return False
     return isinstance(each.args[0], Variable) and each.args[0].shape != ()
+
+
+def may_warn(each: Instruction) -> bool:
+    """Return whether a call may warn of what is no number: not a product, a view, or a loop on small arrays."""
+    return not (isinstance(each.function, SmallLoop) or each.function in _AS_METHODS or each.name in _VIEWS)
 
 
 def hashable(value: Any) -> bool:

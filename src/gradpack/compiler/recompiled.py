@@ -6,6 +6,7 @@ A loop on small arrays takes half the time of two calls of NumPy's, and to compi
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 from math import prod
 
 import numpy as np
@@ -17,17 +18,22 @@ from .graphs import noder
 from .program import Instruction, Program, Variable, is_elementwise, variables
 from .turn import Turn
 
-_AT_LEAST, _FOR_ONE = 1_000, 160_000  # calls: in as many, loops would have saved an eighth of the time to compile them
+_MANY, _SOON = 100, 16  # steps, and the calls before loops for as many: they take the place of most of a call
+_AT_LEAST, _FOR_ONE = 1_700, 333_000  # calls: in as many, loops would have saved a fourth of the time to compile them
 
 
-def calls_before(kept: Kept) -> Iterator[int] | None:
+def calls_before(kept: Kept, at_once: bool) -> Iterator[int] | None:
     """Return an item for each call before a program gets loops on small arrays; None if it gets none.
 
     To compile takes about 0.2 s and 1 ms a step, and each step takes 150 ns less afterwards.
     """
     programs = [kept.program, *([] if kept.backward is None else [kept.backward.program])]
     steps = sum(_is_small_step(each) for program in programs for each in program.instructions)
-    return iter(range(_AT_LEAST + _FOR_ONE // steps)) if steps > 1 and ENABLED["numba"] else None
+    if not steps or not ENABLED["numba"] or find_spec("numba") is None:
+        return None
+    if at_once:
+        return iter(())
+    return iter(range(_SOON if steps >= _MANY else _AT_LEAST + _FOR_ONE // steps))
 
 
 def _is_small_step(each: Instruction) -> bool:

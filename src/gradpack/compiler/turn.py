@@ -69,7 +69,7 @@ class Turn:
         text = _Text(kept)
         program = self.built.bind(*kept.steady())
         text.names |= {"program": program, "around": around, "nodes": self.nodes, "missed": missed, "left": self.left}
-        tests, run = text.tests(), [*text.run(around is not None), *text.finish()]
+        tests, run = text.tests(), [*text.run(around is not None, self.built.warns), *text.finish()]
         body = "".join(f"    {line}\n" for line in run)
         written = text.holds(tests) + f"def run(inputs):\n{text.head()}{body}"
         if is_known(kept.tree):
@@ -247,7 +247,7 @@ class _Text:
 
     # -- the run, and what follows --
 
-    def run(self, around: bool) -> list[str]:
+    def run(self, around: bool, warns: bool = True) -> list[str]:
         arrays = [
             f"{self.tensor(s)}._data"
             for s, used in zip(self.sources, self.facts.used, strict=True)
@@ -256,6 +256,10 @@ class _Text:
         if around:
             inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in self.kept.leaves)))
             return [f"outputs = around(program, [{', '.join(arrays)}], ({inputs}))"]
+        if not warns:
+            return [
+                f"try: outputs = program({', '.join(arrays)})", "except Exception as error: raise ended(error)"
+            ]  # fmt: skip
         return [
             "for token in hushed:", "    try:", f"        outputs = program({', '.join(arrays)})",
             "    except Exception as error:", "        raise ended(error)",

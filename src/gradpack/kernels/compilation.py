@@ -79,7 +79,7 @@ def _print() -> None:
     try:
         folder = cache_folder()
         kept = f"kept in {folder}" if _is_writable(folder) else f"not kept: {folder} cannot be written to"
-        text = f"gradpack: compiling loops for large arrays (once; {kept}; `gradpack warmup` does it ahead)\n"
+        text = f"gradpack: compiling loops (once; {kept}; `gradpack warmup` does it ahead)\n"
         sys.stderr.write(text)
         sys.stderr.flush()
     except (AttributeError, OSError, ValueError):  # there is no standard error, or it is closed

@@ -221,7 +221,7 @@ def _operand(a: Any, made: Variable) -> Value | None:
         return None
     if a.value is not None and a.value.size and not any(a.strides) and a.dtype.kind == "f":
         return Value("s", f"v{a.number}")
-    if not a.shape and a.dtype.kind == "f":
+    if a.dtype.kind == "f" and size_of(a) == 1 and (not a.shape or size_of(made) > 1):
         return Value("s", f"v{a.number}")
     if a.dtype.char not in "fd?" or not is_dense(a) or lies(a.shape, made.shape) is None:
         return None
