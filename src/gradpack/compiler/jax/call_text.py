@@ -39,7 +39,7 @@ class JaxText(_Text):
     def tests(self) -> list[str]:
         return ["b.stays", _ALL_HELD, "all(map(is_, map(edge_of, captured), b.edges))", *super().tests()]
 
-    def run(self, around: bool = False) -> list[str]:
+    def run(self, around: bool = False, warns: bool = True) -> list[str]:
         inputs = "".join(f"x{i}, " for i in range(sum(leaf is TENSOR for leaf in self.kept.leaves)))
         arrays, program = self.arrays() if self.binding.simple else "*b.arrays(inputs)", self.binding.program
         lines, trace = [f"inputs = ({inputs})", "with enable_x64(True):"], program.traces[-1]
