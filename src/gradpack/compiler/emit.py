@@ -60,6 +60,7 @@ class _Writer:
         self.wholes: dict[int, tuple[str, str]] = {}  # the first array on each memory of them, and its layout
         self.numbers: dict[Any, str] = {}
         self.loops: list[str] = []  # names of those on small arrays
+        self.dense: dict[Variable, str] = {}  # arrays whose elements follow one another, in the place of others
 
     def text(self) -> str:
         program = self.program
@@ -285,10 +286,14 @@ class _Writer:
             if is_number:
                 lines.append(f"{values}[{place}] = {name}{'.item()' if v.shape else ''}")
                 continue
-            if v in self.foreign:  # loops rely on it that elements follow one another
+            made = self.dense.get(v)
+            if made is None and (v in self.foreign or not v.shape):  # NumPy's functions return numbers
                 self.names["np"] = np
-                lines.append(f"{name} = np.ascontiguousarray({name})")
-            lines.append(f"{block}[{place}] = id({name})")
+                made = self.free(f"{name}_dense")
+                if v.memory not in self.written:
+                    self.dense[v] = made
+                lines.append(f"{made} = np.ascontiguousarray({name})")
+            lines.append(f"{block}[{place}] = id({made or name})")
         split = len(each.args)
         into = f"into=[{', '.join(given[split:])}]"
         call = f"{self.function(each)}({', '.join([*given[:split], into])})"

@@ -40,7 +40,7 @@ def _is_small_step(each: Instruction) -> bool:
     made = each.results
     if not isinstance(made, Variable) or each.kind != "call" or not is_elementwise(each):
         return False
-    return bool(made.shape) and prod(made.shape) < LARGE and made.dtype.char in "fd?"
+    return prod(made.shape) < LARGE and made.dtype.char in "fd?"
 
 
 def with_small_loops(kept: Kept) -> Kept:
@@ -61,4 +61,4 @@ def _foreign(program: Program) -> set[Variable]:
 
 
 def _is_numpys(each: Instruction) -> bool:
-    return each.kind == "call" and (isinstance(each.function, np.ufunc) or each.name.startswith("np."))
+    return each.kind == "call" and (isinstance(each.function, np.ufunc) or each.name.startswith(("np.", "item")))

@@ -127,7 +127,7 @@ def _uses(segments: list[Group | Instruction], program: Program) -> dict[Variabl
 def is_large(each: Instruction, least: int) -> bool:
     """Return whether an instruction may be elementwise on arrays of so many elements."""
     made = each.results
-    if not isinstance(made, Variable) or each.kind != "call" or size_of(made) < least or not made.shape:
+    if not isinstance(made, Variable) or each.kind != "call" or size_of(made) < least:
         return False
     return not each.writes or (each.writes == (made,) and each.kwargs.keys() == {"out"} and is_elementwise(each))
 
@@ -221,7 +221,7 @@ def _operand(a: Any, made: Variable) -> Value | None:
         return None
     if a.value is not None and a.value.size and not any(a.strides) and a.dtype.kind == "f":
         return Value("s", f"v{a.number}")
-    if a.dtype.kind == "f" and size_of(a) == 1 and (not a.shape or size_of(made) > 1):
+    if a.dtype.kind == "f" and size_of(a) == 1 and (len(a.shape) < len(made.shape) or size_of(made) > 1):
         return Value("s", f"v{a.number}")
     if a.dtype.char not in "fd?" or not is_dense(a) or lies(a.shape, made.shape) is None:
         return None
