@@ -79,6 +79,8 @@ NUMPY = {
     "compiler/static_shapes": "knows which of NumPy's functions have results of known shapes",
     "compiler/graphs": "gives programs arrays of gradients",
     "compiler/python/state": "compares the numbers of arrays that are in reach",
+    "compiler/instruction_text": "knows which of NumPy's functions are methods of arrays",
+    "compiler/passes/small_forms": "computes where calls of NumPy's move elements",
     "compiler/lowering": "compares what bodies and their calls of NumPy's functions return",
     "compiler/recorded_array": "stands for an array of NumPy's",
     "compiler/recording": "records calls of NumPy's functions",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from operator import length_hint
 
 import numpy as np
@@ -57,8 +58,36 @@ def columns(x, row):
     return (x.T * x.T[:1] + row[:1]).T - x.mean(1, keepdim=True) * row
 
 
+def numbers_alone(x, row):
+    a, b = x[0, 0] * row[0], x[0, -1] + 2.5
+    for _ in range(3):
+        a, b = a * b - 1, b * 0.5 + a.detach()
+    return a, a > b, b.sqrt()
+
+
+def joined(x, row):
+    y = torch.cat([x * 2, row[None] + 1, x[:1]]) - 1
+    z = torch.stack([x + 1, x * row], 1) * 2
+    return y, z, torch.cat([z, x[:, None] / 3], 1) + 1, torch.hstack([x[0] * 1.5, row + 2, row.sum()[None]]) - x[0, 0]
+
+
+def added(x, row):
+    y = x * row
+    return y.sum() + 1, y.sum(0) * 2, y.sum(-1, keepdim=True) - y, y.mean() / 3, (y * 0).sum(0) + -0.0
+
+
+def parts_written(x, row):
+    x, row = x.detach().requires_grad_(), row.detach().requires_grad_()
+    made = (
+        (x[1:] * x[:-1]).sum() + (x[:, ::2] * 3 - x[0, 0]).square().sum() + (row[-1] * x[-1, 0] - row[None, :1]).sum()
+    )
+    return (made.detach(), *torch.autograd.grad(made, (x, row)))
+
+
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
-@pytest.mark.parametrize("function", [chosen, several, of_one_number, in_place, columns])
+@pytest.mark.parametrize(
+    "function", [chosen, several, of_one_number, in_place, columns, numbers_alone, joined, added, parts_written]
+)
 @pytest.mark.parametrize("shape", [(3, 4), (5, 1), (40, 70)])
 def test_results_have_the_bits_of_the_function(function, shape, dtype):
     compiled = torch.compile(function, mode=FAST, fullgraph=True)
@@ -67,8 +96,26 @@ def test_results_have_the_bits_of_the_function(function, shape, dtype):
         x, row = (torch.randn(*s, generator=numbers, dtype=dtype) for s in (shape, shape[1:]))
         wanted, found = function(x, row), compiled(x, row)
         wanted, found = ((r,) if isinstance(r, torch.Tensor) else r for r in (wanted, found))
-        assert bits(*found) == bits(*wanted)
+        if dtype is torch.float32 and function in (added, parts_written):  # sums of rows are products with ones
+            torch.testing.assert_close(found, wanted)
+        else:
+            assert bits(*found) == bits(*wanted)
     assert has_loops(compiled) and compiled.stopped is None
+
+
+def test_neighbouring_loops_are_one_call():
+    def pendulum(state, force):
+        angle, speed = state[0], state[1]
+        for _ in range(5):
+            angle, speed = angle + 0.05 * speed, speed - 0.05 * (angle * angle * 9.8 - force)
+        return torch.stack([angle, speed]).square().sum()
+
+    compiled = torch.compile(lambda s, f: torch.func.grad(pendulum)(s, f), mode=FAST, fullgraph=True)
+    for seed in range(5):
+        state, force = (torch.randn(shape, generator=torch.Generator().manual_seed(seed)) for shape in ((2,), ()))
+        assert bits(compiled(state, force)) == bits(compiled.function(state, force))
+    (text,) = [line.strip() for line in compiled.source.splitlines() if re.fullmatch(r" *loops?\w*\(\)", line)]
+    assert text.startswith("loops0_to_") and "np.add(" not in compiled.source
 
 
 def test_a_program_of_many_steps_gets_loops_soon():
@@ -138,7 +185,7 @@ def test_the_backward_pass_of_results_has_loops():
             w.grad = None
         np.testing.assert_allclose(*[g.numpy() for g in grads], rtol=1e-13)
     forward, _, backward = compiled.source.partition("# backward:")
-    assert "loop0()" in forward and "loop0()" in backward
+    assert "    loop" in forward and "    loop" in backward
 
 
 def test_parameters_that_get_other_arrays():

@@ -11,15 +11,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.dispatch import LARGE
+from ..kernels.dispatch import LARGE, loaded
+from ..kernels.table import Kernel
 from .instruction_text import SIGNS, commented, facts, hashable, is_method, may_warn, message, shown
 from .passes.buffers import Buffer, planned
-from .passes.fusion import described, fused
+from .passes.described import described
+from .passes.fusion import fused
 from .passes.large_forms import with_large_forms
+from .passes.small_forms import with_small_forms
 from .passes.small_loops import SmallLoop
 from .program import GuardFailed, Instruction, Program, Variable, variables
 
 _PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
+IN_TURN = Kernel("numba", "ranges.in_turn")
 _LARGE = 1 << 12  # elements of an array that is dropped after its last use
 
 
@@ -59,8 +63,9 @@ class _Writer:
         self.buffers: dict[Any, str] = {}
         self.wholes: dict[int, tuple[str, str]] = {}  # the first array on each memory of them, and its layout
         self.numbers: dict[Any, str] = {}
-        self.loops: list[str] = []  # names of those on small arrays
-        self.dense: dict[Variable, str] = {}  # arrays whose elements follow one another, in the place of others
+        self.count = 0  # of loops on small arrays
+        self.waiting: list[tuple[str, set[int]]] = []  # such loops, and the memory that each writes to
+        self.dense: set[Variable] = set()  # foreign arrays whose elements follow one another
 
     def text(self) -> str:
         program = self.program
@@ -74,13 +79,17 @@ class _Writer:
                 self.prologue += self.instruction(each)
                 self.fixed.add(each.results)
                 continue
-            if each.line != line:
+            if not isinstance(each.function, SmallLoop):
+                lines += self.ended()
+            made = self.instruction(each)
+            if each.line != line and made:
                 line = each.line
                 lines.append(f"# {shown(line)}")
-            lines += self.instruction(each)
+            lines += made
             gone = [self.of[v] for v in last.get(place, ()) if v not in self.fixed and v not in lent]
             if gone:
-                lines.append(f"del {', '.join(gone)}")
+                lines += [*self.ended(), f"del {', '.join(gone)}"]
+        lines += self.ended()
         lines.append(f"return {self.arguments(tuple(program.outputs))}")
         texts: list[tuple[str, Any]] = [
             (each.name, each.function) for each in program.instructions if each.kind == "loop"
@@ -269,36 +278,44 @@ class _Writer:
         return [*lines, f"{self.function(each)}({self.call_arguments(each)}, into=[{', '.join(names)}])"]
 
     def small_loop(self, each: Instruction, loop: SmallLoop) -> list[str]:
-        """Return the lines that call a loop that knows its arrays, but for those that are others at each call."""
+        """Return the lines before the call of a loop that knows its arrays, but for those that are others each time."""
         count = len(loop.places) - 1 - len(each.results)
         numbers = [loop.places[-1] + i for i in range(len(each.args) - count)]
         places = [*loop.places[:count], *numbers, *loop.places[count:-1]]
-        called, block, values = (self.free(f"{kind}{len(self.loops)}") for kind in ("loop", "addresses", "numbers"))
-        self.loops.append(called)
+        name, block = self.free(f"loop{self.count}"), self.free(f"addresses{self.count}")
+        self.count += 1
         given, lines = [], []
-        for i, (v, place) in enumerate(zip((*each.args, *each.results), places, strict=True)):
-            is_number = count <= i < len(each.args)
-            if not isinstance(v, Variable) or v.value is not None or (v in self.fixed and not is_number):
+        for v, place in zip((*each.args, *each.results), places, strict=True):
+            if not isinstance(v, Variable) or v.value is not None or v in self.fixed:
                 given.append(self.arguments(v))
                 continue
             given.append("None")
-            name = self.of[v]
-            if is_number:
-                lines.append(f"{values}[{place}] = {name}{'.item()' if v.shape else ''}")
-                continue
-            made = self.dense.get(v)
-            if made is None and (v in self.foreign or not v.shape):  # NumPy's functions return numbers
+            if v in self.foreign and v not in self.dense:  # loops rely on it that elements follow one another
+                kind = self.arguments(v.dtype)
+                made = f"np.ascontiguousarray({self.of[v]})" if v.shape else f"np.asarray({self.of[v]}, {kind})"
+                lines += [*self.ended(v), f"{self.of[v]} = {made}"]
                 self.names["np"] = np
-                made = self.free(f"{name}_dense")
-                if v.memory not in self.written:
-                    self.dense[v] = made
-                lines.append(f"{made} = np.ascontiguousarray({name})")
-            lines.append(f"{block}[{place}] = id({made or name})")
+                self.dense.update([v] if v.memory not in self.written else [])
+            lines.append(f"{block}[{place}] = id({self.of[v]})")
         split = len(each.args)
         into = f"into=[{', '.join(given[split:])}]"
         call = f"{self.function(each)}({', '.join([*given[:split], into])})"
-        self.prologue.append(f"{called}, {block}, {values} = {call}")
-        return [*lines, f"{called}()"]
+        self.prologue.append(f"{name}, {block} = {call}")
+        self.waiting.append((name, {v.memory for v in each.results}))
+        return lines
+
+    def ended(self, v: Variable | None = None) -> list[str]:
+        """Return the line that calls the loops that wait for it: all, or none if they do not make a variable."""
+        if not self.waiting or (v is not None and all(v.memory not in made for _, made in self.waiting)):
+            return []
+        names = [name for name, _ in self.waiting]
+        self.waiting.clear()
+        if len(names) == 1:
+            return [f"{names[0]}()"]
+        self.names["in_turn"] = loaded(IN_TURN)
+        name = self.free(f"{names[0].replace('loop', 'loops')}_to_{names[-1].removeprefix('loop')}")
+        self.prologue.append(f"{name} = in_turn({', '.join(names)})")
+        return [f"{name}()"]
 
     def target(self, results: Any) -> str:
         if isinstance(results, Variable):
@@ -361,6 +378,8 @@ def build(program: Program, least: int = LARGE, foreign: Container[Variable] = (
         foreign: arrays that may lie in memory in other ways than when they were recorded.
     """
     program = with_large_forms(fused(program, least))
+    if least < LARGE:
+        program = with_small_forms(program)
     writer = _Writer(program, foreign)
     source = writer.text()
     names = writer.names

@@ -1,4 +1,4 @@
-"""What people are told about programs: what has to hold for each, its buffers, and its loops."""
+"""Texts about programs: what has to hold for each, its buffers, and its loops."""
 
 from __future__ import annotations
 

@@ -9,8 +9,6 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from math import prod
 
-import numpy as np
-
 from ..kernels.dispatch import ENABLED, LARGE
 from .emit import build
 from .facts import Kept
@@ -56,9 +54,13 @@ def with_small_loops(kept: Kept) -> Kept:
 
 
 def _foreign(program: Program) -> set[Variable]:
-    """Return the arrays that other functions than NumPy's return: the layout of these follows from shapes."""
-    return {v for e in program.instructions if not _is_numpys(e) for v in variables(e.results)}
+    """Return what may be no dense array: what other functions than NumPy's return, and NumPy's numbers."""
+    found: set[Variable] = set()
+    for each in program.instructions:
+        if not each.name.startswith("item"):
+            found.update(v for v in variables(each.results) if not v.shape or not _is_numpys(each))
+    return found
 
 
 def _is_numpys(each: Instruction) -> bool:
-    return each.kind == "call" and (isinstance(each.function, np.ufunc) or each.name.startswith(("np.", "item")))
+    return each.kind == "call" and each.name.startswith("np.")

@@ -14,7 +14,7 @@ from ...declare.generate.fusion_text import Steps, Unknown, Value
 from ...kernels.dispatch import ENABLED, LARGE, PART, loaded
 from ..program import Instruction, Program, Variable, is_elementwise, mapped, variables
 from .repeats import Group, repeated
-from .small_loops import DEAR_ELEMENTS, SmallLoop
+from .small_loops import DEAR_ELEMENTS, SmallLoop, array_in_loop
 from .uniform import without_broadcasts, without_uniform
 
 _MOST = 12  # arrays that a loop reads
@@ -67,7 +67,7 @@ def _grouped(program: Program, least: int) -> list[Group | Instruction]:
         )
 
     for each in program.instructions:
-        steps = _steps(each, least)
+        steps = steps_of(each, least)
         if steps is not None and each.parts is not None:
             each = each._replace(parts=(steps, each.results))
         results = variables(each.results)
@@ -87,7 +87,7 @@ def _grouped(program: Program, least: int) -> list[Group | Instruction]:
             flush()
         work += added
         for step in steps:
-            if _known(step):
+            if is_known_step(step):
                 if other_views(step) or len(lengths | _lengths(step)) > 1:
                     flush()
                 group.append((step, each))
@@ -140,7 +140,7 @@ def size_of(v: Variable) -> int:
     return size
 
 
-def _steps(each: Instruction, least: int) -> list[Instruction] | None:
+def steps_of(each: Instruction, least: int) -> list[Instruction] | None:
     """Return the calls of ufuncs that an instruction on large arrays is; None if it is something else."""
     made = each.results
     if not is_large(each, least) or made.dtype.char not in "fd?" or not is_dense(made):
@@ -149,9 +149,9 @@ def _steps(each: Instruction, least: int) -> list[Instruction] | None:
         return None
     if each.writes:
         step = each._replace(kwargs={})
-        return [step] if _known(step) else None
+        return [step] if is_known_step(step) else None
     if each.parts is None:
-        return [each] if _is_step(each) and not each.kwargs and _known(each) else None
+        return [each] if is_step(each) and not each.kwargs and is_known_step(each) else None
     instructions, last = each.parts
     names = {last: made}
     steps = [_named(e, names) for e in instructions]
@@ -162,10 +162,10 @@ def _steps(each: Instruction, least: int) -> list[Instruction] | None:
     ):
         return None
     steps = without_uniform(steps, {made})
-    return steps if steps and all(_is_step(e) and _known(e) for e in steps) else None
+    return steps if steps and all(is_step(e) and is_known_step(e) for e in steps) else None
 
 
-def _is_step(each: Instruction) -> bool:
+def is_step(each: Instruction) -> bool:
     return is_elementwise(each) or (each.name == "np.where" and len(each.args) == 3)
 
 
@@ -192,13 +192,14 @@ def _fits(a: Any, b: Any) -> bool:
     return a.dtype == b.dtype or "?" in (a.dtype.char, b.dtype.char)
 
 
-def _known(each: Instruction) -> bool:
+def is_known_step(each: Instruction) -> bool:
     """Return whether the call of a ufunc is a step of a loop."""
     made = each.results
     given = [_operand(a, made) for a in each.args]
     if any(g is None for g in given) or not is_dense(made) or len(_lengths(each)) > 1:
         return False
-    floats = {a.dtype for a in (*each.args, made) if isinstance(a, Variable) and a.shape and a.dtype.kind == "f"}
+    arrays = [a for a in (*each.args, made) if isinstance(a, Variable) and (a.shape or not made.shape)]
+    floats = {a.dtype for a in arrays if a.dtype.kind == "f"}
     if len(floats) > 1:
         return False
     steps = Steps({}, floats == {np.dtype(np.float32)})
@@ -222,7 +223,7 @@ def _operand(a: Any, made: Variable) -> Value | None:
     if a.value is not None and a.value.size and not any(a.strides) and a.dtype.kind == "f":
         return Value("s", f"v{a.number}")
     if a.dtype.kind == "f" and size_of(a) == 1 and (len(a.shape) < len(made.shape) or size_of(made) > 1):
-        return Value("s", f"v{a.number}")
+        return Value("f" if size_of(made) < LARGE and a.value is None else "s", f"v{a.number}")
     if a.dtype.char not in "fd?" or not is_dense(a) or lies(a.shape, made.shape) is None:
         return None
     return Value("?" if a.dtype.char == "?" else "f", f"v{a.number}")
@@ -256,7 +257,7 @@ def _joined(group: Group, later: dict[Variable, int]) -> list[Instruction]:
     outputs = [v for v in made if v in written or later.get(v, 0) > inside.get(v, 0)]
     outputs.sort(key=lambda v: v.number)
     like = next((v for v in outputs if v.dtype.kind == "f"), None)
-    loop = None if like is None else _loop([step for step, _ in group], outputs, like)
+    loop = None if like is None else loop_of([step for step, _ in group], outputs, like)
     if loop is None and like is not None and len({id(owner) for _, owner in group}) > 1:
         return [each for half in _halves(group) for each in _joined(half, later)]
     if loop is None:
@@ -290,7 +291,7 @@ def _whole(group: Group) -> list[Instruction]:
     return list(found.values())
 
 
-def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> Any:
+def loop_of(steps: list[Instruction], outputs: list[Variable], like: Variable) -> Any:
     """Return a function for the steps, the arrays that it reads, and its numbers; None if there is none."""
     env: dict[Variable, Value] = {}
     text = Steps({}, like.dtype == np.float32)
@@ -318,27 +319,29 @@ def _loop(steps: list[Instruction], outputs: list[Variable], like: Variable) -> 
     targets = dict(zip(outputs, ["_all", *(f"o{i}" for i in range(1, len(outputs)))], strict=True))
     given = [v for v in arrays if v not in targets]  # a compiler has to see that what is written is what was read
     names = targets | {v: f"a{i}" for i, v in enumerate(given)}
-    forms = {v: lies(v.shape, like.shape) or ("i", 0) for v in (*arrays, *targets)}
+    forms = {v: _form(v, like) for v in (*arrays, *targets)}
     length = max(n for _, n in forms.values())
-    at = {"i": "_r, _i" if length else "_i", "r": "_i", "c": "_r"}
-    read = {form: [f"v{v.number} = {names[v]}[{at[form]}]" for v in arrays if forms[v][0] == form] for form in "irc"}
+    at = {"i": "_r, _i" if length else "_i", "r": "_i", "c": "_r", "o": "0"}
+    read = {form: [f"v{v.number} = {names[v]}[{at[form]}]" for v in arrays if forms[v][0] == form] for form in at}
     results = [f"{t}[{at['i']}] = {env[v].text}" for v, t in targets.items()]
     parameters = [*(names[v] for v in given), *targets.values()]
-    written = text.function(parameters, read["i"] + read["r"], results, read["c"] if length else None)
+    written = text.function(parameters, read["i"] + read["r"] + read["o"], results, read["c"] if length else None)
     size, shown = size_of(like), _renumbered(written).format(name="loop")
     run = compiled(_renumbered(written), size < LARGE)
     if size < LARGE:
-        kinds = [(forms[v][0], v.dtype.char) for v in (*given, *targets)]
         shape = (size // length, length) if length else (size,)
-        return (
-            SmallLoop(run, shown, len(steps), kinds, like.dtype.type, shape),
-            given,
-            [numbers[t] for t in text.numbers],
-        )
+        all_arrays = [array_in_loop(forms[v][0], v.dtype.char, shape) for v in (*given, *targets)]
+        made = SmallLoop(run, shown, len(steps), all_arrays, like.dtype.type, shape[0])
+        return made, given, [numbers[t] for t in text.numbers]
     part = PART // min(max(1, len(text.lines) // 2), 4)
     runner: Any = _runner(run, [forms[v][0] for v in (*given, *targets)], like.dtype.type, part, length)
     runner.text, runner.steps = shown, len(steps)
     return runner, given, [numbers[t] for t in text.numbers]
+
+
+def _form(v: Variable, like: Variable) -> tuple[str, int]:
+    """Return how an array lies: as `lies` says, or "o" for one number."""
+    return lies(v.shape, like.shape) or ("o" if size_of(v) == 1 else "i", 0)
 
 
 def _renumbered(text: str) -> str:
@@ -372,25 +375,3 @@ def _runner(run: Any, forms: list[str], native: Any, part: int, length: int) -> 
         run(size // length, max(1, part // length), *rows, *numbers)
 
     return loop
-
-
-def described(program: Program) -> list[str]:
-    """Return lines on the loops of a program, and on elementwise instructions on large arrays that are in none."""
-    found = []
-    for each in program.instructions:
-        made = variables(each.results)[:1]
-        if each.kind == "loop":
-            function: Any = each.function
-            what = f"{function.steps} calls in one loop, {len(variables(each.results))} results"
-        elif made and _is_step(each) and each.kind in ("call", "large") and size_of(made[0]) >= LARGE:
-            if not ENABLED["numba"] or loaded(LOOPS) is None:
-                reason = "there are no compiled loops: Numba is missing or switched off"
-            else:
-                reason = (
-                    "nothing that a loop can join stands next to it" if _known(each) else "loops do not know its form"
-                )
-            what = f"a call of NumPy's, as {reason}"
-        else:
-            continue
-        found.append(f"{each.name}, {made[0].shape} {made[0].dtype}: {what} ({each.line})")
-    return found

@@ -23,36 +23,42 @@ class SmallLoop:
 
     Args:
         run: `kernels.numba.ranges.OfText`.
-        kinds: of each array how it lies (see `broadcast_forms.lies`), and the character of its dtype.
+        arrays: of each its kind for `loops.ranges.function_of`, dimensions, dtype, and its sizes in a block.
         native: the type of the numbers behind the arrays.
-        shape: how many rows, and how many elements each; the number of elements for arrays that are no rows.
+        length: elements of the first dimension of arrays of the kind "d".
     """
 
     def __init__(
-        self, run: Any, text: str, steps: int, kinds: list[tuple[str, str]], native: Any, shape: tuple[int, ...]
-    ) -> None:
-        self._run, self.text, self.steps, self._native, self._length = run, text, steps, native, shape[0]
-        self._arrays = [_described(form, char, shape) for form, char in kinds]
-        self.places = [*accumulate((1 + len(sizes) for *_, sizes in self._arrays), initial=1)]
+        self, run: Any, text: str, steps: int, arrays: list[tuple[str, int, str, tuple[int, ...]]], native: Any,
+        length: int,
+    ) -> None:  # fmt: skip
+        self._run, self.text, self.steps, self._native, self._length = run, text, steps, native, length
+        self._arrays = arrays
+        self.places = [*accumulate((1 + len(sizes) for *_, sizes in arrays), initial=1)]
 
-    def __call__(self, *given: Any, into: list[Any]) -> tuple[Callable[[], None], Any, Any]:
-        """Return a function of no arguments, and its block, as whole numbers and as floats.
+    def __call__(self, *given: Any, into: list[Any]) -> tuple[Callable[[], None], Any]:
+        """Return a function of no arguments, and the block of its addresses.
 
         Args:
-            given: arrays, and numbers as such or as arrays of these: None for what is to be written to the block
-                before each call.
+            given: arrays, or None for those whose address is to be written to the block before each call; and numbers.
             into: arrays of the results.
         """
         count = len(self._arrays) - len(into)
         values = zip(self._arrays, [*given[:count], *into], strict=True)
         arrays = [(*kind, value, sizes) for (*kind, sizes), value in values]
-        numbers = [n if n is None or type(n) in (int, float) else n.flat[0] for n in given[count:]]
-        made: tuple[Callable[[], None], Any, Any] = self._run.bound(self._length, arrays, self._native, numbers)
+        numbers = [n if type(n) in (int, float) else n.flat[0] for n in given[count:]]
+        made: tuple[Callable[[], None], Any] = self._run.bound(self._length, arrays, self._native, numbers)
         return made
 
 
-def _described(form: str, char: str, shape: tuple[int, ...]) -> tuple[str, int, str, tuple[int, ...]]:
-    """Return the kind of an array for `loops.ranges.function_of`, its dimensions, its dtype, and its sizes."""
-    if form == "r":
-        return "w", 1, char, shape[1:]
+def array_in_loop(form: str, char: str, shape: tuple[int, ...]) -> tuple[str, int, str, tuple[int, ...]]:
+    """Return what a loop has to know of an array.
+
+    Args:
+        form: how it lies, see `broadcast_forms.lies`; "o" for one number, which is read for each element.
+        char: of its dtype.
+        shape: how many rows, and how many elements each; the number of elements for arrays that are no rows.
+    """
+    if form in "ro":
+        return "w", 1, char, shape[1:] if form == "r" else (1,)
     return ("d", len(shape), char, shape[1:]) if form == "i" else ("d", 1, char, ())

@@ -18,6 +18,7 @@ import numpy as np
 from ...base.pool import even, split_compiled
 from .loops.from_text import loop_of
 from .loops.ranges import function_of
+from .loops.team import in_turn as _in_turn
 from .loops.team import once as _once
 
 _array_type = np.ndarray
@@ -175,24 +176,33 @@ class OfText:
         return run
 
     def bound(self, length: int, arrays: list[tuple[Any, ...]], native: Any, numbers: list[Any]) -> Any:
-        """Return a function that calls the loop once on arrays and numbers, and its block as integers and as floats.
+        """Return a function that calls the loop once on arrays and numbers, and the block of its arguments.
 
         Args:
             length: elements of the first dimension of the arrays that have all.
             arrays: of each, what says how it lies (the kind, the dimensions and the character of the dtype of
                 `loops.ranges.function_of`), the array, and the sizes that a block holds.
-            numbers: as values. What is None, among the arrays, too, is to be written to the block before each call.
+                An array that is None is another one at each call: its address is to be written to the block before.
+            numbers: as values.
         """
         described = [(*kind, ndim, char) for *kind, ndim, char, _, _ in arrays]
         fields = [length]
         for *_, value, sizes in arrays:
             fields += 0 if value is None else id(value), *sizes
         described += [("f", 0, np.dtype(native).char)] * len(numbers)
-        fields += [0 if n is None else _bits(n) for n in numbers]
+        fields += map(_bits, numbers)
         block = array("q", fields)
         run = _Bound(_once, _function(self.loop, tuple(described)), block.buffer_info()[0], length)
         run.kept = block, [value for *_, value, _ in arrays]
-        return run, block, memoryview(block).cast("B").cast("d")
+        return run, block
+
+
+def in_turn(*calls: _Bound) -> _Bound:
+    """Return a function that makes calls of bound loops one after the other."""
+    table = array("q", [number for each in calls for number in each.args])
+    run = _Bound(_in_turn, table.buffer_info()[0], len(calls))
+    run.kept = table, calls
+    return run
 
 
 class _Bound(partial):  # type: ignore[type-arg]

@@ -118,6 +118,18 @@ def once(function: int, block: int, size: int) -> None:
     call(function, block, 0, size)
 
 
+@loop
+def in_turn(table: int, count: int) -> None:
+    """Run works one after the other, each on this thread in one part.
+
+    Args:
+        table: the address of three int64 for each work: function, block and size.
+    """
+    for i in range(count):
+        at = table + 24 * i
+        call(read(at), read(at + 8), 0, read(at + 16))
+
+
 def rounds_of_a_microsecond(address: int) -> int:
     """Return how many rounds of waiting take a microsecond on this processor; the number at the address is not -1."""
     least = 1 << 62
