@@ -20,14 +20,16 @@ _TEXTS = b"".join(path.read_bytes() for path in sorted(Path(__file__).parent.glo
 STATE = sha1(_TEXTS, usedforsecurity=False).hexdigest()[:12]
 
 
-def compiled(function: Function, fastmath: Any, **options: Any) -> Function:
-    made: Function = njit(nogil=True, error_model="numpy", fastmath=fastmath, **options)(function)
+def compiled(function: Function, fastmath: Any, nogil: bool = True, **options: Any) -> Function:
+    made: Function = njit(nogil=nogil, error_model="numpy", fastmath=fastmath, **options)(function)
     keep(made, STATE)
     return made
 
 
 # What is called by its address only: without the code by which Python would call it.
 by_address = partial(compiled, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+# What is short keeps the lock of the interpreter: another thread that gets it may hold it for milliseconds.
+short = partial(compiled, fastmath=False, nogil=False)
 # A loop over elements. A product and the sum after it may be rounded once, which only makes it more precise.
 loop = partial(compiled, fastmath={"contract"})
 # A loop that rounds after each operation, as passes of NumPy do: its results have the same bits.

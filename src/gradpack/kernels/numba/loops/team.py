@@ -11,7 +11,7 @@ from __future__ import annotations
 from time import perf_counter_ns
 from typing import Any
 
-from .loop import loop
+from .loop import loop, short
 from .native import add, call, pause, read, write
 
 LINE = 64  # bytes
@@ -112,13 +112,13 @@ def alone(function: int, block: int, size: int, part: int) -> None:
         call(function, block, low, min(size, low + part))
 
 
-@loop
+@short
 def once(function: int, block: int, size: int) -> None:
     """Run some work on this thread in one part."""
     call(function, block, 0, size)
 
 
-@loop
+@short
 def in_turn(table: int, count: int) -> None:
     """Run works one after the other, each on this thread in one part.
 
