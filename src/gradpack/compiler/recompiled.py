@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from math import prod
 
-from ..kernels.dispatch import ENABLED, LARGE
+from ..kernels.dispatch import ENABLED
 from .emit import build
 from .facts import Kept
 from .graphs import noder
@@ -17,6 +17,7 @@ from .program import Instruction, Program, Variable, is_elementwise, variables
 from .turn import Turn
 
 _MANY, _SOON = 100, 16  # steps, and the calls before loops for as many: they take the place of most of a call
+_FEW = 1 << 11  # elements, of which NumPy takes less time than for the call
 _AT_LEAST, _FOR_ONE = 1_700, 333_000  # calls: in as many, loops would have saved a fourth of the time to compile them
 
 
@@ -38,7 +39,7 @@ def _is_small_step(each: Instruction) -> bool:
     made = each.results
     if not isinstance(made, Variable) or each.kind != "call" or not is_elementwise(each):
         return False
-    return prod(made.shape) < LARGE and made.dtype.char in "fd?"
+    return prod(made.shape) <= _FEW and made.dtype.char in "fd?"
 
 
 def with_small_loops(kept: Kept) -> Kept:
