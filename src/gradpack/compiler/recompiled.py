@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from math import prod
 
-from ..kernels.dispatch import ENABLED
+from ..kernels.dispatch import ENABLED, LARGE
 from .emit import build
 from .facts import Kept
 from .graphs import noder
@@ -18,6 +18,7 @@ from .turn import Turn
 
 _MANY, _SOON = 100, 16  # steps, and the calls before loops for as many: they take the place of most of a call
 _FEW = 1 << 11  # elements, of which NumPy takes less time than for the call
+_PART = 4  # of the instructions of a program, one of so many has to be such a step
 _AT_LEAST, _FOR_ONE = 1_700, 333_000  # calls: in as many, loops would have saved a fourth of the time to compile them
 
 
@@ -27,19 +28,23 @@ def calls_before(kept: Kept, at_once: bool) -> Iterator[int] | None:
     To compile takes about 0.2 s and 1 ms a step, and each step takes 150 ns less afterwards.
     """
     programs = [kept.program, *([] if kept.backward is None else [kept.backward.program])]
-    steps = sum(_is_small_step(each) for program in programs for each in program.instructions)
+    instructions = [each for program in programs for each in program.instructions]
+    steps = sum(_is_step_on(each, LARGE - 1 if at_once else _FEW) for each in instructions)
     if not steps or not ENABLED["numba"] or find_spec("numba") is None:
         return None
     if at_once:
         return iter(())
+    if steps * _PART < len(instructions):
+        return None
     return iter(range(_SOON if steps >= _MANY else _AT_LEAST + _FOR_ONE // steps))
 
 
-def _is_small_step(each: Instruction) -> bool:
+def _is_step_on(each: Instruction, most: int) -> bool:
+    """Return whether an instruction is elementwise on arrays of so many elements at most."""
     made = each.results
     if not isinstance(made, Variable) or each.kind != "call" or not is_elementwise(each):
         return False
-    return prod(made.shape) <= _FEW and made.dtype.char in "fd?"
+    return prod(made.shape) <= most and made.dtype.char in "fd?"
 
 
 def with_small_loops(kept: Kept) -> Kept:
