@@ -76,6 +76,11 @@ def added(x, row):
     return y.sum() + 1, y.sum(0) * 2, y.sum(-1, keepdim=True) - y, y.mean() / 3, (y * 0).sum(0) + -0.0
 
 
+def largest(x, row):
+    y = x * row
+    return y.softmax(-1) * 2, y.amax(0) - 1, y.amax() + y, (y / 0).amax(-1) * 2, (y - y).mul(torch.nan).amax(0) + 1
+
+
 def parts_written(x, row):
     x, row = x.detach().requires_grad_(), row.detach().requires_grad_()
     made = (
@@ -86,7 +91,8 @@ def parts_written(x, row):
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
 @pytest.mark.parametrize(
-    "function", [chosen, several, of_one_number, in_place, columns, numbers_alone, joined, added, parts_written]
+    "function",
+    [chosen, several, of_one_number, in_place, columns, numbers_alone, joined, added, largest, parts_written],
 )
 @pytest.mark.parametrize("shape", [(3, 4), (5, 1), (40, 70)])
 def test_results_have_the_bits_of_the_function(function, shape, dtype):

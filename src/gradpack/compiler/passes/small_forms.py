@@ -82,7 +82,7 @@ def _form(each: Instruction) -> Callable[[Instruction], Instruction] | None:
         return _joined
     if size_of(made) <= _MOVED and _subscript(each) is not None:
         return _placed
-    return _summed if _sum_text(each) is not None else None
+    return _reduced if _reduction(each) is not None else None
 
 
 def _step(each: Instruction) -> Instruction:
@@ -183,16 +183,25 @@ def _placed(each: Instruction) -> Instruction:
     return _moved(each, [g], [places], True)
 
 
-# -- sums --
+# -- reductions --
 
 _OVER_ROWS = """\
 def {name}(a0, _all):
     _n = _all.size
     for _i in range(_n):
-        _all[_i] = 0 + a0[_i]
+        _all[_i] = FIRST
     for _low in range(_n, a0.size, _n):
         for _i in range(_n):
-            _all[_i] = _all[_i] + a0[_low + _i]
+            _all[_i] = STEP
+"""
+_LARGEST_OF_ROWS = """\
+def {name}(a0, _all):
+    _n = a0.size // _all.size
+    for _r in range(_all.size):
+        _s = a0[_r * _n]
+        for _at in range(_r * _n + 1, _r * _n + _n):
+            _s = maximum(_s, a0[_at])
+        _all[_r] = _s
 """
 _OF_ROWS = """\
 def {name}(a0, _all):
@@ -214,9 +223,19 @@ def {name}(a0, _all):
 """
 
 
-def _sum_text(each: Instruction) -> str | None:
-    """Return the text of a loop that adds up all elements, those of each row, or rows, as NumPy does."""
-    if each.name != "np.add.reduce" or len(each.args) != 1 or not each.kwargs.keys() <= {"axis", "keepdims"}:
+def _over_rows(first: str, step: str) -> str:
+    return _OVER_ROWS.replace("FIRST", first).replace("STEP", step)
+
+
+_TEXTS = {  # of a reduction over the elements of each row, and over rows
+    "np.add.reduce": (_OF_ROWS, _over_rows("0 + a0[_i]", "_all[_i] + a0[_low + _i]")),
+    "np.maximum.reduce": (_LARGEST_OF_ROWS, _over_rows("a0[_i]", "maximum(_all[_i], a0[_low + _i])")),
+}
+
+
+def _reduction(each: Instruction) -> str | None:
+    """Return the text of a loop that adds up all elements, those of each row, or rows, as NumPy does, or its like."""
+    if each.name not in _TEXTS or len(each.args) != 1 or not each.kwargs.keys() <= {"axis", "keepdims"}:
         return None
     (given,) = each.args
     if not isinstance(given, Variable) or given.dtype != each.results.dtype or not given.shape or 0 in given.shape:
@@ -225,13 +244,13 @@ def _sum_text(each: Instruction) -> str | None:
     axes = tuple(range(len(given.shape))) if axis is None else axis if isinstance(axis, tuple) else (axis,)
     if any(type(k) is not int for k in axes):
         return None
-    axes = tuple(sorted(k % len(given.shape) for k in axes))
+    axes, of_rows = tuple(sorted(k % len(given.shape) for k in axes)), _TEXTS[each.name]
     if axes in (tuple(range(len(given.shape))), (len(given.shape) - 1,)):
-        return _OF_ROWS if size_of(given) <= _IN_ONE_SUM * size_of(each.results) else None
-    return _OVER_ROWS if axes == (0,) else None
+        return of_rows[0] if size_of(given) <= _IN_ONE_SUM * size_of(each.results) else None
+    return of_rows[1] if axes == (0,) else None
 
 
-def _summed(each: Instruction) -> Instruction:
-    text, given = _sum_text(each), list(each.args)
+def _reduced(each: Instruction) -> Instruction:
+    text, given = _reduction(each), list(each.args)
     assert text is not None
     return _instruction(each, _whole(text, given, each.results), given, [])
