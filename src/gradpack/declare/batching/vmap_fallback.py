@@ -44,6 +44,7 @@ def each_example(function: _F) -> _F:
         mode = MODE.get()
         return function(*args, **kwargs) if not mode.levels else _for_each(call_each, mode, args, kwargs)
 
+    call_each.usual = function  # type: ignore[attr-defined]
     return call_each  # type: ignore[return-value]
 
 
@@ -64,6 +65,7 @@ def looking_at(*names: str) -> Callable[[_F], _F]:
                     return _for_each(call, mode, args, kwargs)
             return function(*args, **kwargs)
 
+        call.usual = function  # type: ignore[attr-defined]
         return call  # type: ignore[return-value]
 
     return decorate

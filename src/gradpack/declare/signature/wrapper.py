@@ -28,7 +28,9 @@ from ...core.torch_function import handle, overriding
 from ..op import compiled_at_first_call
 from .aliases import TAKE_DIM, check_text, dim_of, in_numpys_names, lacking, numpys_parameters, takes_keepdims
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, refuse_lone_int, tests_of, unexpected
+from .form_text import all_given, all_positional, by_name, first_name, in_memory
 from .missing import MISSING, refuse_missing, with_form
+from .usual_form import passing_on, usual_of, usual_text
 
 _FORMS: dict[Any, FunctionType] = {}
 
@@ -97,7 +99,7 @@ def public_form(function: Any, name: str, module: str, label: str = "", options:
         return found
     names: dict[str, Any] = {"__name__": "gradpack.ops"}
     made: Any = compiled_at_first_call(
-        name, names, lambda: _install(made, function, label or function.__name__, options)
+        name, names, lambda: _install_forms(made, function, label or function.__name__, options)
     )
     made.__dict__.update(function.__dict__)
     made.__name__, made.__qualname__, made.__module__ = name.rpartition(".")[2], name, module
@@ -113,8 +115,41 @@ def form_of_users(function: Any) -> Any:
     return _FORMS.get(function, function)
 
 
-def _install(made: Any, function: Any, label: str, options: str | None) -> None:
-    """Write, compile and install the text of a public form."""
+def _install_forms(made: Any, function: Any, label: str, options: str | None) -> None:
+    """Install the text of a public form; that for all modes in another function, if the usual one has its own."""
+    usual = usual_of(function)
+    if usual is None:
+        _install(made, made, function, label, options)
+        return
+    general: Any = compiled_at_first_call(
+        made.__name__, {"__name__": "gradpack.ops"}, lambda: _install(general, made, function, label, options)
+    )
+    shown, own = signature(function).parameters, signature(usual, follow_wrapped=False).parameters
+    kinds = kinds_of(shown)
+    looked_at = {n: k for n, k in kinds.items() if k[0] in CLOSELY and (options is None or n in options.split())}
+    defaults = {n: p.default for n, p in own.items() if p.default is not Parameter.empty}
+    tests = tests_of({n: k for n, k in looked_at.items() if n in own}, defaults, CLOSELY)
+    tests += [
+        f"{n} is _missing"
+        for n, p in own.items()
+        if p.default is Parameter.empty and p.kind is not Parameter.VAR_POSITIONAL
+    ]
+    if kinds.get(next(iter(shown), ""), ("",))[0] == "tensor":
+        tests.append(f"type({next(iter(own))}) is not _Tensor")
+    names = made.__globals__
+    names.update({f"_default_{n}": value for n, value in defaults.items()})
+    names |= {"_usual": all_positional(usual), "_general": passing_on(general, own), "_all_ints": all_ints}
+    names |= {"_MODE": MODE.get, "_Tensor": Tensor, "_missing": MISSING}
+    names["_unless"] = unless = getattr(getattr(function, "inside", function), "unless", None)
+    names["_explained"] = lambda error, given: _told(label, shown, kinds, given, error, options is None)
+    if unless is not None:
+        tests.insert(0, "_unless")
+    names["_text"] = usual_text(own, tests, ", ".join(in_memory(own)), by_name(own))
+    _compile(made, names["_text"], names, label)
+
+
+def _install(made: Any, public: Any, function: Any, label: str, options: str | None) -> None:
+    """Write, compile and install the text of a public form for all modes; `public` is what users call."""
     inside = getattr(function, "inside", function)  # of what a profiler is told of: that is asked for here
     shown = signature(function).parameters
     own = signature(inside, follow_wrapped=False).parameters
@@ -129,27 +164,27 @@ def _install(made: Any, function: Any, label: str, options: str | None) -> None:
     takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
     text = _TEXT.format(
         signature=_signature(own, spelled, () if takes_any else ("**_unknown",)),
-        unknown="" if takes_any else _UNKNOWN.format(values=_by_name([*own, *numpys_parameters(own, spelled)])),
+        unknown="" if takes_any else _UNKNOWN.format(values=by_name([*own, *numpys_parameters(own, spelled)])),
         axis="" if spelled is None else spelled[1],
-        arguments=", ".join(_in_memory(own)),
+        arguments=", ".join(in_memory(own)),
         values=values,
-        noted="" if inside is function else _NOTED.format(given=_given(own)),
-        asks=_ASKS.format(first=_first(own), values=_by_name(own)) if asks else "",
+        noted="" if inside is function else _NOTED.format(given=all_given(own)),
+        asks=_ASKS.format(first=first_name(own), values=by_name(own)) if asks else "",
         tests="".join(_TEST.format(test=t, values=values) for t in tests),
         keepdims=_KEEPDIMS if takes_keepdims(own, spelled) else "",
     )
     names = made.__globals__
     names.update({f"_default_{n}": value for n, value in defaults.items()})
     names["_text"] = text
-    names["_inside"] = _all_positional(inside)
+    names["_inside"] = all_positional(inside)
     names["_outside"], names["_MODE"], names["_Tensor"] = function, MODE.get, Tensor
     names["_missing"], names["_dim_of"] = MISSING, partial(dim_of, shown=shown)
     names["_all_ints"] = all_ints
     names["_look"] = partial(_look, label, shown, looked_at)
     names["_explained"] = lambda error, values: _told(label, shown, kinds, values, error, options is None)
     names["_overriding"] = overriding
-    names["_asked"] = lambda found, given: _asked(made, found, own, given)
-    names["_unexpected"] = lambda unknown, given: _in_numpys_names(made, label, shown, own, unknown, given)
+    names["_asked"] = lambda found, given: _asked(public, found, own, given)
+    names["_unexpected"] = lambda unknown, given: _in_numpys_names(public, label, shown, own, unknown, given)
     names["_bound"] = lambda given: _bound(shown, own, given)
     usual = {n: _usual_types(k[0], shown[n].default) for n, k in looked_at.items() if n in shown}
     by_position = [usual.get(n) for n in _taken_by_position(shown)]
@@ -163,13 +198,13 @@ def _values_and_tests(
 ) -> tuple[str, list[str]]:
     """Return the values that an explanation gets, as text, and when to look at arguments closely."""
     if all(n in own for n in shown):
-        values = _by_name(shown)
+        values = by_name(shown)
         tests = tests_of(looked_at, defaults, CLOSELY)
         if label in _GIVE_BACK:
             looked_at["input"] = "tensor", 1, False
             tests.append("not isinstance(input, _Tensor)")
     else:  # the signature shown differs from that of the function
-        values, tests = f"_bound({_by_name(own)})", []
+        values, tests = f"_bound({by_name(own)})", []
         several = {p.kind: n for n, p in own.items()}
         if Parameter.VAR_POSITIONAL in several and looked_at:
             tests.append("len({0}) > 1 and _unusual({0})".format(several[Parameter.VAR_POSITIONAL]))
@@ -231,17 +266,6 @@ def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> boo
     return False
 
 
-def _by_name(parameters: Any) -> str:
-    """Return the source of a dict of the arguments."""
-    return "{" + ", ".join(f"{name!r}: {name}" for name in parameters) + "}"
-
-
-def _first(parameters: Any) -> str:
-    """Return the source of the first argument."""
-    name, p = next(iter(parameters.items()))
-    return f"({name}[0] if {name} else None)" if p.kind is Parameter.VAR_POSITIONAL else name
-
-
 def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:
     """Call `__torch_function__` of a tensor subclass, with the arguments that are not their defaults."""
     args: list[Any] = []
@@ -294,32 +318,6 @@ def _signature(parameters: Any, spelled: tuple[list[str], str] | None, last: Ite
     if takes_keepdims(parameters, spelled):
         parts.append("keepdims=None")
     return ", ".join([*parts, *last])
-
-
-def _given(parameters: Any) -> str:
-    """Return the source of the arguments that pass on all parameters."""
-    stars = {Parameter.VAR_POSITIONAL: "*{}", Parameter.VAR_KEYWORD: "**{}", Parameter.KEYWORD_ONLY: "{0}={0}"}
-    return ", ".join(stars.get(p.kind, "{}").format(name) for name, p in parameters.items())
-
-
-def _in_memory(parameters: Any) -> list[str]:
-    """Return parameter names in the order of a frame's local variables."""
-    last = (Parameter.KEYWORD_ONLY, Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
-    order = sorted(parameters.values(), key=lambda p: last.index(p.kind) + 1 if p.kind in last else 0)
-    return [p.name for p in order]
-
-
-def _all_positional(function: Any) -> Any:
-    """Copy a function with all its parameters made positional: Python's fastest call."""
-    code = function.__code__
-    several = bool(code.co_flags & 0x04) + bool(code.co_flags & 0x08)  # *args, **kwargs
-    code = code.replace(
-        co_argcount=code.co_argcount + code.co_kwonlyargcount + several,
-        co_posonlyargcount=0,
-        co_kwonlyargcount=0,
-        co_flags=code.co_flags & ~0x0C,
-    )
-    return FunctionType(code, function.__globals__, function.__name__, None, function.__closure__)
 
 
 def _bound(shown: Any, own: Any, given: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from .making import _native, dtype_for, result, usual
 FUNCTIONS = "arange range linspace logspace"
 
 _WORD = 2**62
+_REAL = frozenset({int, float})
 
 
 def _number(value: Any) -> Any:
@@ -189,6 +190,12 @@ def linspace(
     """
     if steps < 0:
         raise RuntimeError(f"number of steps must be non-negative, got {steps}")
+    if type(start) in _REAL and type(end) in _REAL and steps > 1:
+        spec = usual(out, dtype, device, requires_grad)
+        if spec is not None and spec.dtype.category == FLOATING:
+            ends = number_for(start, spec.dtype), number_for(end, spec.dtype)
+            array = converted(_evenly(*ends, steps), spec.native)
+            return alias(array, spec, array.shape)
     return _spaced("linspace", start, end, steps, None, out, dtype, device, requires_grad)
 
 
@@ -229,7 +236,8 @@ def _evenly(first: Any, last: Any, steps: int) -> Any:
             return _from_both_ends(first, last, step, np.arange(float(steps)))
     values = np.arange(float(steps))
     values *= step
-    values += first
+    if first or step < 0:  # zeros are positive already
+        values += first
     values[-1] = last
     return values
 

@@ -41,6 +41,7 @@ def drawing(function: _F, how: str = "") -> _F:
             return function(*args, **kwargs)
         return _of_levels(function, how, args, kwargs)
 
+    call.usual, call.unless = function, RECORDERS  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
 
 

@@ -149,19 +149,20 @@ def source(generator: Generator | None) -> Any:
 
     So all devices share one small state, on the host.
     """
-    host = _host_source(generator)
+    watching = DRAWN.get()
+    if watching is None and generator is None:
+        host = default_generator._numpy or default_generator.numpy
+    else:
+        host = _host_source(generator, watching)
     if type(np) is ModuleType:  # a failing attribute lookup on NumPy takes longer than drawing
         return host
     seeded = getattr(np, "seeded_by", None)  # of a device's namespace with generators of its own
     return host if seeded is None else seeded(host)
 
 
-def _host_source(generator: Generator | None) -> Any:
-    watching = DRAWN.get()
+def _host_source(generator: Generator | None, watching: Any) -> Any:
     if watching is not None and (generator is None or isinstance(generator, Generator)):
         return watching.next(default_generator if generator is None else generator)
-    if generator is None:
-        return default_generator.numpy
     if not isinstance(generator, Generator):
         raise TypeError(
             f"argument 'generator' must be gradpack.Generator, not {type(generator).__name__}: "

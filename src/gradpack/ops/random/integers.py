@@ -11,9 +11,9 @@ from ...base.callers import warn_user
 from ...base.dtypes import dtype
 from ...base.errors import cpp_name, refuse, scalar_type
 from ...base.info import finfo, iinfo
-from ...core.tensor import Tensor
+from ...core.tensor import Tensor, alias
 from ...declare.generate.profiling import profiled
-from ..create.making import _native, dtype_for, on_device, result, shape_of
+from ..create.making import _native, dtype_for, on_device, result, shape_of, usual
 from .drawing import drawing
 from .generator import Generator, source
 
@@ -28,6 +28,15 @@ def integer_array(generator: Generator | None, low: int, high: int, shape: Any, 
 def order_array(generator: Generator | None, n: int, native: Any) -> Any:
     """A random order of the integers below `n`."""
     return source(generator).permutation(n).astype(native)
+
+
+class _Size(tuple[int, ...]):
+    """A size that knows its number of elements, which NumPy's generator asks `np.prod` for."""
+
+    __slots__ = ()
+
+    def prod(self, axis: None = None, out: None = None) -> int:
+        return math.prod(self)
 
 
 _WORD = 2**62
@@ -139,6 +148,11 @@ def randint(
     elif low is not None and high is None:
         low, high = 0, low
     low = 0 if low is None else low
+    if type(low) is int and type(high) is int and type(size) is tuple and size and -_WORD < low < high < _WORD:
+        spec = usual(out, dtypes.int64, device, requires_grad) if dtype is None or dtype is dtypes.int64 else None
+        if spec is not None:
+            drawn = source(generator).integers(low, high, _Size(shape_of("randint", (size,))))
+            return alias(drawn, spec, drawn.shape)
     if high is None or size is None or isinstance(size, int):
         raise TypeError("randint() missing required arguments: 'high' must be an int, 'size' a tuple of ints")
     for name, bound in (("low", low), ("high", high)):
