@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
 
+from ...base.callers import depth_of_user
 from ...base.modes import MODE, Mode
 from ...core.tensor import Tensor
 from ..op import REGISTRY
@@ -25,7 +26,7 @@ def warn_of_loop(name: str) -> None:
             f"aten::{name}. Please file us an issue on GitHub so that we can prioritize its implementation. (vmap "
             "loops over the examples.)",
             UserWarning,
-            stacklevel=5,
+            stacklevel=depth_of_user(),
         )
 
 

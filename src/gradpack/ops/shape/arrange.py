@@ -15,6 +15,7 @@ from ...declare.annotations import Array, Dim, Sizes
 from ...declare.batching.vmap_fallback import each_example, looking_at
 from ...declare.decorators import linear
 from ..create.making import beside
+from ..index.subscript import FULL
 from ..pointwise.blockwise import is_numpy
 from ..random.floats import host_of
 from ..reduce.dimensions import numpy_names
@@ -41,7 +42,15 @@ def flip(input: Array, dims: Dim) -> Any:
     if isinstance(dims, int):
         raise TypeError(f"flip(): argument 'dims' (position 2) must be tuple of ints, not int: ({dims},)")
     dims = wrap_dims((dims,) if hasattr(dims, "__index__") else dims, len(input.shape))
-    return np.array(np.flip(input, axis=dims), order=order_like(input)) if len(input.shape) else np.array(input)
+    if not len(input.shape):
+        return np.array(input)
+    if is_numpy(input):
+        turned = input[tuple([_TURNED if d in dims else FULL for d in builtins.range(input.ndim)])]
+        return turned.copy(order_like(input))
+    return np.array(np.flip(input, axis=dims), order=order_like(input))
+
+
+_TURNED = slice(None, None, -1)
 
 
 def _method_flip(self: Tensor, *places: Any, dims: Any = None) -> Tensor:
@@ -112,6 +121,8 @@ def roll(input: Array, shifts: Sizes, dims: Dim = None) -> Any:
     """
     if not hasattr(shifts, "__index__") and not len(shifts):
         raise RuntimeError("`shifts` required")
+    if type(shifts) is int and is_numpy(input) and input.size and _fits(dims, input.ndim):
+        return _rolled(input, shifts, dims)
     if dims is None or (not hasattr(dims, "__index__") and not len(dims)):
         return np.roll(input, shifts if hasattr(shifts, "__index__") else shifts[0])
     many = hasattr(shifts, "__index__") != hasattr(dims, "__index__") or (
@@ -126,6 +137,19 @@ def roll(input: Array, shifts: Sizes, dims: Dim = None) -> Any:
         first = dims if hasattr(dims, "__index__") else dims[0]
         raise IndexError(f"Dimension specified as {first} but tensor has no dimensions")
     return np.roll(input, shifts, dims if hasattr(dims, "__index__") else tuple(dims))
+
+
+def _fits(dim: Any, ndim: int) -> bool:
+    return dim is None or (type(dim) is int and -ndim <= dim < ndim)
+
+
+def _rolled(array: Any, shift: int, dim: int | None) -> Any:
+    """Return `numpy.roll` by one number, along one dimension or (None) all as one, in a third of its overhead."""
+    if dim is None:
+        return _rolled(array.reshape(-1), shift, 0).reshape(array.shape)
+    shift %= array.shape[dim]
+    before = (FULL,) * (dim % array.ndim)
+    return np.concatenate((array[(*before, slice(-shift, None))], array[(*before, slice(-shift))]), dim)
 
 
 def _negated(shifts: Any) -> Any:
@@ -255,8 +279,8 @@ def _method_tile(self: Tensor, *times: Any, dims: Any = None) -> Tensor:
     return tile(self, ints_of(times if dims is None else (dims,), "tile"))
 
 
-@looking_at("repeats")
 @numpy_names
+@looking_at("repeats")
 def repeat_interleave(
     input: Tensor, repeats: Any = None, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:
@@ -295,7 +319,7 @@ def repeat_interleave(
             raise RuntimeError(f"repeats must be 0-dim or 1-dim tensor, but got shape {list(repeats._shape)}")
         _check_repeats(repeats)
         repeats = host_of(repeats)
-    if np.any(np.asarray(repeats) < 0):
+    if repeats < 0 if type(repeats) is int else np.any(np.asarray(repeats) < 0):
         raise RuntimeError("repeat_interleave(): repeats can not be negative")
     size = input._shape[d] if input.ndim else 1
     if isinstance(repeats, int) and input.ndim:

@@ -17,6 +17,7 @@ from ...declare.decorators import linear
 from ...declare.generate.profiling import profiled
 from ...kernels.dispatch import LARGE, accelerated
 from ..index.subscript import FULL
+from ..reduce.kernels import reshaped
 from .dims import wrap_dim
 from .memory_formats import rows_or_channels_last
 from .shape import reshape, unsqueeze
@@ -153,9 +154,9 @@ def _stack(tensors: Array, dim: int = 0) -> Any:
                 f"stack expects each tensor to be equal size, but got {list(shape)} at entry 0 and {list(t.shape)} at "
                 f"entry {nr}"
             )
-    d = wrap_dim(dim, len(shape) + 1)
+    d = wrap_dim(dim, len(shape) + 1) if dim != 0 else 0
     if d == 0:  # twice as fast as np.stack, which adds a dimension to each
-        return np.reshape(np.concatenate(tensors, axis=None), (len(tensors), *shape))
+        return reshaped(np.concatenate(tensors, axis=None), (len(tensors), *shape))
     return np.stack(tensors, axis=d)
 
 
@@ -281,9 +282,7 @@ def meshgrid(*tensors: Any, indexing: str | None = None) -> tuple[Tensor, ...]:
         tensors = (tensors[1], tensors[0], *tensors[2:])
     sizes = tuple(t.numel() for t in tensors)
     n = len(sizes)
-    grids = [
-        late.expand(late.reshape(t, tuple(-1 if k == d else 1 for k in range(n))), sizes) for d, t in enumerate(tensors)
-    ]
+    grids = [late.expand(late.reshape(t, (1,) * d + (-1,) + (1,) * (n - 1 - d)), sizes) for d, t in enumerate(tensors)]
     if swap:
         grids[:2] = grids[1::-1]
     return tuple(grids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,8 @@ _LARGE = 1 << 16  # elements, from which on it takes longer to copy an array tha
 def infer(shape: tuple[int, ...], old: tuple[int, ...]) -> tuple[int, ...]:
     """Replace the one -1 in a shape by the size inferred from the number of elements."""
     count = math.prod(old)
+    if len(shape) == 1 and shape[0] == -1:
+        return (count,)
     if shape and min(shape) >= 0 and math.prod(shape) == count:
         return shape
     known, unknown = 1, -1
@@ -92,6 +94,8 @@ def _large_reshaped(array: Any, sizes: Any) -> Any:
 
 def _sizes_of(op: str, sizes: tuple[Any, ...], named: Any) -> tuple[int, ...]:
     """Return the sizes that a method was given one by one, as one sequence, or by name."""
+    if sizes and named is None and _INTS.issuperset(map(type, sizes)):
+        return sizes
     if not sizes and named is None:
         raise TypeError(f"{op}() missing 1 required positional argument: '{'shape' if op == 'reshape' else 'size'}'")
     return ints_of(sizes if named is None else (named,), op)
@@ -142,8 +146,11 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
         return reinterpreted(self, dtype if dtype is not None else shape[0])
     if not shape or size is not None or not _INTS.issuperset(map(type, shape)):
         shape = _sizes_of("view", shape, size)
-    sizes = infer(shape, self._shape)
-    out = reshape(self, sizes)
+    try:
+        out = reshape(self, shape)
+    except RuntimeError:
+        infer(shape, self._shape)  # raises the error without the name of another function
+        raise
     if out._view is not None and out._spec.numpy:
         return out
     made, given = out, self
@@ -153,9 +160,19 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
         raise RuntimeError(
             f"view size is not compatible with input tensor's size and stride (at least one dimension spans across "
             f"two contiguous subspaces): {list(self._shape)} with strides {self.stride()} cannot be viewed as "
-            f"{list(sizes)}. Use .reshape(...) instead."
+            f"{list(infer(shape, self._shape))}. Use .reshape(...) instead."
         )
     return out
+
+
+@lru_cache(512)
+def _expanded(size: tuple[int, ...], shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the strides of a contiguous array that `kernels.broadcast` gives this size; None if it has to be asked."""
+    new = len(size) - len(shape)
+    if new < 0 or not size or min(size) < 0 or any(n not in (1, m) for n, m in zip(shape, size[new:], strict=True)):
+        return None
+    steps = [s if n == m else 0 for n, m, s in zip(shape, size[new:], strides, strict=True)]
+    return (*(0,) * new, *steps) if 1 not in size[:new] else None
 
 
 @view_op(input=lambda g, input_shape: late.sum_to_size(g, input_shape))
@@ -171,6 +188,12 @@ def expand(input: Array, size: Sizes) -> Any:
     """
     size = tuple(size)
     extra = len(size) - len(input.shape)
+    if type(input) is _array_type and input.size and input.flags.c_contiguous and input.dtype.kind != "V":
+        steps = _expanded(size, input.shape, input.strides)
+        if steps is not None:
+            out = _array_type(size, input.dtype, input, 0, steps)
+            out.flags.writeable = False
+            return out
     if extra < 0:
         raise RuntimeError(
             f"expand(): the number of sizes provided ({len(size)}) must be greater or equal to the number of "
@@ -251,6 +274,8 @@ def squeeze(input: Array, dim: Dim = None) -> Any:
         gradpack.Size([2, 1])
     """
     n = len(input.shape)
+    if type(dim) is int and 0 <= dim < n:
+        return reshaped(input, input.shape[:dim] + input.shape[dim + 1 :] if input.shape[dim] == 1 else input.shape)
     dims = tuple(builtins.range(n)) if dim is None else wrap_dims((dim,) if hasattr(dim, "__index__") else dim, n)
     return reshaped(input, tuple([s for i, s in enumerate(input.shape) if s != 1 or i not in dims]))
 

@@ -14,6 +14,8 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import batched, is_batched
 from ...declare.decorators import linear
+from ..pointwise.blockwise import is_numpy
+from ..reduce.kernels import _array_type
 from .dims import wrap_dim
 from .memory_formats import is_laid_out, laid_out, row_major
 from .shape import _method_view, expand, reshape, view_op
@@ -241,6 +243,12 @@ def unfold(input: Array, dimension: int, size: int, step: int) -> Any:
         raise RuntimeError(f"maximum size for tensor at dimension {d} is {length} but size is {size}")
     if not len(input.shape):
         return np.reshape(input, (1,))[:size]
+    if is_numpy(input) and input.size and input.flags.c_contiguous and input.dtype.kind != "V":
+        count = (length - size) // step + 1
+        shape, strides = input.shape, input.strides
+        shape = (*shape[:d], count, *shape[d + 1 :], size)
+        strides = (*strides[:d], strides[d] * step, *strides[d + 1 :], strides[d])
+        return _array_type(shape, input.dtype, input, 0, strides)
     windows = np.lib.stride_tricks.sliding_window_view(input, size, axis=d, writeable=True)
     return windows[(slice(None),) * d + (slice(None, None, step),)]
 
