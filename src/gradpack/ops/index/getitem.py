@@ -52,6 +52,8 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
             if shape and (d in INDEX_DTYPES or (d is bool_ and shape == self._shape[: len(shape)])):
                 return late._index_along(self, index)
         elif kind is tuple:
+            if len(index) == 2 and len(self._shape) > 1 and _is_index(index[0]) and _is_index(index[1]):
+                return late._index_pair(self, *index)
             made = _view_of_tuple(self, index)
             if made is not None:
                 return made
@@ -64,6 +66,10 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
         if self._spec.numpy:
             raise  # other backends: the index may be on the host
     return _getitem_parsed(self, *parse(index, self._shape))
+
+
+def _is_index(item: Any) -> bool:
+    return type(item) is Tensor and bool(item._shape) and item._spec.dtype in INDEX_DTYPES
 
 
 def _view_of_tuple(input: Tensor, index: tuple[Any, ...]) -> Tensor | None:

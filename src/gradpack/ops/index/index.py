@@ -18,6 +18,8 @@ from ...base.errors import scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import linear, nondifferentiable
+from ...declare.dispatch.interpreter import apply
+from ...declare.generate.profiling import watched
 from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import SMALL, reshaped
 from ..shape.dims import wrap_dim
@@ -305,7 +307,11 @@ def index_put(input: Tensor, indices: Any, values: Tensor, accumulate: bool = Fa
         tensor([2., 0., 1.])
     """
     places = _index_tensors("index_put", indices)
-    return _index_put(input, places, filling(input, places, values, accumulate), accumulate, out=out)
+    args = (input, places, filling(input, places, values, accumulate), accumulate)
+    if out is not None:
+        return _index_put(*args, out=out)
+    # the interpreted path, which unwraps lists
+    return watched(_index_put.op, "index_put", lambda *given: apply(_index_put.op, given), args)
 
 
 def _method_index_put_(self: Tensor, indices: Any, values: Tensor, accumulate: bool = False) -> Tensor:

@@ -177,14 +177,8 @@ def _set_slices(array: Any, dim: int, index: Any, source: Any) -> Any:
     if getattr(index, "dtype", np.int64) != np.int64:
         raise RuntimeError(f"index_copy_(): Expected a long tensor for index, but got {index.dtype}")
     d, index = _vector("index_copy_", array.shape, dim, index, error=IndexError)
-    _check_source(
-        "index_copy_",
-        array,
-        d,
-        index,
-        source,
-        "self and source expected to have the same dtype, but got (self) {} and (source) {}",
-    )
+    types = "self and source expected to have the same dtype, but got (self) {} and (source) {}"
+    _check_source("index_copy_", array, d, index, source, types)
     if len(array.shape):
         return set_along(array, d, index, source)
     if index.shape[0]:
@@ -197,6 +191,8 @@ def _check_source(op: str, array: Any, d: int, index: Any, source: Any, types: s
     if source.dtype != array.dtype:
         raise RuntimeError(f"{op}(): {types.format(array.dtype, source.dtype)}")
     shape, given = tuple(array.shape), tuple(source.shape)
+    if shape and given == (*shape[:d], index.shape[0], *shape[d + 1 :]):
+        return
     copies = op == "index_copy_"
     if copies and shape and len(given) not in (0, len(shape)):
         raise IndexError(

@@ -56,7 +56,9 @@ def check_bounds(
                 return
         # Read as unsigned, negative indices are large: one pass instead of two.
         unsigned = index.view(_UNSIGNED[index.itemsize])
-        if not index.size or _maximum(unsigned, None) < size:
+        if not index.size:
+            return
+        if (unsigned.item(unsigned.argmax()) if index.size < SMALL else _maximum(unsigned, None)) < size:
             return
     if prod(index.shape):
         for found in (int(np.min(index)), int(np.max(index))):
