@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..base.dtypes import int64 as _int64
 from ..core.tensor import Tensor
+from ..declare.batching.batch_tensor import is_batched as _is_batched
 from ..declare.generate.profiling import profiled as _noted
 from ..declare.signature.wrapper import wrap_module as _wrap_module
 from ..ops.nn.embedding import embedding as _embedding
@@ -95,18 +97,16 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         >>> torch.nn.functional.one_hot(torch.tensor([[0], [2]]), num_classes=4).shape
         gradpack.Size([2, 1, 4])
     """
-    from ..base.dtypes import int64
-    from ..declare.batching.batch_tensor import is_batched
     from ..ops.create.ranges import arange
 
-    if input.dtype is not int64:
+    if input.dtype is not _int64:
         raise RuntimeError(f"one_hot is only applicable to index tensor of type LongTensor, got {input.dtype}")
-    if is_batched(input):
+    if _is_batched(input):
         if num_classes <= 0:
             raise RuntimeError(
                 "When vmap-ing torch.nn.functional.one_hot, please provide an explicit positive num_classes argument."
             )
-        return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(int64)
+        return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(_int64)
     made = _one_hot_of_few(input, num_classes)
     if made is not None:
         return made
@@ -118,7 +118,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
         num_classes = int(input.max()) + 1
     elif input.numel() and input.max() >= num_classes:
         raise RuntimeError("Class values must be smaller than num_classes.")
-    return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(int64).contiguous()
+    return (input.unsqueeze(-1) == arange(num_classes, device=input.device)).to(_int64).contiguous()
 
 
 _adopt(globals(), _functional.__name__)

@@ -40,13 +40,20 @@ def _pairs(pad: Any, ndim: int) -> list[tuple[int, int]]:
 )
 def _constant_pad(input: Array, pad: Sizes, value: Any = 0) -> Any:
     """`input` with `pad` more elements of one value around it; of negative numbers, fewer."""
-    pairs = _pairs(pad, len(input.shape))
-    shape = tuple(n + b + a for n, (b, a) in zip(input.shape, pairs, strict=True))
+    shape, inner, whole = _around(tuple(input.shape), tuple(pad))
     out = np.zeros(shape, input.dtype) if not value else np.full(shape, value, input.dtype)
-    inner = tuple(slice(max(b, 0), n + b + min(a, 0)) for n, (b, a) in zip(input.shape, pairs, strict=True))
-    whole = tuple(slice(max(-b, 0), n + min(a, 0)) for n, (b, a) in zip(input.shape, pairs, strict=True))
-    out[inner] = input[whole]
+    out[inner] = input if whole is None else input[whole]
     return channels_as_in(out, input)
+
+
+@lru_cache(512)
+def _around(sizes: tuple[int, ...], pad: tuple[int, ...]) -> tuple[tuple[int, ...], Any, Any]:
+    """Return the shape of the padded array, the place in it of what is kept, and what that is (None: everything)."""
+    pairs = _pairs(pad, len(sizes))
+    shape = tuple(n + b + a for n, (b, a) in zip(sizes, pairs, strict=True))
+    inner = tuple(slice(max(b, 0), n + b + min(a, 0)) for n, (b, a) in zip(sizes, pairs, strict=True))
+    whole = tuple(slice(max(-b, 0), n + min(a, 0)) for n, (b, a) in zip(sizes, pairs, strict=True))
+    return shape, inner, whole if pad and min(pad) < 0 else None
 
 
 def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
@@ -70,7 +77,10 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
                 [5.]])
     """
     check_tensor("constant_pad_nd", input=input)
-    pad = _padding("constant_pad_nd", pad)
+    return _padded(input, _padding("constant_pad_nd", pad), value)
+
+
+def _padded(input: Tensor, pad: tuple[int, ...], value: Any) -> Tensor:
     if len(pad) % 2:
         raise RuntimeError(f"Length of pad must be even but instead it equals {len(pad)}")
     if len(pad) > 2 * input.ndim:
@@ -78,7 +88,7 @@ def constant_pad_nd(input: Tensor, pad: Any, value: Any = 0) -> Tensor:
             f"Length of pad should be no more than twice the number of dimensions of the input. Pad length is "
             f"{len(pad)} while the input has {input.ndim} dimensions."
         )
-    for n, (b, a) in zip(input._shape, _pairs(pad, input.ndim), strict=True):
+    for n, (b, a) in zip(input._shape, _pairs(pad, input.ndim), strict=True) if pad and min(pad) < 0 else ():
         cut = n + min(b, 0) + min(a, 0)
         if cut < 0 or max(-b, 0) > n:
             raise RuntimeError(f"narrow(): length must be non-negative. constant_pad_nd() cannot take {b, a} of {n}")
@@ -199,9 +209,14 @@ _SUPPORTED = (
 )
 
 
+_INTS = frozenset({int})
+
+
 def _padding(op: str, pad: Any) -> tuple[int, ...]:
     if not isinstance(pad, list | tuple):
         raise TypeError(f"{op}(): argument 'pad' (position 2) must be tuple of ints, not {type(pad).__name__}")
+    if _INTS.issuperset(map(type, pad)):
+        return tuple(pad)
     for nr, p in enumerate(pad):
         if not (is_int(p) or isinstance(p, Tensor)):
             raise TypeError(
@@ -244,7 +259,7 @@ def pad(input: Tensor, pad: Any, mode: str = "constant", value: float | None = N
             f"{len(pads)} and input of dimension {input.ndim}"
         )
     if mode == "constant":
-        return constant_pad_nd(input, pads, 0 if value is None else float(value))
+        return _padded(input, pads, 0 if value is None else float(value))
     if value is not None and value != 0:
         raise RuntimeError(f'Padding mode "{mode}" doesn\'t take in value argument')
     ndim = len(pads) // 2

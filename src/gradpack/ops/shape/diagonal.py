@@ -106,7 +106,16 @@ def _indices(places: Callable[..., Any]) -> Any:
                 raise RuntimeError(f"{label} must be non-negative, got {n} ({name}())")
         if dtype not in (dtypes.int64, dtypes.int32):
             raise NotImplementedError(f'"{name}" not implemented for {dtype.name}: dtype is int64 or int32')
-        return finish(np.stack(places(row, col, offset)).astype(NATIVE[dtype]), False, device)
+        native = NATIVE[dtype]
+        if type(row) is type(col) is type(offset) is int and row * col < SMALL:
+            return finish(few(row, col, offset, native).copy(), False, device)
+        return finish(np.stack(places(row, col, offset)).astype(native), False, device)
+
+    @lru_cache(32)
+    def few(row: int, col: int, offset: int, native: Any) -> Any:
+        made = np.stack(places(row, col, offset)).astype(native)
+        made.flags.writeable = False
+        return made
 
     return profiled(with_parameters_of(places, indices, given=3))
 
@@ -231,18 +240,20 @@ def diag_embed(input: Array, offset: int = 0, dim1: int = -2, dim2: int = -1) ->
                 [0, 0, 2],
                 [0, 0, 0]])
     """
-    if type(input) is _array_type and input.ndim == 1 and offset == 0 and dim1 == -2 and dim2 == -1:
-        count = input.shape[0]
-        out = np.zeros((count, count), input.dtype)
-        out.reshape(-1)[:: count + 1] = input
+    if type(input) is _array_type and input.ndim and dim1 == -2 and dim2 == -1:
+        *rest, count = input.shape
+        n = count + abs(offset)
+        out = np.zeros((*rest, n, n), input.dtype)
+        start = offset if offset > 0 else -offset * n
+        out.reshape((*rest, n * n))[..., start : start + count * (n + 1) : n + 1] = input
         return out
     ndim = len(input.shape) + 1
     a, b = _two_dims(dim1, dim2, ndim)
     if not len(input.shape):
         raise dim_out_of_range(dim1, 0)
     n = input.shape[-1] + abs(offset)
-    rest = iter(input.shape[:-1])
-    out = np.zeros(tuple(n if k in (a, b) else next(rest) for k in range(ndim)), dtype=input.dtype)
+    others = iter(input.shape[:-1])
+    out = np.zeros(tuple(n if k in (a, b) else next(others) for k in range(ndim)), dtype=input.dtype)
     diagonal(out, offset, dim1, dim2)[...] = input
     return out
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from operator import index
 from typing import Any
 
@@ -42,7 +42,8 @@ def unbind(input: Array, dim: int = 0) -> Any:
     if not len(input.shape):
         raise IndexError(f"Dimension specified as {dim} but tensor has no dimensions")
     d = wrap_dim(dim, len(input.shape))
-    return tuple(input[(*(FULL,) * d, i, ...)] for i in range(input.shape[d]))
+    before = (FULL,) * d
+    return tuple([input[(*before, i, ...)] for i in range(input.shape[d])])
 
 
 def _without(shape: Any, dim: int) -> list[tuple[int, ...]]:
@@ -110,6 +111,8 @@ def _even(shape: Any, split_size: int, dim: int) -> list[int]:
 
 def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
     before = (FULL,) * wrap_dim(dim, len(input.shape))
+    if not before:
+        return tuple([input[end - n : end] for n, end in zip(sizes, accumulate(sizes), strict=True)])
     parts = []
     start = 0
     for n in sizes:
