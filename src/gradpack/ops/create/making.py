@@ -74,7 +74,7 @@ def shape_of(op: str, size: tuple[Any, ...]) -> tuple[int, ...]:
 
 def sequence_of(op: str, size: Any) -> Any:
     """The size given to a function that, unlike `zeros`, takes no single int."""
-    if not isinstance(size, Sequence):
+    if type(size) is not tuple and not isinstance(size, Sequence):
         raise _no_size(op, size, 0, 1)
     return size
 

@@ -55,9 +55,9 @@ def _are_few(index: Any) -> bool:
 
 def _few_places(op: str, shape: Any, dim: int, index: Any) -> Any:
     """`places_in` for a small index (see `_are_few`), in its shape."""
-    if type(dim) is not int or not shape:
+    if type(dim) is not int or not shape or type(shape) is not tuple:
         dim, shape = wrap_dim(dim, len(shape)), tuple(shape) or (1,)
-    d, size, stride, starts = _few_along(op, tuple(shape), dim, index.shape)
+    d, size, stride, starts = _few_along(op, shape, dim, index.shape)
     check_bounds(index, d, size)
     if len(shape) == 1:
         return index
@@ -115,7 +115,7 @@ def gather(input: Array, dim: int, index: Array, *, sparse_grad: bool = False) -
                 [4, 3]])
     """
     if _are_few(index) and is_numpy(input):
-        return input.reshape(-1).take(as_intp(_few_places("gather", input.shape, dim, index)))
+        return input.take(as_intp(_few_places("gather", input.shape, dim, index)))
     if _in_rows(input, dim, index):
         return take_in_rows(input, index)
     vector = vector_along(input, dim, index)
@@ -293,6 +293,8 @@ def scatter(
         tensor([[5., 0., 0.],
                 [0., 0., 5.]])
     """
+    if type(src) is type(index) is Tensor and src._shape == index._shape and value is reduce is out is None:
+        return _scatter(input, dim, index, source_for("scatter", input, dim, index, src))
     op, args = _scatter_call("scatter", input, dim, index, src, value, reduce)
     return op(*args) if out is None else op(*args, out=out)
 
