@@ -18,7 +18,7 @@ from ...declare.inplace.inplace import inplace
 from ..reduce.kernels import reshaped
 from .index import _put, filling
 from .subscript import FULL, INDEX_DTYPES, parse
-from .writing import item_for, keep_apart, number_tensor, write_part
+from .writing import item_for, keep_apart, number_array, number_tensor, write_part
 
 
 def _view(input: Tensor, place: tuple[Any, ...] | None, last: str) -> Tensor:
@@ -48,8 +48,7 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
             if _is_plain(index):
                 return late._slice(self, (index, ...))
         elif kind is Tensor:
-            shape, d = index._shape, index._spec.dtype
-            if shape and (d in INDEX_DTYPES or (d is bool_ and shape == self._shape[: len(shape)])):
+            if _is_index(index) or _is_mask(index, self._shape):
                 return late._index_along(self, index)
         elif kind is tuple:
             if len(index) == 2 and len(self._shape) > 1 and _is_index(index[0]) and _is_index(index[1]):
@@ -72,8 +71,12 @@ def _is_index(item: Any) -> bool:
     return type(item) is Tensor and bool(item._shape) and item._spec.dtype in INDEX_DTYPES
 
 
+def _is_mask(item: Any, shape: tuple[int, ...]) -> bool:
+    return bool(item._shape) and item._spec.dtype is bool_ and item._shape == shape[: len(item._shape)]
+
+
 def _view_of_tuple(input: Tensor, index: tuple[Any, ...]) -> Tensor | None:
-    """Return `input[index]` for a tuple of ints, slices without a step, None and one Ellipsis; None for others."""
+    """Return `input[index]` for a tuple of ints, slices, None and one Ellipsis; None for others."""
     call: Any = None
     dots = partial = False
     for item in index:
@@ -81,7 +84,7 @@ def _view_of_tuple(input: Tensor, index: tuple[Any, ...]) -> Tensor | None:
         if t is int:
             call, partial = late._select, True
         elif t is slice and _is_plain(item):
-            if item.start is not None or item.stop is not None:
+            if item.start is not None or item.stop is not None or item.step is not None:
                 call, partial = late._slice, True
             elif call is None:
                 call = late._slice  # a slice of everything does not determine the name of the view's node
@@ -120,7 +123,9 @@ def _beside(indices: Any, tensor: Tensor) -> Any:
 
 def _is_plain(item: slice) -> bool:
     start, stop = item.start, item.stop
-    return item.step is None and (start is None or type(start) is int) and (stop is None or type(stop) is int)
+    if item.step is not None and (type(item.step) is not int or item.step < 2):
+        return False  # a step of 1 is none
+    return (start is None or type(start) is int) and (stop is None or type(stop) is int)
 
 
 def _setitem(self: Tensor, index: Any, value: Any) -> None:
@@ -138,9 +143,13 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
         if not index:
             return
         index = None
-    place, last, indices = _plain_place(index), "slice", None
+    indices: Any = None
+    place, last = _plain_place(index), "slice"
     if place is None or not self._shape:
-        place, last, indices = parse(index, self._shape)
+        if type(index) is Tensor and self._shape and (_is_index(index) or _is_mask(index, self._shape)):
+            indices = [index]
+        else:
+            place, last, indices = parse(index, self._shape)
     if is_tensor:
         if value._view is not None and indices is None and _is_there(self, place, value):
             self._counter[0] += 1
@@ -186,8 +195,11 @@ def _write(target: Tensor, place: Any, indices: Any, value: Any) -> None:
         if indices is None:
             _fill(target, array, value)
         else:
-            number = filling(target, indices, value) if isinstance(value, Tensor) else number_tensor(value, target)
-            kept = np.reshape(number._data, _without_leading_ones(number._shape))
+            if isinstance(value, Tensor):
+                given = filling(target, indices, value)
+                kept = np.reshape(given._data, _without_leading_ones(given._shape))
+            else:
+                kept = number_array(value, target)
             _put(array, [None if i is None else i._data for i in indices], kept, False)
     except Exception:
         raise
@@ -238,7 +250,7 @@ _SMALL = 4096  # elements: for fewer, an additional copy is faster than `write_p
 
 
 def _plain_place(index: Any) -> tuple[Any, ...] | None:
-    """The subscript for NumPy, if it consists of ints and slices without a step; else None."""
+    """The subscript for NumPy, if it consists of ints and plain slices; else None."""
     items = index if type(index) is tuple else (index,)
     if not items:
         return None

@@ -10,12 +10,16 @@ import numpy as np
 from ...backends import spec_of
 from ...backends.numpy import as_int64
 from ...base import late
+from ...base.dtypes import bool_, float32, int64
 from ...base.errors import cpp_name, shapes_do_not_broadcast
-from ...core.tensor import Tensor
+from ...base.modes import MODE
+from ...core.tensor import Tensor, alias
 from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import each_example
 from ...declare.decorators import linear, nondifferentiable
 from ...kernels.dispatch import accelerated
+from ..create.making import _USUAL
+from ..pointwise.blockwise import is_numpy
 from ..reduce.kernels import _array_type
 from .accumulate import as_dtype, flat_of
 from .writing import number_op, own_value, value_form, write_op, write_part
@@ -158,7 +162,10 @@ def masked_select(input: Array, mask: Array) -> Any:
     """
     _check_mask("masked_select", mask)
     shape = _common("masked_select", input, mask)
-    input, mask = np.broadcast_to(input, shape), np.broadcast_to(mask, shape)
+    if mask.shape != shape or input.shape != shape:
+        input, mask = np.broadcast_to(input, shape), np.broadcast_to(mask, shape)
+    if is_numpy(input) and is_numpy(mask):
+        return input.reshape(-1).take(mask.reshape(-1).nonzero()[0])
     return np.take(flat_of(input), np.nonzero(flat_of(mask))[0], axis=0)
 
 
@@ -200,13 +207,13 @@ def masked_scatter(input: Array, mask: Array, source: Array) -> Any:
             f"masked_scatter: expected self and source to have same dtypes but got {input.dtype} and {source.dtype}"
         )
     shape = _common("masked_scatter", input, mask)
-    mask = np.broadcast_to(mask, shape)
+    mask = mask if mask.shape == shape else np.broadcast_to(mask, shape)
     count = int(np.count_nonzero(mask))
     if prod(source.shape) < count:
         raise RuntimeError(
             f"masked_scatter: Number of elements of source < number of ones in mask ({prod(source.shape)} < {count})"
         )
-    out = np.asarray(np.broadcast_to(input, shape), copy=True)
+    out = np.asarray(input if input.shape == shape else np.broadcast_to(input, shape), copy=True)
     out[mask] = flat_of(source)[:count]
     return out
 
@@ -229,11 +236,20 @@ def _front(input: Array, shape: Any = ()) -> Any:
 @nondifferentiable(result="index", promote=(), name="nonzero", refuses="unsigned")
 def _nonzero(input: Array) -> Any:
     """The indices of all elements that are not zero, one row each."""
+    return _places(input)
+
+
+def _places(input: Any) -> Any:
     if not len(input.shape):
         return np.zeros((int(bool(input)), 0), dtype=np.int64)
     if type(input) is _array_type and input.ndim == 1:
         return as_int64(input.nonzero()[0]).reshape(-1, 1)
+    if type(input) is _array_type:
+        return as_int64(np.array(input.nonzero())).T
     return as_int64(np.stack(np.nonzero(input))).T  # strides as in torch: each dimension's indices are contiguous
+
+
+_DIRECT = frozenset(_USUAL[d] for d in (bool_, int64, float32))  # the interpreter would only add to their time
 
 
 def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
@@ -256,6 +272,9 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
         (tensor([0, 1]), tensor([1, 0]))
     """
     if not as_tuple:
+        if type(input) is Tensor and out is None and input._spec in _DIRECT and not MODE.get().leaves_fast_path:
+            made = _places(input._data)
+            return alias(made, _USUAL[int64], made.shape)
         return _nonzero(input) if out is None else _nonzero(input, out=out)
     if out is not None:
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")

@@ -49,11 +49,11 @@ def check_bounds(
     index: Any, dim: int, size: int, low: int = 0, error: type[Exception] = RuntimeError, op: str = ""
 ) -> None:
     """Raise unless `low <= index < size` everywhere."""
+    if is_numpy(index) and index.size < FEW and index.dtype.kind == "i":
+        found_all = index.ravel().tolist()
+        if not found_all or (max(found_all) < size and min(found_all) >= low):
+            return
     if is_numpy(index) and low == 0:
-        if index.size < FEW and index.dtype.kind == "i":
-            found_all = index.ravel().tolist()
-            if not found_all or (max(found_all) < size and min(found_all) >= 0):
-                return
         # Read as unsigned, negative indices are large: one pass instead of two.
         unsigned = index.view(_UNSIGNED[index.itemsize])
         if not index.size:

@@ -203,6 +203,9 @@ def _scatter_value(input: Array, dim: int, index: Array, value: Any = 0) -> Any:
 
 
 def set_value(array: Any, dim: int, index: Any, value: Any) -> Any:
+    if _are_few(index) and is_numpy(array) and array.flags.c_contiguous:
+        array.reshape(-1)[_few_places("scatter", array.shape, dim, index)] = as_dtype(value, array.dtype)
+        return array
     vector = vector_along(array, dim, index)
     if vector is not None:
         array[(*(slice(None),) * (dim % array.ndim), vector)] = as_dtype(value, array.dtype)

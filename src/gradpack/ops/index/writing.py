@@ -7,13 +7,13 @@ records the same node.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from ...backends.memory_layout import overlap, writable
 from ...backends.numpy import hushed, unhush
-from ...base.dtypes import dtype
+from ...base.dtypes import INTEGRAL, dtype
 from ...base.info import number_for
 from ...base.modes import MODE
 from ...core.tensor import Tensor, alias, wrap
@@ -26,6 +26,7 @@ from ...declare.inplace.inplace import History, inplace
 from ...declare.inplace.write_checks import check_history, check_overlap, check_writable, tensors_in
 from ...declare.op import Op
 from ...declare.signature.arguments import python_number
+from ..reduce.kernels import _array_type
 
 # The kind of operations that give `input` with some of its elements replaced, or added to.
 write_op = partial(linear, promote=("input",), data_movement=True, refuses="unsigned")
@@ -77,7 +78,7 @@ def _write_part(op: Op, name: str, values: list[Any], kernel: Callable[..., Any]
     return target
 
 
-def _is_apart(target: Tensor, rest: list[Any]) -> bool:
+def _is_apart(target: Tensor, rest: Sequence[Any]) -> bool:
     """Whether all tensors have no autograd history and own their storage: then no checks and no node are needed."""
     if target._edge is not None or target._view is not None or target._data.base is not None:
         return False
@@ -85,11 +86,21 @@ def _is_apart(target: Tensor, rest: list[Any]) -> bool:
         return False
     for value in rest:
         if isinstance(value, Tensor):
-            if value is target or value._edge is not None or value._view is not None or value._data.base is not None:
+            if value._data is target._data or value._edge is not None:
+                return False
+            if (value._view is not None or value._data.base is not None) and not _is_index_elsewhere(value, target):
                 return False
         elif isinstance(value, list | tuple):
             return False
     return True
+
+
+def _is_index_elsewhere(value: Tensor, target: Tensor) -> bool:
+    """Whether a view has integers or bools, which have no history, in memory of an array that is not the target's."""
+    base = value._data.base
+    if value._spec.dtype.category > INTEGRAL or not value._spec.numpy:
+        return False
+    return base is None or (base is not target._data and type(base) is _array_type and base.base is None)
 
 
 def _written(op: Op, values: list[Any], target: Tensor, kernel: Callable[..., Any], history: History) -> None:
@@ -127,6 +138,8 @@ def _arrays(value: Any) -> Any:
 def keep_apart(target: Any, *others: Any) -> None:
     """Raise if an operand (such as an index) shares memory with the tensor written to."""
     if isinstance(target, Tensor) and not MODE.get().levels:
+        if target._spec.whole and _is_apart(target, others):
+            return
         tensors = [v for v in others if isinstance(v, Tensor)]
         try:
             check_overlap(target, tensors, apart=True)
@@ -151,9 +164,13 @@ def item_for(value: Any, d: dtype) -> Any:
 
 def number_tensor(value: Any, like: Tensor) -> Tensor:
     """A Python number as a 0-dim tensor of the dtype and device of `like`."""
+    return wrap(number_array(value, like))
+
+
+def number_array(value: Any, like: Tensor) -> Any:
+    """A Python number as an array of the dtype and on the device of `like`."""
     spec = like._spec
-    array = spec.backend.asarray(item_for(value, spec.dtype), spec.dtype, spec.device)
-    return wrap(array)
+    return spec.backend.asarray(item_for(value, spec.dtype), spec.dtype, spec.device)
 
 
 def value_form(name: str, number: Any, tensor: Any, input: Any, value: Any) -> tuple[Any, Any]:
