@@ -214,7 +214,12 @@ def full(
         >>> torch.full((2,), 7)
         tensor([7, 7])
     """
-    if type(fill_value) is float and (spec := usual(out, dtype, device, requires_grad)) is not None:
+    if type(fill_value) is float or (dtype is None and type(fill_value) in (int, bool)):
+        wanted = dtype if type(fill_value) is float else dtypes.scalar_dtype(fill_value)
+        spec = usual(out, wanted, device, requires_grad)
+    else:
+        spec = None
+    if spec is not None:
         shape = shape_of("full", (sequence_of("full", size),))
         array = np.empty(shape, spec.native)
         array.fill(number_for(fill_value, spec.dtype))

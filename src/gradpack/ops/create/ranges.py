@@ -77,6 +77,14 @@ def arange(
         start, end = 0, start
     elif start is None:
         start = 0
+    if _REAL.issuperset(map(type, (start, end, step))) and all(-_WORD < v < _WORD for v in (start, end, step)) and step:
+        real = dtype is not None or float in map(type, (start, end, step))
+        spec = usual(out, dtype, device, requires_grad) if real else None
+        if spec is not None and spec.dtype.category == FLOATING:
+            _check_range("arange", start, end, step)
+            count = max(math.ceil((end - start) / step), 0)
+            array = converted(start + np.arange(count, dtype=np.int64) * step, spec.native)
+            return alias(array, spec, array.shape)
     for name, value in {"start": start, "end": end, "step": step}.items():
         if isinstance(value, str | bytes | list | tuple | dict | None):
             raise TypeError(f"arange(): argument '{name}' must be Number, not {type(value).__name__}")

@@ -309,11 +309,8 @@ def multinomial(
     return result("multinomial", out, index.astype(np.int64), False, input._spec.device)
 
 
-# -- in the shape and dtype of another tensor --
-
-
-def _like(kernel: str) -> Callable[[Callable[..., Any]], Any]:
-    """Make a function that fills an array in the shape and dtype of its argument."""
+def _like(kernel: str, method: str) -> Callable[[Callable[..., Any]], Any]:
+    """Make a function that fills an array in the shape and dtype of its argument: see `_by_size`."""
 
     def declare(array: Callable[..., Any]) -> Any:
         op = array.__name__
@@ -331,6 +328,9 @@ def _like(kernel: str) -> Callable[[Callable[..., Any]], Any]:
         ) -> Tensor:
             if not isinstance(input, Tensor):
                 raise not_a_tensor(op, "input", 1, input)
+            spec = usual(None, input._spec.dtype, device, requires_grad) if dtype is memory_format is None else None
+            if spec is input._spec and spec.plain and input._data.flags.c_contiguous:
+                return alias(getattr(source(generator), method)(input._shape, spec.native), spec, input._shape)
             d = as_dtype(op, dtype) or input._spec.dtype
             _check_floating(kernel, d)
             where = device or input._spec.device
@@ -343,7 +343,7 @@ def _like(kernel: str) -> Callable[[Callable[..., Any]], Any]:
     return declare
 
 
-@_like("check_uniform_bounds")
+@_like("check_uniform_bounds", "random")
 def rand_like(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Uniform numbers in the shape and dtype of `input`.
 
@@ -356,7 +356,7 @@ def rand_like(generator: Generator | None, shape: Any, native: Any) -> Any:
     return uniform_array(generator, shape, native)
 
 
-@_like("normal_kernel_cpu")
+@_like("normal_kernel_cpu", "standard_normal")
 def randn_like(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Standard normal numbers in the shape and dtype of `input`.
 

@@ -196,6 +196,11 @@ def randperm(
     n = n.__index__()
     if n < 0:
         raise RuntimeError(f"Trying to create tensor with negative dimension {n}: [{n}]")
+    if dtype is None or dtype is dtypes.int64:
+        spec = usual(out, dtypes.int64, device, requires_grad)
+        if spec is not None:
+            order = source(generator).permutation(n).astype(spec.native, copy=False)
+            return alias(order, spec, order.shape)
     dtype = dtype_for("randperm", out, dtype) or dtypes.int64
     refuse("randperm", dtype, "bc")
     _check_holds(n, dtype)

@@ -166,13 +166,14 @@ def _method_view(self: Tensor, *shape: Any, size: Any = None, dtype: Any = None)
 
 
 @lru_cache(512)
-def _expanded(size: tuple[int, ...], shape: tuple[int, ...], strides: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the strides of a contiguous array that `kernels.broadcast` gives this size; None if it has to be asked."""
+def _expanded(size: tuple[int, ...], shape: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    """Return the sizes and strides of a contiguous array that is expanded; None if that is not the usual case."""
     new = len(size) - len(shape)
+    size = (*size[:new], *(m if n == -1 else n for n, m in zip(size[new:], shape, strict=True))) if new >= 0 else ()
     if new < 0 or not size or min(size) < 0 or any(n not in (1, m) for n, m in zip(shape, size[new:], strict=True)):
         return None
     steps = [s if n == m else 0 for n, m, s in zip(shape, size[new:], strides, strict=True)]
-    return (*(0,) * new, *steps) if 1 not in size[:new] else None
+    return (size, (*(0,) * new, *steps)) if 1 not in size[:new] else None
 
 
 @view_op(input=lambda g, input_shape: late.sum_to_size(g, input_shape))
@@ -189,9 +190,9 @@ def expand(input: Array, size: Sizes) -> Any:
     size = tuple(size)
     extra = len(size) - len(input.shape)
     if type(input) is _array_type and input.size and input.flags.c_contiguous and input.dtype.kind != "V":
-        steps = _expanded(size, input.shape, input.strides)
-        if steps is not None:
-            out = _array_type(size, input.dtype, input, 0, steps)
+        made = _expanded(size, input.shape, input.strides)
+        if made is not None:
+            out = _array_type(made[0], input.dtype, input, 0, made[1])
             out.flags.writeable = False
             return out
     if extra < 0:

@@ -153,9 +153,10 @@ def movedim(input: Tensor, source: Any, destination: Any) -> Tensor:
         gradpack.Size([4, 2, 3])
     """
     n = input.ndim
-    if type(source) is int and type(destination) is int and 0 <= source < n and 0 <= destination < n:
+    if type(source) is int and type(destination) is int and n:
         order = [*builtins.range(n)]
-        order.insert(destination, order.pop(source))
+        first = order.pop(wrap_dim(source, n))
+        order.insert(wrap_dim(destination, n), first)
         return permute(input, tuple(order))
     given = [[dims] if isinstance(dims, int) else list(dims) for dims in (source, destination)]
     sources, targets = ([wrap_dim(d, n) for d in dims] for dims in given)
