@@ -11,6 +11,7 @@ import gradpack as torch
 import gradpack.nn.functional as F
 from gradpack.declare.signature.arguments import kind_of
 from gradpack.declare.signature.wrapper import public_form
+from gradpack.overrides import TorchFunctionMode
 
 
 def with_all_kinds(input: object, *rest: int, upper: bool = False, alpha: float = 1.0, **more: object) -> object:
@@ -167,3 +168,24 @@ def test_an_int_in_the_place_of_several_is_refused(function):
         TypeError, match=rf"{function.__name__}\(\): argument '.*' \(position 2\) must be tuple of ints"
     ):
         function(X, 4)
+
+
+def test_what_is_called_past_its_decorators_gets_the_same_arguments_in_a_mode():
+    seen = []
+
+    class Told(TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            seen.append((func, args, kwargs))
+            return func(*args, **(kwargs or {}))
+
+    with Told():
+        torch.randint(3, (2,))
+        torch.linspace(0, 1, 3)
+        torch.randn(2, 3, dtype=torch.float64)
+    assert seen == [
+        (torch.randint, (3, (2,)), None),
+        (torch.linspace, (0, 1, 3), None),
+        (torch.randn, (2, 3), {"dtype": torch.float64}),
+    ]
+    with pytest.raises(TypeError, match=r"takes from 0 to 3 positional arguments but 4 were given\. It"):
+        torch.randint(0, 9, (2,), 3)
