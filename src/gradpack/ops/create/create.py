@@ -81,6 +81,9 @@ def tensor(
     if array is not None:
         kind = {"b": dtypes.bool_, "i": dtypes.int64, "f": dtypes.get_default_dtype(), "c": dtypes.default_complex()}
         d = dtype or kind[array.dtype.kind]
+        spec = usual(None, d, device, requires_grad) if array.dtype.kind in "bi" else None
+        if spec is not None and spec.native == array.dtype:
+            return alias(array, spec, array.shape)
     else:
         if isinstance(data, str | bytes):
             raise numbers.no_dtype_of(data)
