@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from operator import index
 from typing import Any
 
@@ -111,13 +111,12 @@ def _even(shape: Any, split_size: int, dim: int) -> list[int]:
 
 def _cut(input: Any, sizes: Any, dim: int) -> tuple[Any, ...]:
     before = (FULL,) * wrap_dim(dim, len(input.shape))
-    if not before:
-        return tuple([input[end - n : end] for n, end in zip(sizes, accumulate(sizes), strict=True)])
     parts = []
     start = 0
     for n in sizes:
-        parts.append(input[(*before, slice(start, start + n), ...)])
-        start += n
+        end = start + n
+        parts.append(input[(*before, slice(start, end), ...)] if before else input[start:end])
+        start = end
     return tuple(parts)
 
 
