@@ -69,13 +69,17 @@ def signature(op: Op, form: Form) -> str:
 
 
 def forwards(op: Op, form: Form) -> str:
-    """Return the statements for calls in an older order of arguments, or with `out=`, `axis=` or an unknown keyword."""
+    """Return the statements for calls in an older order of arguments, or with `out=`, `axis=` or an unknown keyword.
+
+    Composite functions pass their `out=None` on: that is as if it was not given.
+    """
     lines = []
     if op.legacy is not None:
         positional = ", ".join(op.params[: len(op.params) - op.keyword_only])
         lines.append(f"if _former: return _in_former_order(({positional}, *_former), _more)")
     required = lacking(op.params, op.defaults) if op.axis and not form.in_place else []
-    test = " or ".join(["_more", *(f"{p} is _missing" for p in required)])
+    more = "_more" if form.in_place or op.view else "_more and (len(_more) > 1 or _more.get('out', 0) is not None)"
+    test = " or ".join([more, *(f"{p} is _missing" for p in required)])
     lines.append(f"if {test}: return _with_more({values_of(op)}, _more)")
     return "".join(f"    {line}\n" for line in lines)
 
