@@ -300,6 +300,8 @@ class quiet:  # noqa: N801 - reads as a keyword
     __exit__ = Exit(lambda self: self.before, lambda self, before: hush(before))
 
 
+clip: Any = getattr(getattr(np._core, "umath", None), "clip", np.clip)  # type: ignore[attr-defined]  # without its checks
+
 # glibc asks the system for each large array anew, and the system clears it page by page, until a larger one has been
 # freed: then it keeps such memory and hands it out again. One that nothing is written to, freed at once, makes it
 # begin with that, for arrays of up to 31 MiB. Elsewhere it is nothing.

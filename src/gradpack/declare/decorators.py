@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 from ..backends import spec_of
-from ..backends.numpy import NUMPY, hushed, product, unhush
+from ..backends.numpy import NUMPY, clip, hushed, product, unhush
 from ..base import dtypes
 from ..base.devices import CPU
 from ..base.modes import MODE
@@ -134,6 +134,7 @@ _COMMON: dict[str, Any] = {
     "_FLOAT": NUMPY.spec_for(dtypes.float32, CPU),
     "_HUSHED": hushed,
     "_unhush": unhush,
+    "_clip": clip,
     "_new": object.__new__,
     "_next_seq": next_seq,
     "_asarray": np.asarray,

@@ -8,6 +8,7 @@ Compiled code sees arrays of float32 and float64 only, so each number is kept in
 from __future__ import annotations
 
 import ast
+import math
 import re
 from typing import Any
 
@@ -26,6 +27,9 @@ def constants_in(text: str) -> dict[str, Any]:
 
 class Constants(ast.NodeTransformer):
     """Puts such arrays in the place of numbers that meet an array in a sum, product, comparison, maximum or minimum.
+
+    The larger of an array and a number is asked of `clip`: the loops of NumPy's maximum are for two arrays. What asks
+    whether an array is of float32 becomes the test.
 
     Args:
         arrays: the names that stand for arrays, all of the one dtype.
@@ -46,13 +50,37 @@ class Constants(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        if isinstance(node.left, ast.Attribute) and ast.unparse(node).endswith(".dtype == np.float32"):
+            return ast.parse(self.test, mode="eval").body if self._is_array(node.left.value) else node
         if len(node.ops) == 1 and self._is_array(node.left) and not isinstance(node.ops[0], ast.Is | ast.IsNot):
             node.comparators = [self._array(node.comparators[0])]
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if _numpy_name(node) in ("maximum", "minimum") and len(node.args) == 2 and self._is_array(node.args[0]):
-            node.args[1] = self._array(node.args[1])
+        name, args = _numpy_name(node), node.args
+        if (
+            name in ("maximum", "minimum")
+            and len(args) == 2
+            and self._is_array(args[0])
+            and self._number(args[1]) is not None
+        ):
+            none = ast.Constant(math.inf if name == "maximum" else -math.inf)
+            node = ast.Call(
+                ast.Name("_clip", ast.Load()),
+                [args[0], *([args[1], none] if name == "maximum" else [none, args[1]])],
+                [],
+            )
+        if name == "where" and len(args) == 3 and any(map(self._is_array, args[1:])):
+            args[1:] = map(self._array, args[1:])
+        if isinstance(node.func, ast.Name) and node.func.id == "_clip" and self._is_array(args[0]):
+            node.args[1:] = map(self._array, node.args[1:])
+        return self.generic_visit(node)
+
+    def visit_NamedExpr(self, node: ast.NamedExpr) -> ast.AST:
+        if self._is_array(node.value):
+            self.arrays.add(node.target.id)
+        else:
+            self.arrays.discard(node.target.id)
         return self.generic_visit(node)
 
     def _is_array(self, node: ast.expr) -> bool:
@@ -62,6 +90,10 @@ class Constants(ast.NodeTransformer):
             return self._is_array(node.operand)
         if isinstance(node, ast.BinOp):
             return self._is_array(node.left) or self._is_array(node.right)
+        if isinstance(node, ast.IfExp):
+            return self._is_array(node.body) and self._is_array(node.orelse)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "_clip":
+            return self._is_array(node.args[0])
         return _numpy_name(node) in _SAME_DTYPE and any(map(self._is_array, node.args))  # type: ignore[attr-defined]
 
     def _array(self, node: ast.expr) -> ast.expr:
@@ -81,10 +113,13 @@ class Constants(ast.NodeTransformer):
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
             value = self._number(node.operand)
             return None if value is None else -value
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div):
+            above, below = self._number(node.left), self._number(node.right)
+            return above / below if above is not None and below else None
         found: Any = node.value if isinstance(node, ast.Constant) else None
         if isinstance(node, ast.Name):
             found = self.numbers.get(node.id)
-        return found if type(found) in (int, float) and -_FITS < found < _FITS else None
+        return found if type(found) in (int, float) and (-_FITS < found < _FITS or math.isinf(found)) else None
 
 
 _FITS = 1e6  # numbers that surely fit into float32

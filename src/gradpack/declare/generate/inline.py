@@ -35,8 +35,9 @@ class Inlined:
             return
         replaced = getattr(bind(op.forward), "__code__", None) is not op.forward.__code__  # by a kernel from outside
         body = [s for s in tree.body if not (isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant))]
-        if not replaced and len(body) == 1 and isinstance(body[0], ast.Return) and body[0].value is not None:
-            self._keep("forward", body[0].value, op.forward)
+        last = _last_of(body) if op.kind == "elementwise" or len(body) == 1 else None
+        if not replaced and last is not None and not _names_assigned(last) & set(op.params):
+            self._keep("forward", last, op.forward)
         for decorator in tree.decorator_list:
             if isinstance(decorator, ast.Call):
                 for keyword in decorator.keywords:
@@ -54,14 +55,15 @@ class Inlined:
             function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
         )
         outside = {n: function.__globals__[n] for n in needed - params if n in function.__globals__}
-        if any(isinstance(n, ast.Lambda | ast.NamedExpr | ast.comprehension) for n in ast.walk(expression)):
+        if any(isinstance(n, ast.Lambda | ast.comprehension) for n in ast.walk(expression)):
             return
         self.names.update({n: bind(v) for n, v in outside.items()})
         self._found[what] = (expression, function)
 
     def expression(self, what: str) -> ast.expr | None:
-        """The expression as it was written; None if it is to be called."""
-        return self._found[what][0] if what in self._found else None
+        """The expression as it was written; None if it is to be called, or has assignments before it."""
+        found = self._found[what][0] if what in self._found else None
+        return None if isinstance(found, ast.Subscript) and isinstance(found.value, ast.Tuple) else found
 
     def text(self, what: str, renamed: dict[str, str]) -> str | None:
         """The expression, its parameters renamed; None if it is to be called."""
@@ -85,6 +87,23 @@ class Inlined:
         numbers = {n: v for n, v in numbers.items() if n not in op.params}
         changed: ast.expr = Constants(arrays, numbers, FORWARD if what == "forward" else BACKWARD).visit(tree)
         return changed
+
+
+def _last_of(body: list[ast.stmt]) -> ast.expr | None:
+    """The expression that a body returns, after assignments to names, if any, as part of it; None for other bodies."""
+    *before, last = body
+    if not isinstance(last, ast.Return) or last.value is None or not before:
+        return last.value if isinstance(last, ast.Return) else None
+    steps: list[ast.expr] = []
+    for step in before:
+        if not isinstance(step, ast.Assign) or not isinstance(step.targets[0], ast.Name) or len(step.targets) > 1:
+            return None
+        steps.append(ast.NamedExpr(step.targets[0], step.value))
+    return ast.Subscript(ast.Tuple([*steps, last.value], ast.Load()), ast.Constant(-1), ast.Load())
+
+
+def _names_assigned(expression: ast.expr) -> set[str]:
+    return {n.target.id for n in ast.walk(expression) if isinstance(n, ast.NamedExpr)}
 
 
 class Called(Inlined):
@@ -117,7 +136,7 @@ class _LateNames(ast.NodeTransformer):
 
 
 class _Shorter(ast.NodeTransformer):
-    """Replace NumPy calls by ones with less overhead: `np.clip` by minimum and maximum, `np.reshape` by the method.
+    """Replace NumPy calls by ones with less overhead: `np.clip` by its ufunc, `np.reshape` and `np.round` by methods.
 
     Products are those of `backends.numpy.product`, without a call of it for few elements.
     """
@@ -132,8 +151,9 @@ class _Shorter(ast.NodeTransformer):
             return node
         name, args = node.func.attr, node.args
         if name == "clip" and len(args) == 3:
-            least = ast.Call(ast.Attribute(node.func.value, "maximum"), args[:2], [])
-            return ast.Call(ast.Attribute(node.func.value, "minimum"), [least, args[2]], [])
+            return ast.Call(ast.Name("_clip", ast.Load()), args, [])
+        if name == "round" and len(args) == 1 and isinstance(args[0], ast.Name):
+            return ast.Call(ast.Attribute(args[0], "round"), [], [])
         if name == "reshape" and len(args) == 2 and isinstance(args[0], ast.Name):
             return ast.Call(ast.Attribute(args[0], "reshape"), args[1:], [])
         return node

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
+from ...backends.numpy import clip as _clip
 from ...base import late
 from ...base.dtypes import FLOATING
 from ...base.info import SAFE, finfo, number_for
@@ -18,7 +19,7 @@ from ...declare.generate.fusion import looped
 from ...declare.inplace.forms import function
 from ...declare.inplace.inplace import inplace
 from ..reduce.kernels import _array_type
-from .operands import LARGE, is_complex, is_number, is_whole, limit, select
+from .operands import LARGE, REAL, is_complex, is_number, is_whole, limit, select
 
 FUNCTIONS = METHODS = "clamp clamp_min clamp_max nan_to_num maximum minimum fmax fmin"
 INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"
@@ -26,16 +27,10 @@ INPLACE = "clamp_ clamp_min_ clamp_max_ nan_to_num_"
 ALIASES = {"clip": "clamp"}
 
 
-try:  # without the checks of `numpy.clip`
-    _clip: Any = np._core.umath.clip  # type: ignore[attr-defined]
-except AttributeError:
-    _clip = np.clip
-
-
 def _limit_into(x: Any, low: Any, high: Any, out: Any) -> Any:
     """Write `x` into `out`, limited by two numbers; None is no limit."""
     least, most = -math.inf if low is None else low, math.inf if high is None else high
-    if type(least) not in (int, float) or type(most) not in (int, float) or math.isnan(least) or math.isnan(most):
+    if type(least) not in REAL or type(most) not in REAL or math.isnan(least) or math.isnan(most):
         raise TypeError("clamp: a limit is no number that NumPy's clip takes as torch does")
     return _clip(x, least, most, out=out)
 
@@ -59,25 +54,31 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
         >>> torch.clamp(torch.tensor([-1.0, 0.5, 2.0]), min=0, max=1)
         tensor([0.0000, 0.5000, 1.0000])
     """
-    return _clamp_for(input, min, max)(input, min, max, out=out)
+    which = _clamp_for(input, min, max)
+    return which(input, min, max) if out is None else which(input, min, max, out=out)
 
 
 def _clamp_for(input: Any, min: Any, max: Any) -> Any:
     """Choose `_clamp_to_numbers` if the limits are numbers that cannot promote the dtype of `input`, else `_clamp`."""
+    simple = isinstance(input, Tensor) and input._spec.dtype.category == FLOATING
+    if (
+        simple
+        and (type(min) in REAL and -SAFE < min < SAFE if min is not None else max is not None)
+        and (max is None or (type(max) in REAL and -SAFE < max < SAFE))
+    ):
+        return _clamp_to_numbers
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if (isinstance(min, Tensor) and is_number(max)) or (is_number(min) and isinstance(max, Tensor)):
         raise TypeError("clamp(): 'min' and 'max' are both to be tensors or both numbers, and one of each was given")
-    simple = isinstance(input, Tensor) and input._spec.dtype.category == FLOATING
     return _clamp_to_numbers if simple and _is_limit(min, input) and _is_limit(max, input) else _clamp
 
 
 def _is_limit(value: Any, input: Tensor) -> bool:
     """Whether a limit of a floating-point tensor is None or a real number; raises if the dtype cannot hold it."""
-    if type(value) is not float or not -SAFE < value < SAFE:
-        if value is None or not isinstance(value, int | float):
-            return value is None
-        number_for(value, input._spec.dtype)
+    if value is None or not isinstance(value, int | float):
+        return value is None
+    number_for(value, input._spec.dtype)
     return True
 
 
@@ -190,13 +191,19 @@ def nan_to_num(
         >>> torch.nan_to_num(torch.tensor([float("nan"), float("-inf"), 2.0]), neginf=-1.0)
         tensor([ 0., -1.,  2.])
     """
-    return _nan_to_num(input, *_substitutes(input, nan, posinf, neginf), out=out)
+    nan, posinf, neginf = _substitutes(input, nan, posinf, neginf)
+    return _nan_to_num(input, nan, posinf, neginf) if out is None else _nan_to_num(input, nan, posinf, neginf, out=out)
 
 
 def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any, Any, Any]:
-    kind = input._spec.dtype
-    limit = finfo(kind.to_real()).max if kind.category >= FLOATING else 0
+    limit = _most(input._spec.dtype) if posinf is None or neginf is None else 0
     return (nan or 0.0, limit if posinf is None else posinf, -limit if neginf is None else neginf)
+
+
+@cache
+def _most(kind: Any) -> float:
+    """The largest number of a floating dtype; 0 for others."""
+    return finfo(kind.to_real()).max if kind.category >= FLOATING else 0
 
 
 @elementwise(
@@ -208,14 +215,14 @@ def _substitutes(input: Tensor, nan: Any, posinf: Any, neginf: Any) -> tuple[Any
 )
 def _nan_to_num(input: Array, nan: float, posinf: float, neginf: float) -> Any:
     """`input` with numbers in the place of NaN and the infinities."""
-    if is_whole(input):
-        return input * np.ones((), dtype=input.dtype)
-    if is_complex(input):
-        return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
     if type(input) is _array_type and input.dtype.char in "fd":
         flat = input.reshape(-1)
         if flat.dot(flat) < math.inf:  # neither NaN nor infinity
             return np.array(input)
+    if is_whole(input):
+        return input * np.ones((), dtype=input.dtype)
+    if is_complex(input):
+        return np.nan_to_num(input, nan=nan, posinf=posinf, neginf=neginf)
     return looped(_substituted, input, nan, posinf, neginf)
 
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 
 from ...backends import spec_of
+from ...backends.numpy import clip
 from ...base import late
 from ...base.dtypes import BOOL
 from ...base.info import number_for
 from ...core.tensor import Tensor
 from ...kernels.dispatch import undivided
-from .blockwise import is_numpy
+from .blockwise import _array_type, is_numpy
 
 
 def no_gradient(op: str) -> Any:
@@ -60,7 +61,7 @@ def is_whole(array: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """Whether an operand is a Python number rather than a tensor or array."""
-    return isinstance(value, int | float | complex)
+    return isinstance(value, _NUMBERS)
 
 
 def factor_for(value: Any, array: Any) -> Any:
@@ -77,6 +78,7 @@ def zeros_for(g: Any) -> Any:
 
 
 LARGE = 4096  # elements: below this the plain form is as fast
+REAL = frozenset((int, float))  # the types of numbers that NumPy takes as torch does
 _NUMBERS = (int, float, complex)
 _BITS = {size: np.dtype(f"i{size}") for size in (1, 2, 4, 8)}
 
@@ -113,7 +115,7 @@ def _pickable(array: Any, like: Any = None) -> bool:
 
 def _is_zero(value: Any) -> bool:
     """Whether `value` is the number 0, not -0.0."""
-    return isinstance(value, int | float) and value == 0 and math.copysign(1.0, value) > 0
+    return isinstance(value, (int, float)) and value == 0 and math.copysign(1.0, value) > 0
 
 
 def _masked(mask: Any, values: Any) -> Any:
@@ -123,10 +125,10 @@ def _masked(mask: Any, values: Any) -> Any:
 
 def limit(x: Any, low: Any, high: Any) -> Any:
     """`x` clamped to [low, high]; None is no limit; where `low > high` the result is `high`."""
-    if is_numpy(x) and x.size >= LARGE and x.dtype.kind == "f":
+    if type(x) is _array_type and x.dtype.kind == "f":
         least, most = -math.inf if low is None else low, math.inf if high is None else high
-        if isinstance(least, int | float) and isinstance(most, int | float) and least == least and most == most:  # noqa: PLR0124
-            return np.clip(x, least, most)  # NumPy's maximum of an array and a number takes three times as long
+        if type(least) in REAL and type(most) in REAL and least == least and most == most:  # noqa: PLR0124 - not NaN
+            return clip(x, least, most)  # NumPy's maximum of an array and a number takes three times as long
     if low is not None:
         x = np.maximum(x, low)
     return x if high is None else np.minimum(x, high)
