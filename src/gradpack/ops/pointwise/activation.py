@@ -14,7 +14,7 @@ from ...base.info import finfo
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Number
 from ...declare.decorators import elementwise
-from .blockwise import SHORT_EXP2, exp_of_negative
+from .blockwise import MINUS_LOG2_E, SHORT_EXP2
 from .operands import LARGE, limit, select
 
 FUNCTIONS = "relu selu celu threshold hardshrink"
@@ -52,6 +52,8 @@ def relu(input: Array) -> Any:
 
 
 _LOG2_E = math.log2(math.e)
+SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
+_SELU_BELOW, _INF = SELU_ALPHA * SELU_SCALE, math.inf
 
 
 @elementwise(input=lambda g, input: g * _silu_slope(input), dtypes="fc", refuses="complex32")
@@ -64,7 +66,7 @@ def silu(input: Array) -> Any:
         >>> torch.nn.functional.silu(torch.tensor([0.0, 1.0]))
         tensor([0.0000, 0.7311])
     """
-    return input / (exp_of_negative(input) + 1)
+    return input / ((np.exp2(input * MINUS_LOG2_E) if SHORT_EXP2 and input.dtype == np.float32 else np.exp(-input)) + 1)
 
 
 def _silu_slope(input: Any) -> Any:
@@ -86,6 +88,14 @@ def softplus(input: Array, beta: Any = 1, threshold: Any = 20) -> Any:
         >>> torch.nn.functional.softplus(torch.tensor([0.0]))
         tensor([0.6931])
     """
+    return (
+        np.maximum(np.log1p(np.exp(np.minimum(input, threshold))), input)
+        if beta == 1 and threshold >= 17 and input.dtype == np.float32  # there, both are the same above the threshold
+        else _softplus(input, beta, threshold)
+    )
+
+
+def _softplus(input: Any, beta: Any, threshold: Any) -> Any:
     scaled = input * beta
     return select(scaled > threshold, input, np.log1p(np.exp(np.minimum(scaled, threshold))) / beta)
 
@@ -116,7 +126,13 @@ def leaky_relu(input: Array, negative_slope: float = 0.01) -> Any:
 
 def _elu_body(input: Array, alpha: Any = 1.0, scale: Any = 1.0, input_scale: Any = 1.0) -> Any:
     """`scale * input` above zero, `scale * alpha * (exp(input_scale * input) - 1)` below."""
-    return np.maximum(input, 0) * scale + np.expm1(np.minimum(input, 0) * input_scale) * (alpha * scale)
+    return (
+        np.maximum(input, np.expm1(np.clip(input, -_INF, 0)))  # which is not below its argument
+        if alpha == scale == input_scale == 1
+        else np.clip(input, 0, _INF) * SELU_SCALE + np.expm1(np.clip(input, -_INF, 0)) * _SELU_BELOW
+        if input_scale == 1 and scale == SELU_SCALE and alpha == SELU_ALPHA
+        else np.clip(input, 0, _INF) * scale + np.expm1(np.clip(input, -_INF, 0) * input_scale) * (alpha * scale)
+    )
 
 
 def _elu_gradient(g: Any, input: Any, alpha: Any, scale: Any, input_scale: Any) -> Any:
@@ -324,9 +340,6 @@ def threshold(input: Array, threshold: Number, value: Array) -> Any:
     return select(input <= threshold, value, input)
 
 
-SELU_ALPHA, SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
-
-
 def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
     """`input` moved towards zero by `lambd`, zero within.
 
@@ -354,7 +367,7 @@ def softshrink(input: Tensor, lambd: float = 0.5, *, out: Any = None) -> Tensor:
 )
 def _softshrink(input: Array, lambd: float = 0.5) -> Any:
     """`input` moved towards zero by `lambd`."""
-    return input - limit(input, -lambd, lambd)
+    return input - np.clip(input, -lambd, lambd)
 
 
 @_stepwise(input=lambda g, input, lambd: late.where(late.abs(input) <= lambd, 0.0, g), rounds=True)
@@ -370,4 +383,8 @@ def hardshrink(input: Array, lambd: float = 0.5) -> Any:
         >>> torch.nn.functional.hardshrink(torch.tensor([0.3, 1.0]))
         tensor([0., 1.])
     """
-    return select(np.abs(input) <= lambd, 0.0, input)
+    return (
+        np.where(np.abs(input) <= lambd, 0.0, input)
+        if input.size < LARGE
+        else select(np.abs(input) <= lambd, 0.0, input)
+    )

@@ -20,12 +20,12 @@ try:
 except AttributeError:
     _features = {}
 SHORT_EXP2: bool = _features.get("AVX512_SKX", False)  # there, exp2 is vectorised: half the time of exp
-_LOG2_E = 1 / math.log(2)
+MINUS_LOG2_E = -1 / math.log(2)
 
 
 def exp_of_negative(x: Any) -> Any:
     """`exp(-x)`."""
-    return np.exp2(x * -_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
+    return np.exp2(x * MINUS_LOG2_E) if SHORT_EXP2 and x.dtype == np.float32 else np.exp(-x)
 
 
 def is_numpy(array: Any) -> bool:
