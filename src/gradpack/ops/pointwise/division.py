@@ -19,7 +19,7 @@ from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ...declare.generate.fusion import looped
 from ...declare.inplace.inplace import inplace
-from ...kernels.dispatch import LARGE, accelerated
+from ...kernels.dispatch import accelerated
 from .blockwise import aligned, is_numpy
 from .operands import is_whole, no_gradient, zeros_for
 
@@ -32,35 +32,37 @@ BINARY_OPERATORS = "truediv:div floordiv:floor_divide mod:remainder"
 _rounded = partial(elementwise, dtypes="if", refuses="unsigned")
 
 _EXACT = float(1 << 22)
-_SIZE = 1 << 14  # elements of a block: four buffers of these fit into the second-level cache
-_SIGN = np.int32(-(1 << 31))
+_SIZE = 1 << 13  # elements of a block: four buffers of these fit into the second-level cache
+_SOME, _MANY = 1024, 4096  # elements, from which on float64 takes less time than NumPy's functions, and its `fmod`
 
 
 def floor_divide_of(x: Any, y: Any) -> Any:
     """`numpy.floor_divide`."""
-    return looped(_floor_divide, x, y) if _are_single(x, y) else np.floor_divide(x, y)
+    return looped(_floor_divide, x, y) if _are_single(x, y, _SOME) else np.floor_divide(x, y)
 
 
 @accelerated
 def remainder_of(x: Any, y: Any) -> Any:
     """`numpy.remainder`, except that zeros have the sign of `x`."""
-    return _left(x, y, np.floor, _remainder, y) if _are_single(x, y) else _remainder(x, y)
+    return _left(x, y, np.floor, _remainder) if _are_single(x, y, _SOME) else _remainder(x, y)
 
 
 def _remainder(x: Any, y: Any) -> Any:
     left = np.remainder(x, y)
-    return left if is_whole(left) else np.where(left == 0, np.copysign(left, x), left)
+    if is_whole(left) or (is_numpy(left) and np.count_nonzero(left) == left.size):
+        return left
+    return np.where(left == 0, np.copysign(left, x), left)
 
 
 @accelerated
 def fmod_of(x: Any, y: Any) -> Any:
     """`numpy.fmod`."""
-    return _left(x, y, np.trunc, np.fmod, x) if _are_single(x, y) else np.fmod(x, y)
+    return _left(x, y, np.trunc, np.fmod) if _are_single(x, y, _MANY) else np.fmod(x, y)
 
 
-def _are_single(x: Any, y: Any) -> bool:
-    """Whether `x` is a large float32 array, and `y` a float32 array of the same shape or a number."""
-    if not is_numpy(x) or x.dtype.char != "f" or x.size < LARGE:
+def _are_single(x: Any, y: Any, least: int) -> bool:
+    """Whether `x` is a float32 array of at least so many elements, and `y` one of the same shape or a number."""
+    if not is_numpy(x) or x.size < least or x.dtype.char != "f":
         return False
     return type(y) in (int, float) or (is_numpy(y) and y.dtype.char == "f" and y.shape == x.shape)
 
@@ -75,38 +77,35 @@ def _floor_divide(x: Any, y: Any) -> Any:
     return np.floor_divide(x, y)
 
 
-def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any], signed: Any) -> Any:
+def _left(x: Any, y: Any, rounded: Callable[..., Any], plain: Callable[..., Any]) -> Any:
     """`x - rounded(x / y) * y`, block by block; blocks where that is not exact are passed to `plain`.
 
-    The remainder has the sign bit of `signed`; a zero remainder has that of `x`.
+    A remainder that is not 0 has the right sign; a zero gets that of `x`.
     """
     out = np.empty(x.shape, x.dtype)
-    number: Any = None if is_numpy(y) else np.asarray(y, x.dtype)
-    every = [np.ascontiguousarray(a).reshape(-1) if is_numpy(a) else number for a in (x, y, signed)]
-    target, size = out.reshape(-1), _SIZE
-    a, b, quotient = (aligned(size, np.float64) for _ in range(3))
-    sign = aligned(size, np.int32)
+    first, target = x.reshape(-1), out.reshape(-1)
+    second = y.reshape(-1) if is_numpy(y) else None
+    number = np.asarray(y, x.dtype) if second is None else None
+    size = min(_SIZE, x.size)
+    a, b, quotient = ((aligned if size == _SIZE else np.empty)(size, np.float64) for _ in range(3))
     for start in range(0, x.size, size):
-        made = target[start : start + size]
-        xs, ys, sides = (v[start : start + size] if v is not number else v for v in every)
+        made, xs = target[start : start + size], first[start : start + size]
+        ys = number if second is None else second[start : start + size]
         if made.size < size:
-            a, b, quotient, sign = (v[: made.size] for v in (a, b, quotient, sign))
+            a, b, quotient = (v[: made.size] for v in (a, b, quotient))
         a[:], b[:] = xs, ys
         np.divide(a, b, out=quotient)
         rounded(quotient, out=quotient)
-        if not _exact(quotient):
+        if not (quotient.dot(quotient) < _EXACT**2 or _exact(quotient)):
             made[:] = plain(xs, ys)
             continue
         np.multiply(quotient, b, out=quotient)
         np.subtract(a, quotient, out=a)
-        if not np.dot(a, a) < np.inf:  # an infinite y gives 0 * inf
+        if not a.dot(a) < np.inf:  # an infinite y gives 0 * inf
             made[:] = plain(xs, ys)
             continue
         made[:] = a
-        bits = made.view(np.int32)
-        np.bitwise_and(sides.view(np.int32), _SIGN, out=sign)
-        np.bitwise_or(bits, sign, out=bits)
-        if signed is not x and not made.all():
+        if np.count_nonzero(made) < made.size:
             np.copysign(made, xs, out=made, where=np.equal(made, 0))
     return out
 
@@ -200,6 +199,8 @@ def _are_whole(*operands: Any) -> bool:
 
 def _not_zero(op: str, input: Any, other: Any) -> Any:
     """Return the divisor; raise if it has a zero and both operands are integers."""
+    if is_numpy(other) and other.dtype.kind == "f":
+        return other
     if _are_whole(input, other) and (np.any(other == 0) if hasattr(other, "dtype") else other == 0):
         raise RuntimeError(f"ZeroDivisionError: integer division by zero in {op}()")
     return other
