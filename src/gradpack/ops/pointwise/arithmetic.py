@@ -260,9 +260,15 @@ def lerp(input: Array, end: Array, weight: Array) -> Any:
         >>> torch.lerp(torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]), 0.5)
         tensor([2., 3.])
     """
+    return (
+        (input + weight * (end - input) if abs(weight) < 0.5 else end - (end - input) * (1 - weight))
+        if is_number(weight)
+        else _lerp(input, end, weight)
+    )
+
+
+def _lerp(input: Any, end: Any, weight: Any) -> Any:
     step = end - input
-    if is_number(weight):
-        return input + weight * step if abs(weight) < 0.5 else end - step * (1 - weight)
     return select(np.abs(weight) < 0.5, input + weight * step, end - step * (1 - weight))
 
 

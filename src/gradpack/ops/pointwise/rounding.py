@@ -6,6 +6,7 @@ Limits and the parts of complex numbers stand in files of their own.
 from __future__ import annotations
 
 import builtins
+import math
 import warnings
 from typing import Any
 
@@ -23,8 +24,9 @@ from ...declare.batching.vmap_fallback import dynamic_shape
 from ...declare.decorators import elementwise, linear, nondifferentiable
 from ...declare.generate.fusion import compiled
 from ...declare.inplace.inplace import inplace
+from .blockwise import is_numpy
 from .complex_parts import PROPERTIES
-from .operands import is_complex, is_whole, no_gradient, select, zeros_for
+from .operands import LARGE, is_complex, is_number, is_whole, no_gradient, select, zeros_for
 
 FUNCTIONS = "abs sign sgn floor ceil round trunc frac copysign signbit heaviside where"
 METHODS = FUNCTIONS
@@ -91,9 +93,16 @@ def sign(input: Array) -> Any:
         >>> torch.sign(torch.tensor([-3.0, 0.0, 2.0]))
         tensor([-1.,  0.,  1.])
     """
+    if is_numpy(input) and input.size < LARGE and input.dtype.kind == "f":
+        made = np.sign(input)
+        flat = made.reshape(-1)
+        if flat.dot(flat) < math.inf:  # without NaN, whose sign is NaN
+            return made
     above, below = input > 0, input < 0
     if input.dtype == above.dtype:
         return above  # bool
+    if is_numpy(above):
+        return np.astype(above.view(np.int8) - below.view(np.int8), input.dtype)
     steps = np.asarray(above, dtype=np.int8) - np.asarray(below, dtype=np.int8)  # int8 first: less memory traffic
     return np.asarray(steps, dtype=input.dtype)
 
@@ -179,8 +188,10 @@ def round(input: Array, *, decimals: int = 0) -> Any:
         >>> torch.round(torch.tensor([1.234]), decimals=2)
         tensor([1.2300])
     """
-    if decimals == 0:
-        return np.round(input)
+    return np.round(input) if decimals == 0 else _to_decimals(input, decimals)
+
+
+def _to_decimals(input: Any, decimals: int) -> Any:
     if is_whole(input):
         raise NotImplementedError(f"round() with decimals={decimals} is not implemented for integers")
     scale = 10.0 ** builtins.abs(decimals)
@@ -317,11 +328,12 @@ def where(condition: Tensor, input: Any = None, other: Any = None, *, out: Any =
         from ..index.masked import nonzero
 
         return nonzero(condition, as_tuple=True)
-    if isinstance(condition, bool | int | float | complex):
+    if isinstance(condition, Tensor):
+        if condition._spec.dtype is not bool_:
+            condition = _as_condition(condition)
+    elif is_number(condition):
         raise not_a_tensor("where", "condition", 1, condition)
-    if isinstance(condition, Tensor) and condition._spec.dtype is not bool_:
-        condition = _as_condition(condition)
-    return _where(condition, input, other, out=out)
+    return _where(condition, input, other) if out is None else _where(condition, input, other, out=out)
 
 
 def _as_condition(condition: Tensor) -> Any:
