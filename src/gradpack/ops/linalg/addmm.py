@@ -45,6 +45,18 @@ def addmm(input: Array, mat1: Array, mat2: Array, *, beta: Any = 1, alpha: Any =
         >>> torch.addmm(torch.ones(1), torch.ones(1, 2), torch.ones(2, 1))
         tensor([[3.]])
     """
+    return (
+        product(mat1, mat2) + input
+        if type(alpha) is type(beta) is int
+        and alpha == beta == 1
+        and mat1.ndim == mat2.ndim == 2
+        and mat1.shape[1] == mat2.shape[0]
+        and input.shape == (mat1.shape[0], mat2.shape[1])
+        else _addmm(input, mat1, mat2, beta, alpha)
+    )
+
+
+def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
     _check_dims("addmm", ("mat1", mat1, 2), ("mat2", mat2, 2))
     _shapes_for_product("addmm", mat1.shape, mat2.shape)
     return _plus(input, product(mat1, mat2), beta, alpha)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from ...base.errors import missing_extra
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
 from ..special.large_arrays import erfinv_of
-from .blockwise import exp_of_negative
+from .blockwise import MINUS_LOG2_E, SHORT_EXP2, is_numpy
 from .error_function import erf_of, erfc_of
-from .operands import is_complex, is_number, limit
+from .operands import LARGE, is_complex, is_number, limit
 
 FUNCTIONS = "exp exp2 expm1 log log2 log10 log1p logaddexp logaddexp2 sqrt rsqrt sigmoid logit xlogy erf erfc erfinv"
 METHODS = FUNCTIONS
@@ -149,7 +149,9 @@ def logaddexp(input: Array, other: Array) -> Any:
         smaller: Any = np.where(np.real(input) < np.real(other), input, other)
         return larger + np.log1p(np.exp(smaller - larger))
     larger = np.maximum(input, other)
-    gap = np.where(input == other, 0.0, np.minimum(input, other) - larger)  # 0 between equal infinities, too
+    gap = np.minimum(input, other) - larger
+    # 0 between equal infinities, too
+    gap = np.fmin(gap, 0.0) if input.size < LARGE and is_numpy(input) else np.where(input == other, 0.0, gap)
     return larger + np.log1p(np.exp(gap))
 
 
@@ -207,7 +209,7 @@ def sigmoid(input: Array) -> Any:
         >>> torch.sigmoid(torch.tensor([0.0, 2.0]))
         tensor([0.5000, 0.8808])
     """
-    return 1 / (exp_of_negative(input) + 1)
+    return 1 / ((np.exp2(input * MINUS_LOG2_E) if SHORT_EXP2 and input.dtype == np.float32 else np.exp(-input)) + 1)
 
 
 def _logit_slope(g: Any, input: Any, eps: float | None) -> Any:
@@ -307,10 +309,18 @@ def special(name: str, *operands: Any) -> Any:
     own = getattr(getattr(np, "special", None), name, None)
     if own is not None:
         return own(*operands)
+    function: Any = _of_scipy(name)  # so annotated, it is not read as a step of a loop
+    if len(operands) == 1 and is_numpy(operands[0]):
+        return np.asarray(function(operands[0]))
+    backends = [backend_of(type(x)) for x in operands]
+    host = [x if b is None else b.to_numpy(x) for x, b in zip(operands, backends, strict=True)]
+    return np.asarray(function(*host))
+
+
+@cache
+def _of_scipy(name: str) -> Any:
     try:
         import scipy.special
     except ImportError:
         raise missing_extra(f"{name}()", "SciPy", "special") from None
-    backends = [backend_of(type(x)) for x in operands]
-    host = [x if b is None else b.to_numpy(x) for x, b in zip(operands, backends, strict=True)]
-    return np.asarray(getattr(scipy.special, name)(*host))
+    return getattr(scipy.special, name)

@@ -175,12 +175,17 @@ def lgamma(input: Array) -> Any:
     return lgamma_of(input, _log_gamma)
 
 
+_LEAST = {char: np.array(np.finfo(char).min, char) for char in "fd"}
+
+
 def _log_gamma(x: Any) -> Any:
     if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
         try:
             return one_by_one(math.lgamma, x)
         except ValueError:  # `math.lgamma` raises at poles
             pass
+    if is_numpy(x) and x.dtype.char in "fd":  # SciPy has -inf at -inf, and inf at the least number
+        return special("gammaln", np.maximum(x, _LEAST[x.dtype.char]))
     return np.where(x == -np.inf, np.inf, special("gammaln", x))
 
 
@@ -198,7 +203,8 @@ def digamma(input: Array) -> Any:
 
 
 def _digamma(x: Any) -> Any:
-    return np.where(x == 0, np.copysign(np.inf, -x), special("psi", x))
+    made = special("psi", x)
+    return made if is_numpy(x) else np.where(x == 0, np.copysign(np.inf, -x), made)
 
 
 @elementwise(input=lambda g, n, input: g * polygamma(n + 1, input), result="float", dtypes="bif", cost="dear")
