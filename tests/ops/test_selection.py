@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import gradpack as torch
 from gradpack.ops.pointwise.operands import LARGE, limit, select
 
 DTYPES = ["f4", "f8", "c8", "c16", "i1", "i4", "i8", "f2", "u1"]
@@ -63,3 +64,11 @@ def test_limit(dtype):
         found = limit(x, low, high)
         assert found.dtype == x.dtype
         np.testing.assert_array_equal(found, expected, err_msg=f"{low}, {high}")
+
+
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_a_limit_of_zero_keeps_its_sign(dtype, zero):
+    x = torch.tensor([-1.0, -2.0], dtype=dtype)
+    for limited in (x.clamp(min=zero), x.clamp(zero, 2.0), torch.nn.functional.hardtanh(x, zero, 2.0)):
+        assert limited.signbit().tolist() == [np.signbit(zero)] * 2

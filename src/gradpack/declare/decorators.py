@@ -172,7 +172,7 @@ def _names_of(op: Op) -> dict[str, Any]:
 def _materialise(op: Op) -> None:
     """Generate, compile and install the text of an operation."""
     from .generate.complex_form import of_complex
-    from .generate.constants import constants_in
+    from .generate.constants import REAL, SINGLES, constants_in
     from .generate.emitter import has_complex_form, source
     from .generate.fusion import large_forms
     from .generate.inline import Inlined
@@ -184,7 +184,7 @@ def _materialise(op: Op) -> None:
     inlined = Inlined(op)
     common.update(inlined.names)
     common.update(large_forms(op, inlined, common["_forward"], {p: common[f"_vjp_{p}"] for p in op.formulas}))
-    common.update(constants_in(text))
+    common.update(constants_in(text), _singles=SINGLES, _REAL=REAL)
     names = {**common, "__name__": "gradpack.ops"}
     exec(_compiled(text), names)
     _install_node(op, names["_Backward"], filename, common)

@@ -10,10 +10,32 @@ from __future__ import annotations
 import ast
 import math
 import re
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
 
+
+class _Singles(dict[float, Any]):
+    """Arrays of one number of float32 each, by the numbers that options are."""
+
+    def __missing__(self, number: float) -> Any:
+        if not number:  # 0 and -0 would be one key
+            return _ZEROS[math.copysign(1, number) < 0]
+        if len(self) >= _MOST:
+            self.clear()
+        made = self[number] = _read_only(np.array(number, "f"))
+        return made
+
+
+def _read_only(array: Any) -> Any:
+    array.flags.writeable = False
+    return array
+
+
+_MOST = 512
+_ZEROS = [_read_only(np.array(zero, "f")) for zero in (0.0, -0.0)]
+SINGLES, REAL = _Singles(), frozenset((int, float))
 CONSTANTS: dict[str, Any] = {}  # by their names in generated code
 _NAMES: dict[str, str] = {}  # the name of a constant, without the letter of its dtype
 
@@ -35,10 +57,11 @@ class Constants(ast.NodeTransformer):
         arrays: the names that stand for arrays, all of the one dtype.
         numbers: those that stand for numbers.
         test: the expression that tells which dtype it is.
+        options: the names that may stand for other numbers at each call.
     """
 
-    def __init__(self, arrays: set[str], numbers: dict[str, float], test: str) -> None:
-        self.arrays, self.numbers, self.test = arrays, numbers, test
+    def __init__(self, arrays: set[str], numbers: dict[str, float], test: str, options: Set[str]) -> None:
+        self.arrays, self.numbers, self.test, self.options = arrays, numbers, test, options
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         if isinstance(node.op, ast.Add | ast.Sub | ast.Mult | ast.Div):
@@ -99,13 +122,17 @@ class Constants(ast.NodeTransformer):
     def _array(self, node: ast.expr) -> ast.expr:
         value = self._number(node)
         if value is None:
-            return node
+            option = node.operand if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) else node
+            if not isinstance(option, ast.Name) or option.id not in self.options:
+                return node
+            text = ast.unparse(node)
+            fits = f"type({option.id}) in _REAL and {self.test}"
+            return ast.parse(f"(_singles[{text}] if {fits} else {text})", mode="eval").body
         key = repr(float(value))
         if key not in _NAMES:
             name = _NAMES[key] = f"_k{len(_NAMES)}"
             for letter in "fd":
-                array = CONSTANTS[name + letter] = np.array(value, letter)
-                array.flags.writeable = False
+                CONSTANTS[name + letter] = _read_only(np.array(value, letter))
         name = _NAMES[key]
         return ast.parse(f"({name}f if {self.test} else {name}d)", mode="eval").body
 

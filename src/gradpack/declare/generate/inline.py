@@ -12,7 +12,7 @@ import copy
 import inspect
 import linecache
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from ...backends import NUMPY
 from ...kernels.dispatch import LEAST
@@ -55,7 +55,10 @@ class Inlined:
             function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]
         )
         outside = {n: function.__globals__[n] for n in needed - params if n in function.__globals__}
-        if any(isinstance(n, ast.Lambda | ast.comprehension) for n in ast.walk(expression)):
+        refused = (
+            (ast.Lambda, ast.comprehension) if what == "forward" else (ast.Lambda, ast.comprehension, ast.NamedExpr)
+        )
+        if any(isinstance(n, refused) for n in ast.walk(expression)):
             return
         self.names.update({n: bind(v) for n, v in outside.items()})
         self._found[what] = (expression, function)
@@ -85,8 +88,10 @@ class Inlined:
             arrays |= {function.__code__.co_varnames[0], "out"}
         numbers = {n: v for n, v in self.names.items() if type(v) in (int, float)}
         numbers = {n: v for n, v in numbers.items() if n not in op.params}
-        changed: ast.expr = Constants(arrays, numbers, FORWARD if what == "forward" else BACKWARD).visit(tree)
-        return changed
+        if what != "forward":
+            return cast("ast.expr", Constants(arrays, numbers, BACKWARD, frozenset()).visit(tree))
+        options = frozenset(op.params) - {*op.inputs, *op.promote, *op.arrays, *op.lists}
+        return cast("ast.expr", Constants(arrays, numbers, FORWARD, options).visit(tree))
 
 
 def _last_of(body: list[ast.stmt]) -> ast.expr | None:

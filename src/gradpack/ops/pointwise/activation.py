@@ -89,7 +89,7 @@ def softplus(input: Array, beta: Any = 1, threshold: Any = 20) -> Any:
         tensor([0.6931])
     """
     return (
-        np.maximum(np.log1p(np.exp(np.minimum(input, threshold))), input)
+        np.maximum(np.log1p(np.exp(np.clip(input, -_INF, threshold))), input)
         if beta == 1 and threshold >= 17 and input.dtype == np.float32  # there, both are the same above the threshold
         else _softplus(input, beta, threshold)
     )

@@ -18,6 +18,7 @@ from ...base import late
 from ...base.dtypes import BOOL
 from ...base.info import number_for
 from ...core.tensor import Tensor
+from ...declare.generate.constants import SINGLES
 from ...kernels.dispatch import undivided
 from .blockwise import _array_type, is_numpy
 
@@ -128,6 +129,8 @@ def limit(x: Any, low: Any, high: Any) -> Any:
     if type(x) is _array_type and x.dtype.kind == "f":
         least, most = -math.inf if low is None else low, math.inf if high is None else high
         if type(least) in REAL and type(most) in REAL and least == least and most == most:  # noqa: PLR0124 - not NaN
+            if x.dtype.char == "f":
+                least, most = SINGLES[least], SINGLES[most]
             return clip(x, least, most)  # NumPy's maximum of an array and a number takes three times as long
     if low is not None:
         x = np.maximum(x, low)
