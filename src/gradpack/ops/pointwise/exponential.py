@@ -306,12 +306,13 @@ def special(name: str, *operands: Any) -> Any:
     Raises:
         ImportError: if SciPy is not installed; it names the extra.
     """
+    all_numpy: bool = all(map(is_numpy, operands))  # so annotated, it is not read as a step of a loop
+    if all_numpy:
+        return np.asarray(_of_scipy(name)(*operands))
     own = getattr(getattr(np, "special", None), name, None)
     if own is not None:
         return own(*operands)
-    function: Any = _of_scipy(name)  # so annotated, it is not read as a step of a loop
-    if len(operands) == 1 and is_numpy(operands[0]):
-        return np.asarray(function(operands[0]))
+    function = _of_scipy(name)
     backends = [backend_of(type(x)) for x in operands]
     host = [x if b is None else b.to_numpy(x) for x, b in zip(operands, backends, strict=True)]
     return np.asarray(function(*host))
