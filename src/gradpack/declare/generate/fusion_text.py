@@ -40,7 +40,7 @@ _STEPS = {
     "ceil": "ceil({})", "trunc": "trunc({})", "rint": "rint({})", "greater": "{} > {}", "greater_equal": "{} >= {}",
     "less": "{} < {}", "less_equal": "{} <= {}", "equal": "{} == {}", "not_equal": "{} != {}", "isnan": "{0} != {0}",
     "bitwise_and": "{} & {}", "bitwise_or": "{} | {}", "logical_and": "({} != 0) & ({} != 0)",
-    "logical_or": "({} != 0) | ({} != 0)", "logical_not": "{} == 0", "clip": "minimum(maximum({}, {}), {})",
+    "logical_or": "({} != 0) | ({} != 0)", "logical_not": "{} == 0",
     "where": "{1} if {0} else {2}", "sign": "one if {0} > 0 else (-one if {0} < 0 else abs({0}))",
     "side": "one if {0} > 0 else (-one if {0} < 0 else one - one)",
 }  # fmt: skip
@@ -234,11 +234,11 @@ class Reader:
             raise Unknown(name)
         if name in ("clip", "limit") and (kinds[:1] != "f" or len(kinds) != 3 or "?" in kinds):
             raise Unknown(name)
-        if name != "limit":
+        if name not in ("clip", "limit"):
             return self.steps.add(name, values)
-        made, *bounds = values  # of `selection.limit`: a bound of None does not limit
-        for function, bound in zip(("maximum", "minimum"), bounds, strict=True):
-            if not self.steps.decide(f"({bound.text}) is None"):
+        made, *bounds = values  # a bound of None, in `operands.limit`, and an infinite one do not limit
+        for function, bound, none in zip(("maximum", "minimum"), bounds, ("-1e999", "1e999"), strict=True):
+            if bound.kind != "s" or not self.steps.decide(f"({bound.text}) in (None, {none})"):
                 made = self.steps.add(function, [made, bound])
         return made
 
