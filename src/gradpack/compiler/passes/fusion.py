@@ -166,7 +166,7 @@ def steps_of(each: Instruction, least: int) -> list[Instruction] | None:
 
 
 def is_step(each: Instruction) -> bool:
-    return is_elementwise(each) or (each.name == "np.where" and len(each.args) == 3)
+    return is_elementwise(each) or (each.name in ("np.where", "np.clip") and len(each.args) == 3)
 
 
 def _named(each: Instruction, names: dict[Variable, Variable]) -> Instruction:

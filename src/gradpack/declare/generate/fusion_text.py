@@ -40,7 +40,7 @@ _STEPS = {
     "ceil": "ceil({})", "trunc": "trunc({})", "rint": "rint({})", "greater": "{} > {}", "greater_equal": "{} >= {}",
     "less": "{} < {}", "less_equal": "{} <= {}", "equal": "{} == {}", "not_equal": "{} != {}", "isnan": "{0} != {0}",
     "bitwise_and": "{} & {}", "bitwise_or": "{} | {}", "logical_and": "({} != 0) & ({} != 0)",
-    "logical_or": "({} != 0) | ({} != 0)", "logical_not": "{} == 0",
+    "logical_or": "({} != 0) | ({} != 0)", "logical_not": "{} == 0", "clip": "minimum(maximum({}, {}), {})",
     "where": "{1} if {0} else {2}", "sign": "one if {0} > 0 else (-one if {0} < 0 else abs({0}))",
     "side": "one if {0} > 0 else (-one if {0} < 0 else one - one)",
 }  # fmt: skip
