@@ -132,6 +132,11 @@ def pooled_sums_back(g: Any, table: Table, shape: Any) -> Any:
     return placed(g.reshape(table.index.shape[0], 1, 1, -1), table.index, table, shape)
 
 
+def pooled_values(x: Any, table: Table, geometry: Any, lowest: Any) -> Any:
+    """Maxima over windows."""
+    return _maximum(columns(x, table, lowest), 2).reshape(_pooled(x.shape, geometry))
+
+
 def pooled_maxima(x: Any, table: Table, geometry: Any, lowest: Any) -> tuple[Any, Any] | None:
     """Maxima over windows and their positions; None for NaN, and where a maximum may be that of the padding."""
     windows = columns(x, table, lowest)

@@ -19,7 +19,7 @@ from ...declare.dispatch.tangents import tangent_of
 from ...kernels.dispatch import accelerated
 from ..conv.products import over_places
 from ..conv.spatial import check_tensor
-from ..reduce.kernels import SMALL, _add, _array_type, add_up, reshaped
+from ..reduce.kernels import SMALL, _add, _array_type, add_up, averaging, reshaped
 from ..reduce.reduce import written
 from ..shape.memory_formats import rows_or_channels_last
 from .reduction import refuse_gradient
@@ -66,6 +66,11 @@ def moments(x: Any) -> Any:
 @nondifferentiable(promote=("input",), dtypes="f", results=("mean", "var"), differentiable=0, result=None)
 def _batch_stats(input: Array) -> Any:
     """Mean and (biased) variance of each channel."""
+    if type(input) is _array_type and input.ndim == 2 and 0 < input.size < SMALL and input.dtype.char == "f":
+        wide, average = input.astype(np.float64), averaging(len(input), np.dtype(np.float64)).T
+        mean = average.dot(wide)
+        wide -= mean
+        return mean[0].astype(np.float32), average.dot(np.square(wide, wide))[0].astype(np.float32)
     x = as_channels(input)
     count = x.shape[0] * x.shape[2]
     if type(x) is _array_type and x.size < SMALL and count:
@@ -155,8 +160,13 @@ def _batch_norm(
     eps: Any = 0,
 ) -> Any:
     """(input - mean) * rstd * weight + bias; in training, `mean` and `rstd` are those of the input."""
-    mean, rstd = np.asarray(mean, dtype=input.dtype), np.asarray(rstd, dtype=input.dtype)
+    if type(input) is not _array_type or mean.dtype is not input.dtype or rstd.dtype is not input.dtype:
+        mean, rstd = np.asarray(mean, dtype=input.dtype), np.asarray(rstd, dtype=input.dtype)
     scale = rstd if weight is None else rstd * weight
+    if len(input.shape) == 2 and type(input) is _array_type and input.size < SMALL:
+        out = input * scale
+        out += -mean * scale if bias is None else bias - mean * scale
+        return out if out.flags.c_contiguous else rows_or_channels_last(out)
     out = normalized_channels(as_channels(input), mean, scale, bias)
     return rows_or_channels_last(reshaped(out, input.shape))
 
@@ -208,9 +218,11 @@ def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bo
     """Mean and 1 / standard deviation to normalise with; in training, the running ones follow."""
     if training and input._spec.plain and not MODE.get().leaves_fast_path:  # on arrays, which have no history
         mean, var = _batch_stats.op.forward(input._data)
-        count = input._data.size // max(1, input._shape[1])
-        _update(running_mean, wrap(mean), momentum)
-        _update(running_var, wrap(var * (count / (count - 1) if count > 1 else np.nan)), momentum)
+        if running_mean is not None:
+            _update(running_mean, wrap(mean), momentum)
+        if running_var is not None:
+            count = input._data.size // max(1, input._shape[1])
+            _update(running_var, wrap(var * (count / (count - 1) if count > 1 else np.nan)), momentum)
         return wrap(mean), wrap(1 / np.sqrt(var + eps))
     with using(grad=False, dual=0):
         if not training:

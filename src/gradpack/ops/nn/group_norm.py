@@ -18,7 +18,7 @@ from ...kernels.dispatch import accelerated
 from ..conv.avg_pool import avg_pool2d
 from ..conv.products import over_places
 from ..conv.spatial import check_tensor
-from ..reduce.kernels import add_up, dots, reshaped
+from ..reduce.kernels import SMALL, _array_type, add_up, averaging, dots, reshaped
 from ..shape.memory_formats import channels_as_in
 from .batch_norm import as_channels
 from .padding import pad
@@ -73,10 +73,19 @@ def _gradients(
 def normalized_groups(x: Any, groups: int, weight: Any, bias: Any, eps: float) -> Any:
     """Groups of channels normalised, channels scaled and shifted; mean and 1 / standard deviation of each group."""
     batch, channels, places = x.shape
-    rows = np.ascontiguousarray(reshaped(x, (batch * groups, channels // groups * places)))
-    mean = add_up(rows, 1, True) / rows.shape[1]
-    made = rows - mean
-    rstd = 1 / np.sqrt(reshaped(dots(made, made), (-1, 1)) / rows.shape[1] + eps)
+    rows = reshaped(x, (batch * groups, channels // groups * places))
+    if type(rows) is _array_type and rows.size < SMALL and rows.dtype.char in "fd":  # the same with less overhead
+        average = averaging(rows.shape[1], rows.dtype)
+        mean = rows.dot(average)
+        made = np.subtract(rows, mean, order="C")
+        rstd = np.square(made).dot(average)
+        rstd += eps
+        np.reciprocal(np.sqrt(rstd, rstd), rstd)
+    else:
+        rows = np.ascontiguousarray(rows)
+        mean = add_up(rows, 1, True) / rows.shape[1]
+        made = rows - mean
+        rstd = 1 / np.sqrt(reshaped(dots(made, made), (-1, 1)) / rows.shape[1] + eps)
     if weight is None:
         made *= rstd
     out = reshaped(made, x.shape)

@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
 from ...kernels.dispatch import accelerated
-from ..reduce.kernels import add_up, mean_of_rows, reshaped
+from ..reduce.kernels import SMALL, _array_type, add_up, averaging, mean_of_rows, reshaped
 
 FUNCTIONS = "layer_norm rms_norm"
 
@@ -30,9 +30,17 @@ def _layer_norm_meaning(input: Any, weight: Any, normalized_shape: Any, eps: flo
 @accelerated
 def normalized_rows(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     """Each row of a matrix normalised, scaled and shifted; its mean and 1 / standard deviation, as columns."""
-    mean = mean_of_rows(rows)
-    out = rows - mean
-    rstd = 1 / np.sqrt(mean_of_rows(out * out) + eps)
+    if type(rows) is _array_type and rows.size < SMALL and rows.dtype.char in "fd":  # the same with less overhead
+        average = averaging(rows.shape[1], rows.dtype)
+        mean = rows.dot(average)
+        out = rows - mean
+        rstd = np.square(out).dot(average)
+        rstd += eps
+        np.reciprocal(np.sqrt(rstd, rstd), rstd)
+    else:
+        mean = mean_of_rows(rows)
+        out = rows - mean
+        rstd = 1 / np.sqrt(mean_of_rows(out * out) + eps)
     out *= rstd
     if weight is not None:
         out *= weight
@@ -93,6 +101,8 @@ def _layer_norm(
     input: Array, normalized_shape: Sizes, weight: Array = None, bias: Array = None, eps: float = 1e-05
 ) -> Any:
     """Layer normalisation, with mean and 1 / standard deviation of each row for backward."""
+    if len(normalized_shape) == 1 and len(input.shape) == 2:
+        return normalized_rows(input, weight, bias, eps)
     count = math.prod(normalized_shape)
     rows = reshaped(input, (math.prod(input.shape[: len(input.shape) - len(normalized_shape)]), count))
     out, mean, rstd = normalized_rows(rows, _shaped(weight, (count,)), _shaped(bias, (count,)), eps)

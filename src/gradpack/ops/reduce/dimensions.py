@@ -50,6 +50,8 @@ def axis(dim: Any, ndim: int) -> int:
         TypeError: for anything but an int.
         IndexError: if it is out of range.
     """
+    if type(dim) is int and -ndim <= dim < ndim:
+        return dim if dim >= 0 else dim + ndim
     if not hasattr(dim, "__index__"):
         raise TypeError(f"argument 'dim' must be int, not {type(dim).__name__}")
     return wrap_dim(dim, ndim)

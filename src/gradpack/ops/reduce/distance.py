@@ -19,6 +19,7 @@ from ..nn.loss_pointwise import limited
 from ..shape.broadcasting import check_broadcast
 from ..shape.dims import wrap_dim
 from .dimensions import numpy_names
+from .kernels import SMALL, _array_type
 from .norm import _slope as _norm_slope
 
 FUNCTIONS = "cdist pdist dist renorm cosine_similarity pairwise_distance"
@@ -88,13 +89,16 @@ def _by_differences(g: Any, x1: Any, x2: Any, out: Any, p: float) -> Any:
 )
 def _cdist(x1: Array, x2: Array, p: float = 2.0, mode: int = 0) -> Any:
     """Distances between the rows of two matrices."""
-    lead = np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     rows, columns, n = x1.shape[-2], x2.shape[-2], x1.shape[-1]
+    lead = () if len(x1.shape) == len(x2.shape) == 2 else np.broadcast_shapes(x1.shape[:-2], x2.shape[:-2])
     if not n or not rows or not columns or 0 in lead:
         return np.zeros((*lead, rows, columns), dtype=x1.dtype)
     if _by_product(p, rows, columns, mode):
         squares = np.vecdot(x1, x1)[..., :, None] + np.vecdot(x2, x2)[..., None, :] - 2 * product(x1, x2.mT)
         return np.sqrt(np.maximum(squares, 0))
+    if p == 2 and type(x1) is _array_type and not lead and rows * columns * n < SMALL:
+        away = x1[:, None] - x2
+        return np.sqrt(np.vecdot(away, away))
     step = max(1, _AT_ONCE // max(1, math.prod(lead) * columns * n))
     other = np.expand_dims(x2, -3)
     parts = [
@@ -289,11 +293,13 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     common = promote_types(x1._spec.dtype, x2._spec.dtype)
     if common.category != FLOATING:
         raise RuntimeError(f"expected common dtype to be floating point, yet common dtype is {scalar_type(common)}")
-    check_broadcast("cosine_similarity", x1, x2)
-    lead = late.broadcast_shapes(x1._shape, x2._shape)
-    x1, x2 = (x if x._shape == lead else late.expand(x, lead) for x in (x1.to(common), x2.to(common)))
+    x1, x2 = (x if x._spec.dtype is common else x.to(common) for x in (x1, x2))
+    if x1._shape != x2._shape:
+        check_broadcast("cosine_similarity", x1, x2)
+        lead = late.broadcast_shapes(x1._shape, x2._shape)
+        x1, x2 = (x if x._shape == lead else late.expand(x, lead) for x in (x1, x2))
     units = (x / limited(late.linalg_vector_norm(x, 2, dim, True), eps) for x in (x1, x2))
-    return late.sum(next(units) * next(units), dim)
+    return late._sum_dim(next(units) * next(units), dim)
 
 
 @numpy_names

@@ -13,7 +13,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim, Sizes
 from ...declare.decorators import general, linear, nondifferentiable
 from .dimensions import axes, axis, check_bool, count, numpy_names, restored
-from .kernels import largest, placed_along, smallest, take_along
+from .kernels import SMALL, _array_type, _maximum, _minimum, largest, placed_along, smallest, take_along
 
 FUNCTIONS = METHODS = "max min amax amin aminmax argmax argmin"
 
@@ -64,6 +64,8 @@ of_all = partial(general, input=lambda g, input, out: _evenly_or_nan(g, input, o
 @of_all(dtypes="bif", node="MaxBackward1", int64=True)
 def _max_all(input: Array) -> Any:
     """The largest element."""
+    if type(input) is _array_type and 0 < input.size < SMALL:
+        return _maximum(input, None)
     check_not_empty("max", input.shape, None)
     return largest(input)
 
@@ -71,6 +73,8 @@ def _max_all(input: Array) -> Any:
 @of_all(dtypes="bif", node="MinBackward1", int64=True)
 def _min_all(input: Array) -> Any:
     """The smallest element."""
+    if type(input) is _array_type and 0 < input.size < SMALL:
+        return _minimum(input, None)
     check_not_empty("min", input.shape, None)
     return smallest(input)
 
@@ -256,6 +260,8 @@ def max(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, 
         >>> torch.max(x), torch.max(x, 1).indices
         (tensor(7.), tensor([1, 0]))
     """
+    if dim is None and keepdim is None and other is None and out is None:
+        return _max_all(input)
     return _overload("max", _max_all, _max_dim, late.maximum, input, dim, keepdim, other, out)
 
 
@@ -283,6 +289,8 @@ def min(input: Any, dim: Any = None, keepdim: Any = None, *, other: Any = None, 
         >>> torch.min(x), torch.min(x, 1).values
         (tensor(1.), tensor([1., 3.]))
     """
+    if dim is None and keepdim is None and other is None and out is None:
+        return _min_all(input)
     return _overload("min", _min_all, _min_dim, late.minimum, input, dim, keepdim, other, out)
 
 

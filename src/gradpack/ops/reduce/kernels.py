@@ -167,13 +167,16 @@ def _columns(x: Any) -> Any:
 @undivided(ROWS)
 def square_sum(x: Any, over: Any = None, keepdims: bool = False) -> Any:
     """The sum of squares of real numbers over dimensions."""
-    if type(x) is _array_type and x.size >= SMALL and x.dtype.char in "fd":
-        if over is None and not keepdims and x.flags.c_contiguous:
+    if type(x) is _array_type and x.dtype.char in "fd":
+        if x.size < SMALL:
+            if over is not None and over in (-1, x.ndim - 1):
+                return np.vecdot(x, x)[..., None] if keepdims else np.vecdot(x, x)
+        elif over is None and not keepdims and x.flags.c_contiguous:
             flat = x.reshape(-1)
             whole = flat.shape[0] - flat.shape[0] % CHUNK
             parts, rest = flat[:whole].reshape(-1, CHUNK), flat[whole:]
             return _add(np.vecdot(parts, parts), None) + np.vecdot(rest, rest)
-        if over in (-1, x.ndim - 1) and x.shape[-1] <= CHUNK:
+        elif over in (-1, x.ndim - 1) and x.shape[-1] <= CHUNK:
             out = np.vecdot(x, x)
             return out[..., None] if keepdims else out
     return add_up(x * x, over, keepdims)

@@ -151,6 +151,10 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
 def top(input: Any, k: int, place: int, largest: bool) -> tuple[Any, Any]:
     """The `k` first elements along a dimension in order, and where they are."""
     n = input.shape[place]
+    if largest and 0 < 4 * k < n + 4 and type(input) is _array_type and 0 < input.size < SMALL:
+        found = _one_by_one(input, k) if place == input.ndim - 1 and input.dtype.kind != "V" else None
+        if found is not None:
+            return found
     if 0 < 8 * k < n:  # select the k elements first, then sort those; ties in the order of indices
         some = np.argpartition(input, n - k if largest else k, axis=place)
         some = np.take(as_int64(some), np.arange(n - k, n) if largest else np.arange(k), axis=place)
@@ -160,6 +164,21 @@ def top(input: Any, k: int, place: int, largest: bool) -> tuple[Any, Any]:
     else:
         indices = np.asarray(_order(input, place, largest)[(*(slice(None),) * place, slice(k))], copy=True)
     return take_along(input, indices, place), indices
+
+
+def _one_by_one(input: Any, k: int) -> tuple[Any, Any] | None:
+    """The `k` largest elements of each row, found one after another; None if the least one that there can be is one."""
+    least = -np.inf if float_kind(input) else np.iinfo(input.dtype).min
+    rest, shape = input.reshape(-1).copy(), (*input.shape[:-1], k)
+    rows = rest.reshape(-1, input.shape[-1])
+    starts = np.arange(0, rest.size, rows.shape[1])
+    values, indices = np.empty((len(rows), k), input.dtype), np.empty((len(rows), k), np.int64)
+    for nth in range(k):
+        indices[:, nth] = found = rows.argmax(1)
+        found += starts
+        values[:, nth] = last = rest[found]
+        rest[found] = least
+    return None if least in last.tolist() else (values.reshape(shape), indices.reshape(shape))
 
 
 def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
 from ...kernels.dispatch import accelerated
 from .dimensions import axes, axis, count, dropped, kept, numpy_names, restored
-from .kernels import _add, _array_type, _maximum, add_up, exp_into, float_kind, largest, ones_column
+from .kernels import SMALL, _add, _array_type, _maximum, add_up, exp_into, float_kind, largest, ones_column
 from .reduce import converted
 
 FUNCTIONS = METHODS = "softmax log_softmax logsumexp"
@@ -43,12 +43,12 @@ def _is_short(input: Any) -> bool:
     return type(input) is _array_type and 0 < input.size < _SHORT and input.ndim > 0
 
 
-def _is_moderate(x: Any) -> bool:
-    """Whether all elements are near 0 (absolute values below 20), so that no exponential over- or underflows."""
-    if x.dtype.char not in "fd":
+def _is_moderate(x: Any, bound: float) -> bool:
+    """Whether an array is a small one of float32, all of whose elements are smaller than the root of `bound`."""
+    if type(x) is not _array_type or x.dtype.char != "f" or not 0 < x.size < SMALL or not x.ndim:
         return False
     flat = x.reshape(-1)
-    return bool(flat.dot(flat) < 400)  # so none is beyond 20
+    return bool(flat.dot(flat) < bound)
 
 
 def _sum_of_few(x: Any, dim: int) -> Any:
@@ -70,11 +70,11 @@ _normalization = partial(general, dtypes="f", contiguous=True, cost="cheap", ove
 @_normalization(input=lambda g, out, dim: _softmax_slope(g, out, dim), name="softmax", node="SoftmaxBackward0")
 def _softmax(input: Array, dim: int) -> Any:
     """`exp(input) / sum(exp(input))` along a dimension."""
+    if _is_moderate(input, 80**2):  # no shift is needed; few are computed in float64, so that equal ones are exact
+        out = np.exp(input if input.size >= _SHORT else input.astype(np.float64))
+        out /= _sum_of_few(out, dim)
+        return out if out.dtype is input.dtype else out.astype(np.float32)
     if _is_short(input):
-        if input.dtype.char == "f" and _is_moderate(input):  # in float64, where nothing is lost without a shift
-            wide = np.exp(input, dtype=np.float64)
-            wide /= _sum_of_few(wide, dim)
-            return wide.astype(np.float32)
         out = np.exp(input - _maximum(input, dim, None, None, True))
         out /= _sum_of_few(out, dim)
         return out
@@ -120,11 +120,11 @@ def softmax_slope(g: Any, out: Any, dim: int) -> Any:
 )
 def _log_softmax(input: Array, dim: int) -> Any:
     """`input - log(sum(exp(input)))` along a dimension."""
+    if _is_moderate(input, 700**2):  # in float64, where nothing is lost without a shift
+        wide = input.astype(np.float64)
+        wide -= np.log(_sum_of_few(np.exp(wide), dim))
+        return wide.astype(np.float32)
     if _is_short(input):
-        if input.dtype.char == "f" and _is_moderate(input):  # in float64, where nothing is lost without a shift
-            wide = input.astype(np.float64)
-            wide -= np.log(_sum_of_few(np.exp(wide), dim))
-            return wide.astype(np.float32)
         out = input - _maximum(input, dim, None, None, True)
         out -= np.log(_sum_of_few(np.exp(out), dim))
         return out
@@ -162,7 +162,7 @@ def _log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
 def log_softmax_slope(g: Any, out: Any, dim: int) -> Any:
     """`g - exp(out) * sum(g)`, in little memory."""
     slope = np.exp(out)
-    slope *= _sum_of_few(g, dim) if g.size < _SHORT else add_up(g, dim, True)
+    slope *= _sum_of_few(g, dim) if g.size < SMALL else add_up(g, dim, True)
     return np.subtract(g, slope, out=slope)
 
 

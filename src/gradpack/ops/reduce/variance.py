@@ -15,7 +15,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
 from .dimensions import axes, check_floating, count, dropped, restored, spread_over
-from .kernels import SMALL, _add, _array_type, add_up, averaging, float_kind, reshaped, square_sum
+from .kernels import SMALL, _add, _array_type, add_up, averaging, float_kind, ones_column, reshaped, square_sum
 from .reduce import checked
 
 FUNCTIONS = "var std var_mean std_mean"
@@ -24,6 +24,8 @@ METHODS = "var std"
 
 def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """The variance, and the mean; the variance of equal numbers is 0, whatever their mean is rounded to."""
+    if type(input) is _array_type and 0 < input.size < SMALL and input.dtype.char == "f":
+        return _of_few(input, dim, correction, keepdim)
     square, center = _in_two_passes(name, input, dim, correction, keepdim)
     if type(input) is not _array_type or input.dtype.char not in "fd" or not _is_rounding(input, square, center):
         return square, center
@@ -33,6 +35,28 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
     first = input[tuple(slice(0, 1) if d in each else slice(None) for d in range(input.ndim))]
     square, center = _in_two_passes(name, input - first, dim, correction, keepdim)
     return square, center + first
+
+
+def _of_few(input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
+    """`_moments` of a small array of float32, in float64: there the mean of equal numbers is that number."""
+    over, wide = axes(dim, input.ndim), input.astype(np.float64)
+    if over is None or over in (-1, input.ndim - 1):
+        n = input.size if over is None else input.shape[-1]
+        ones, rows = ones_column(n, wide.dtype), wide.reshape(-1, n)
+        center = rows.dot(ones)
+        center /= float(n)
+        rows -= center
+        total = np.square(rows, rows).dot(ones)
+        total /= float(max(n - correction, 0))
+        lead = (1,) * input.ndim if over is None else (*input.shape[:-1], 1)
+        made = lead if keepdim else () if over is None else lead[:-1]
+        return total.astype(np.float32).reshape(made), center.astype(np.float32).reshape(lead)
+    n = count(input.shape, dim)
+    center = _add(wide, over, None, None, True)
+    center /= float(n)
+    wide -= center
+    total = _add(np.square(wide, wide), over, None, None, keepdim) / max(n - correction, 0)
+    return total.astype(np.float32), center.astype(np.float32)
 
 
 def _is_rounding(input: Any, square: Any, center: Any) -> bool:
@@ -55,7 +79,7 @@ def _in_two_passes(name: str, input: Any, dim: Any, correction: Any, keepdim: bo
     if not float_kind(input):
         check_floating(name + " only support floating point and complex dtypes, not {}: convert the input", input)
     over, n = axes(dim, len(input.shape)), count(input.shape, dim)
-    if type(input) is _array_type and input.size < SMALL and input.dtype.char in "fd" and n:
+    if type(input) is _array_type and input.size < SMALL and input.dtype.char == "d" and n:
         if over is None or (type(over) is int and over in (-1, input.ndim - 1)):
             rows = input.reshape(-1, n)
             center = rows.dot(averaging(n, input.dtype))
