@@ -324,7 +324,11 @@ KINDS = {
     "ints": Kind(
         "tuple of ints", _is_ints, "type({0}) is not int and type({0}) is not tuple and type({0}) is not list"
     ),
-    "float": Kind("float", _is_float, "type({0}) is not float"),
+    "float": Kind(
+        "float",
+        _is_float,
+        f"type({{0}}) is not float and not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 63})",
+    ),
     "number": Kind(
         "Number",
         lambda value: isinstance(value, complex) or _is_float(value),

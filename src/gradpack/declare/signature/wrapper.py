@@ -253,7 +253,7 @@ def _usual_types(kind: str, default: Any) -> tuple[type, ...]:
     return _TYPES.get(kind, ()) if default is Parameter.empty else (*_TYPES.get(kind, ()), type(default))
 
 
-_TYPES = {"bool": (bool,), "int": (int,), "float": (float,), "number": (int, float), "str": (str,)}
+_TYPES = {"bool": (bool,), "int": (int,), "ints": (int,), "float": (float,), "number": (int, float), "str": (str,)}
 
 
 def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> bool:
