@@ -106,6 +106,13 @@ SAMPLES = {
         S(T(0, 3), 2),
         S(T(0, 3), 0, 0),
     ],
+    "_linear_quantile": [
+        S(T(3, 4), 0.3),
+        S(T(3, 4), 0.8, 0),
+        S(T(2, 3), 1.0, -1, True),
+        S(T(5), 0.0, None, True),
+        S(T(), 0.5),
+    ],
     "kthvalue": [
         S(APART, 2),
         S(APART, 1, 0),

@@ -14,7 +14,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
 from ...kernels.dispatch import accelerated
-from ..reduce.kernels import SMALL, _array_type, add_up, averaging, mean_of_rows, reshaped
+from ..reduce.kernels import SMALL, _array_type, add_up, averaging, mean_of_rows, mean_products, reshaped
 
 FUNCTIONS = "layer_norm rms_norm"
 
@@ -40,7 +40,7 @@ def normalized_rows(rows: Any, weight: Any, bias: Any, eps: float) -> Any:
     else:
         mean = mean_of_rows(rows)
         out = rows - mean
-        rstd = 1 / np.sqrt(mean_of_rows(out * out) + eps)
+        rstd = 1 / np.sqrt(mean_products(out, out) + eps)
     out *= rstd
     if weight is not None:
         out *= weight
@@ -61,7 +61,7 @@ def normalized_rows_backward(rows: Any, g: Any, weight: Any, mean: Any, rstd: An
     bias_g = add_up(g, 0) if needs[2] else None
     if needs[0]:
         d = g if weight is None else g * weight
-        along = mean_of_rows(d * y)
+        along = mean_products(d, y)
         y *= along
         rows_g = d - y
         rows_g -= mean_of_rows(d)

@@ -220,7 +220,8 @@ def pick(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, 
 
 def _extreme(find: Any, value: Any, input: Any, place: int) -> tuple[Any, Any]:
     indices = as_int64(find(input, axis=place, keepdims=True))
-    return value(input, place, True) if input.size < 256 else take_along(input, indices, place), indices
+    few = input.size < (256 if place == input.ndim - 1 else SMALL)
+    return value(input, place, True) if few else take_along(input, indices, place), indices
 
 
 @picking(dtypes="bif", name="max", contiguous=True)

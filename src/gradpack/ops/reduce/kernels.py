@@ -129,6 +129,15 @@ def mean_of_rows(rows: Any) -> Any:
     return add_up(rows, 1, True) / count
 
 
+def mean_products(a: Any, b: Any) -> Any:
+    """The mean of the products of elements of corresponding rows of two matrices, as a column."""
+    count = a.shape[1]
+    if type(a) is _array_type and type(b) is _array_type and a.size >= SMALL and 0 < count <= CHUNK:
+        if a.dtype.char in "fd" and a.dtype == b.dtype:  # no products are kept
+            return np.vecdot(a, b)[:, None] / count
+    return mean_of_rows(a * b)
+
+
 def _over_few_rows(x: Any) -> Any:
     """The sum of the rows of a small matrix, by a product that BLAS computes on one thread."""
     return np.matmul(_ones(len(x), x.dtype), x)
@@ -145,6 +154,8 @@ def of_rows(x: Any) -> Any:
     """Sums of the rows of a matrix."""
     count, length = x.shape
     if length <= CHUNK:
+        if length >= 64 and x.size < ROWS:  # no more than a call for each row
+            return np.vecdot(x, _ones(length, x.dtype))
         return product(x, _ones(length, x.dtype))
     whole = length - length % CHUNK
     if count > 1 and length < 3 * CHUNK:
@@ -162,6 +173,15 @@ def _columns(x: Any) -> Any:
     whole = middle - middle % ROW_CHUNK
     out = _columns(product(_ones(ROW_CHUNK, x.dtype), x[:, :whole].reshape(before, -1, ROW_CHUNK, after)))
     return out if whole == middle else out + product(_ones(middle - whole, x.dtype), x[:, whole:])
+
+
+def is_ordered(x: Any) -> bool:
+    """Whether an array is known to be a small one without NaN."""
+    if type(x) is not _array_type or x.size >= SMALL or x.dtype.char not in "fd":
+        return type(x) is _array_type and x.dtype.kind in "iub"
+    flat = x.reshape(-1)
+    total = flat.dot(flat)
+    return bool(total == total)  # noqa: PLR0124 - only NaN differs from itself
 
 
 @undivided(ROWS)

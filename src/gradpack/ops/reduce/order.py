@@ -14,10 +14,10 @@ from ...backends.numpy import as_int64
 from ...base import late
 from ...declare.annotations import Array
 from ...declare.decorators import general, nondifferentiable
-from ...kernels.dispatch import accelerated
+from ...kernels.dispatch import LARGE, accelerated
 from .dimensions import axis, numpy_names
 from .extremes import of_all, pick, picked, picking
-from .kernels import SMALL, _array_type, float_kind, take_along
+from .kernels import SMALL, _array_type, float_kind, is_ordered, take_along
 
 FUNCTIONS = METHODS = "median nanmedian sort argsort msort topk kthvalue"
 
@@ -151,7 +151,7 @@ def topk(input: Array, k: int, dim: int = -1, largest: bool = True, sorted: bool
 def top(input: Any, k: int, place: int, largest: bool) -> tuple[Any, Any]:
     """The `k` first elements along a dimension in order, and where they are."""
     n = input.shape[place]
-    if largest and 0 < 4 * k < n + 4 and type(input) is _array_type and 0 < input.size < SMALL:
+    if largest and 0 < k <= 8 and 4 * k < n + 4 and type(input) is _array_type and 0 < input.size < LARGE:
         found = _one_by_one(input, k) if place == input.ndim - 1 and input.dtype.kind != "V" else None
         if found is not None:
             return found
@@ -181,10 +181,22 @@ def _one_by_one(input: Any, k: int) -> tuple[Any, Any] | None:
     return None if least in last.tolist() else (values.reshape(shape), indices.reshape(shape))
 
 
+_SORTED = 512  # elements
+
+
 def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
     """The element of rank `k`, from 0, along a dimension, and its index in a stable sort; dimensions are kept."""
     if input.size < SMALL:
-        indices = np.take(_order(input, place, False), np.asarray([k]), axis=place)
+        if type(input) is not _array_type:
+            indices = np.take(_order(input, place, False), np.asarray([k]), axis=place)
+            return take_along(input, indices, place), indices
+        lead: Any = (slice(None),) * place
+        if input.size >= _SORTED and is_ordered(input):  # to sort is faster than to find the order
+            ordered = np.sort(input, axis=place)
+            values = ordered[(*lead, slice(k, k + 1))]
+            if not k or not (ordered[(*lead, slice(k - 1, k))] == values).any():  # the first of equal ones
+                return values.copy(), as_int64((input == values).argmax(place, keepdims=True))
+        indices = _order(input, place, False)[(*lead, slice(k, k + 1))].copy()
         return take_along(input, indices, place), indices
     values = np.take(np.partition(input, k, axis=place), np.asarray([k]), axis=place)
     same, less = input == values, input < values
@@ -227,7 +239,7 @@ def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
 
 def _median(input: Any, place: int) -> tuple[Any, Any]:
     values, indices = _rank(input, (input.shape[place] - 1) // 2, place)
-    if not float_kind(input):
+    if not float_kind(input) or is_ordered(input):
         return values, indices
     nan = input != input  # noqa: PLR0124 - only NaN differs from itself
     missing = np.any(nan, axis=place, keepdims=True)

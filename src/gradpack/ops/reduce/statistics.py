@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,13 +11,16 @@ from ...base import dtypes, late
 from ...base.callers import depth_of_user
 from ...base.dtypes import BOOL, FLOATING, INTEGRAL
 from ...base.errors import scalar_type
+from ...base.modes import MODE
 from ...core.tensor import Tensor, wrap
-from ...declare.annotations import Dim
+from ...declare.annotations import Array, Dim
 from ...declare.batching.batch_tensor import is_batched
+from ...declare.decorators import nondifferentiable
 from ...declare.generate.profiling import profiled
 from ..pointwise.operands import is_complex
 from ..shape.dims import wrap_dim
-from .dimensions import numpy_names
+from .dimensions import dropped, kept, numpy_names
+from .kernels import _array_type
 from .reduce import written
 
 FUNCTIONS = "cov corrcoef quantile nanquantile cartesian_prod combinations"
@@ -259,10 +263,38 @@ def _check(op: str, input: Tensor, q: Any, interpolation: str) -> Tensor:
     return q
 
 
+def _is_alone(input: Tensor) -> bool:
+    """Return whether a tensor is one of NumPy's, and neither autograd, forward mode nor a `vmap` level tracks it."""
+    mode = MODE.get()
+    tracked = (mode.grad and input.requires_grad) or mode.forward or mode.levels
+    return type(input._data) is _array_type and not tracked
+
+
+@nondifferentiable(promote=("input",), dtypes="f")
+def _linear_quantile(input: Array, q: float, dim: Dim = None, keepdim: bool = False) -> Any:
+    """One quantile, between two neighbours, where no gradient is wanted: the same steps on arrays."""
+    place = None if dim is None or not input.ndim else wrap_dim(dim, input.ndim)
+    rows = np.sort(input, axis=place)
+    shape = kept(input.shape, dim) if keepdim else dropped(input.shape, dim)
+    if place is not None and place != input.ndim - 1:
+        rows = np.moveaxis(rows, place, -1)
+    rank = input.dtype.type(q) * input.dtype.type(rows.shape[-1] - 1)
+    below, last = int(rank), rows[..., -1]
+    low, high = rows[..., below], rows[..., math.ceil(rank)]
+    weight = rank - input.dtype.type(below)
+    step = high - low
+    made = low + weight * step if weight < 0.5 else high - step * (1 - weight)
+    missing = last != last  # noqa: PLR0124 - only NaN differs from itself
+    return np.reshape(np.where(missing, last, made), shape)
+
+
 def _quantile(
     op: str, input: Tensor, q: Any, dim: Any, keepdim: bool, interpolation: str, out: Any, ignore_nan: bool
 ) -> Tensor:
+    number = float(q) if type(q) is float or type(q) is int else None
     q = _check(op, input, q, interpolation)
+    if number is not None and interpolation == "linear" and not ignore_nan and out is None and _is_alone(input):
+        return _linear_quantile(input, number, dim, keepdim)
     if dim is None:
         rows = late.reshape(input, (input.numel(),))
         shape = (1,) * input.ndim if keepdim else ()

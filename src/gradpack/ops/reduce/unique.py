@@ -16,7 +16,7 @@ from ...declare.decorators import general, nondifferentiable
 from ..pointwise.operands import not_implemented
 from .dimensions import axis, numpy_names
 from .extremes import pick, picking
-from .kernels import float_kind, take_along
+from .kernels import _array_type, float_kind, take_along
 
 FUNCTIONS = METHODS = "unique unique_consecutive mode isin"
 
@@ -170,13 +170,19 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> Any:
 
 def _mode(input: Any, place: int) -> tuple[Any, Any]:
     order = as_int64(np.argsort(input, axis=place, stable=True))
-    ordered = np.moveaxis(take_along(input, order, place), place, -1)
+    ordered = take_along(input, order, place)
+    if place != ordered.ndim - 1:
+        ordered = np.moveaxis(ordered, place, -1)
     n = ordered.shape[-1]
-    step = np.broadcast_to(np.arange(n), ordered.shape)
+    differs = ordered[..., 1:] != ordered[..., :-1]
+    if type(differs) is _array_type and differs.all():  # each occurs once
+        at: Any = (*(slice(None),) * place, slice(1))
+        return take_along(input, order[at], place), order[at].copy()
+    step = np.arange(n)
     last = np.ones(ordered.shape, dtype=bool)  # where a run of equal elements ends
-    last[..., :-1] = ordered[..., 1:] != ordered[..., :-1]
+    last[..., :-1] = differs
     first = np.ones(ordered.shape, dtype=bool)
-    first[..., 1:] = last[..., :-1]
+    first[..., 1:] = differs
     begin = np.maximum.accumulate(np.where(first, step, 0), axis=-1)
     length = np.where(last, step - begin + 1, 0)
     best = np.moveaxis(np.argmax(length, axis=-1, keepdims=True), -1, place)
