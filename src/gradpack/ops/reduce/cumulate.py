@@ -17,7 +17,8 @@ from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
 from ...kernels.dispatch import accelerated
 from .dimensions import axis, numpy_names
-from .kernels import _array_type, float_kind
+from .kernels import _array_type, float_kind, is_ordered
+from .recurrences import solved
 from .reduce import in_dtype
 
 FUNCTIONS = METHODS = "cumsum cumprod logcumsumexp cummax cummin"
@@ -25,6 +26,7 @@ INPLACE = "cumsum_ cumprod_"
 
 _WIDE = {"f": np.float64, "F": np.complex128}
 _accumulate: Any = np.add.accumulate
+_multiplied: Any = np.multiply.accumulate
 
 
 # -- kernels --
@@ -62,6 +64,8 @@ def running_sums(input: Any, place: int, backwards: bool) -> Any:
 
 def _by_slices(shape: tuple[int, ...], place: int) -> bool:
     """Whether it is faster to accumulate whole slices one after another than to run along each line."""
+    if place == len(shape) - 1:
+        return False
     after = prod(shape[place + 1 :])
     return after >= 64 and after * prod(shape[:place]) >= 512
 
@@ -120,9 +124,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> A
 
 
 @general(
-    input=lambda g, input, out, dim: (
-        late.shifted(out, dim, 1, 1) * late.recurrence(late.shifted(input, dim, -1, 0), g, dim, True)
-    ),
+    input=lambda g, input, out, dim: _product_slope(g, input, out, dim),
     result="sum",
     name="cumprod",
     contiguous=True,
@@ -136,13 +138,27 @@ def _cumprod(input: Array, dim: int) -> Any:
     return running_products(input, place)
 
 
+def _product_slope(g: Any, input: Any, out: Any, dim: int) -> Any:
+    """The gradient of `cumprod`; by division in float64 for arrays of float32 without zeros and the like."""
+    if type(g) is _array_type and g.dtype.char == "f" and g.size and g.ndim:
+        size = np.abs(out)
+        if size.min() >= _TINY and size.max() < math.inf:
+            along = running_sums(np.multiply(g, out, dtype=np.float64), axis(dim, g.ndim), True)
+            along /= input
+            return along.astype(np.float32)
+    return late.shifted(out, dim, 1, 1) * late.recurrence(late.shifted(input, dim, -1, 0), g, dim, True)
+
+
+_TINY = 2.0**-126  # float32's, of full precision
+
+
 @accelerated
 def running_products(input: Any, place: int) -> Any:
     """Cumulative products along a dimension."""
     wide = _wide(input)
     if wide is None:
         return np.cumprod(input, axis=place)
-    return np.cumprod(input, axis=place, dtype=wide).astype(input.dtype, copy=False)
+    return _multiplied(input, place, wide).astype(input.dtype, copy=False)
 
 
 def cumprod(input: Any, dim: Any, *, dtype: Any = None, out: Any = None) -> Any:
@@ -270,12 +286,13 @@ def running_extremes(input: Any, place: int, smallest: bool) -> tuple[Any, Any]:
     """The extremes up to each element along a dimension, and the index of the last element equal to each."""
     values = accumulated(np.minimum if smallest else np.maximum, input, place)
     new = input == values
-    if float_kind(input):
+    if not is_ordered(input) and float_kind(input):
         new = new | (input != input)  # noqa: PLR0124 - NaN stays, and only NaN differs from itself
-    steps = np.arange(input.shape[place], dtype=np.int32)
-    steps = np.reshape(steps, tuple(-1 if i == place else 1 for i in range(len(input.shape))))
-    indices = accumulated(np.maximum, np.where(new, steps, np.zeros_like(steps)), place)
-    return values, np.astype(indices, np.int64)
+    steps = np.arange(input.shape[place], dtype=np.int64)
+    if place != len(input.shape) - 1:
+        steps = np.reshape(steps, (-1, *(1,) * (len(input.shape) - 1 - place)))
+    steps = new * steps if type(new) is _array_type else np.where(new, steps, np.zeros_like(steps))
+    return values, accumulated(np.maximum, steps, place)
 
 
 _extremal = partial(
@@ -365,36 +382,9 @@ def recurrence_along(a: Any, b: Any, place: int, backwards: bool) -> Any:
     if wide is not None:
         a, b = a.astype(wide), b.astype(wide)
     lines = [np.moveaxis(x, place, 0) for x in (a, b)]
-    out = np.flip(_solved(*(np.flip(x, axis=0) for x in lines)), axis=0) if backwards else _solved(*lines)
+    out = np.flip(solved(*(np.flip(x, axis=0) for x in lines)), axis=0) if backwards else solved(*lines)
     return np.moveaxis(out if wide is None else out.astype(native), 0, place)
 
 
 def _turned(g: Any, a: Any, dim: int, backwards: bool) -> Any:
     return recurrence(shifted(a, dim, 1 if backwards else -1, 0), g, dim, not backwards)
-
-
-def _solved(a: Any, b: Any) -> Any:
-    """The recurrence along the first dimension: a long line in pieces, and another one over what each hands on."""
-    n, rest = b.shape[0], tuple(b.shape[1:])
-    if n < 256 or prod(rest) > 256:
-        return _step_by_step(a, b)
-    length = math.isqrt(n)
-    pieces = -(-n // length)
-    missing = np.zeros((pieces * length - n, *rest), dtype=b.dtype)
-    a, b = (
-        np.swapaxes(np.reshape(np.concatenate((x, missing), axis=0), (pieces, length, *rest)), 0, 1) for x in (a, b)
-    )
-    within, reach = _step_by_step(a, b), np.cumprod(a, axis=0)
-    handed = _solved(reach[-1, ...], within[-1, ...])
-    later = within[:, 1:, ...] + reach[:, 1:, ...] * handed[:-1, ...]
-    joined = np.swapaxes(np.concatenate((within[:, :1, ...], later), axis=1), 0, 1)
-    return np.reshape(joined, (pieces * length, *rest))[:n, ...]
-
-
-def _step_by_step(a: Any, b: Any) -> Any:
-    y = b[0, ...]
-    out = [y]
-    for k in range(1, b.shape[0]):
-        y = a[k, ...] * y + b[k, ...]
-        out.append(y)
-    return np.stack(out)

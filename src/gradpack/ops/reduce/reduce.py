@@ -313,9 +313,11 @@ def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
 def products_of_others(x: Any, dim: int) -> Any:
     """For each element, the product of all others along a dimension. By division if there is no zero."""
     if type(x) is _array_type and x.ndim and x.size:
-        product = multiply_up(x, axis(dim, x.ndim), True)
-        if np.all(np.abs(product) >= np.finfo(x.dtype).tiny) and np.all(np.isfinite(product)):
-            return product / x
+        for native in (x.dtype, np.float64) if x.dtype.char == "f" else (x.dtype,):  # there products may be larger
+            wide = x.astype(native, copy=False)
+            product = multiply_up(wide, axis(dim, x.ndim), True)
+            if np.all(np.abs(product) >= np.finfo(native).tiny) and np.all(np.isfinite(product)):
+                return (product / wide).astype(x.dtype, copy=False)
     before = late.shifted(late.cumprod(x, dim), dim, 1, 1)
     return before * late.flip(late.shifted(late.cumprod(late.flip(x, (dim,)), dim), dim, 1, 1), (dim,))
 
