@@ -73,7 +73,8 @@ def normalize(input: Tensor, p: float = 2.0, dim: Any = 1, eps: float = 1e-12, o
         tensor([[0.6000, 0.8000]])
     """
     if out is None:
-        return input / input.norm(p, dim, True).clamp_min(eps).expand_as(input)
+        size = input.norm(p, dim, True).clamp_min(eps)
+        return input / (size.expand_as(input) if size.requires_grad else size)
     return _div(input, input.norm(p, dim, True).clamp_min_(eps).expand_as(input), out=out)
 
 

@@ -20,6 +20,7 @@ from .check import refuse_dtype, same_dtype, with_out
 _array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
 _MANY = 512  # elements, of which one part after another takes less time than all parts twice
+_AHEAD = np.array([1, 2, 0], np.intp)
 
 FUNCTIONS = "cross vander"
 METHODS = "cross"
@@ -43,7 +44,6 @@ def linalg_cross(input: Array, other: Array, dim: int = -1) -> Any:
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {input.shape[axis_of]} and "
             f"{other.shape[axis_of]}"
         )
-    ahead, behind = np.asarray([1, 2, 0]), np.asarray([2, 0, 1])
     if type(input) is _array_type and input.size >= _MANY:
         a, b = np.moveaxis(input, axis_of, 0), np.moveaxis(other, axis_of, 0)
         made = np.empty(np.broadcast(input, other).shape, input.dtype)
@@ -53,9 +53,10 @@ def linalg_cross(input: Array, other: Array, dim: int = -1) -> Any:
             parts[i] -= a[k] * b[j]
         return made
     if type(input) is _array_type:  # whose methods take half the time of functions
-        left = input.take(ahead, axis_of) * other.take(behind, axis_of)
-        left -= input.take(behind, axis_of) * other.take(ahead, axis_of)
-        return left
+        turned = input * other.take(_AHEAD, axis_of)
+        turned -= input.take(_AHEAD, axis_of) * other
+        return turned.take(_AHEAD, axis_of)
+    ahead, behind = np.asarray([1, 2, 0]), np.asarray([2, 0, 1])
     return np.take(input, ahead, axis=axis_of) * np.take(other, behind, axis=axis_of) - np.take(
         input, behind, axis=axis_of
     ) * np.take(other, ahead, axis=axis_of)
@@ -105,6 +106,8 @@ def cross(input: Tensor, other: Tensor, dim: Any = None) -> Any:
         if not found:
             raise RuntimeError("no dimension of size 3 in input")
         dim = found[0]
+    if isinstance(other, Tensor) and input._spec is other._spec:
+        return linalg_cross(input, other, dim)
     return public_cross(input, other, dim=dim)
 
 

@@ -265,7 +265,8 @@ def renorm(input: Array, p: float, dim: int, maxnorm: float) -> Any:
         raise RuntimeError(f"renorm: expected maxnorm to be >= 0 but got {maxnorm}")
     if len(input.shape) < 2:
         raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {len(input.shape)} dimensions")
-    norms = late.linalg_vector_norm(input, p, _others(wrap_dim(dim, len(input.shape)), len(input.shape)), True)
+    over = _others(wrap_dim(dim, len(input.shape)), len(input.shape))
+    norms = late.linalg_vector_norm(input, p, over[0] if len(over) == 1 else over, True)
     return input * np.where(norms > maxnorm, maxnorm / (norms + np.asarray(_TINY, dtype=norms.dtype)), 1)
 
 
