@@ -18,7 +18,7 @@ from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
 from ...declare.generate.fusion import looped
 from ..pointwise.blockwise import exp_of_negative
-from ..reduce.kernels import _array_type, add_up
+from ..reduce.kernels import SMALL, _array_type, add_up
 from ..shape.broadcasting import check_broadcast
 from .reduction import MEAN, NONE, averaged, check_name, reduce_array, reduced, refuse_gradient, spread_back
 
@@ -31,6 +31,14 @@ def _check_probabilities(op: Any, values: Any, common: Any) -> None:
     wanted, found = values[0]._spec.dtype, values[1]._spec.dtype
     if found is not wanted:
         raise RuntimeError(f"Found dtype {scalar_type(found)} but expected {scalar_type(wanted)}")
+
+
+def _are_probabilities(values: Any) -> Any:
+    """Return whether all elements are from 0 to 1."""
+    if type(values) is _array_type and 0 < values.size < SMALL:  # the places of extremes are found fast
+        flat = values.reshape(-1)
+        return flat[flat.argmin()] >= 0 and flat[flat.argmax()] <= 1
+    return np.all((values >= 0) & (values <= 1))
 
 
 @general(
@@ -54,7 +62,7 @@ def binary_cross_entropy(input: Array, target: Array, weight: Array = None, redu
         tensor(0.6931)
     """
     for name, values in (("input", input), ("target", target)):
-        if not np.all((values >= 0) & (values <= 1)):
+        if not _are_probabilities(values):
             raise RuntimeError(f"all elements of {name} should be between 0 and 1")
     each = (target - 1) * np.maximum(np.log1p(-input), -100) - target * np.maximum(np.log(input), -100)
     return reduce_array(each if weight is None else each * weight, reduction)

@@ -15,7 +15,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
-from ...kernels.dispatch import accelerated
+from ...kernels.dispatch import LEAST, accelerated
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind, is_ordered
 from .recurrences import solved
@@ -77,6 +77,8 @@ def _by_slices(shape: tuple[int, ...], place: int) -> bool:
 def _cumsum(input: Array, dim: int) -> Any:
     """Running sums."""
     place = axis(dim, len(input.shape))
+    if type(input) is _array_type and input.ndim and input.size < LEAST and input.dtype.char == "f":
+        return _accumulate(input, place, np.float64).astype(np.float32, "C")
     return _running(input, place) if len(input.shape) else np.asarray(input, copy=True)
 
 

@@ -207,6 +207,9 @@ def pick(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, 
     """Call `find(input, place)` after the checks of `dim` and `keepdim`; handles 0-dim and empty input."""
     check_bool(op, keepdim)
     place = axis(dim, len(input.shape))
+    if type(input) is _array_type and input.ndim and input.size:  # whose methods take a third of the time of functions
+        values, indices = find(input, place)
+        return (values, indices) if keepdim else (values.squeeze(place), indices.squeeze(place))
     check_not_empty(op, input.shape, dim)
     if not len(input.shape):
         return np.asarray(input, copy=True), np.zeros((), dtype=np.int64)
@@ -219,7 +222,11 @@ def pick(op: str, find: Any, input: Any, dim: int, keepdim: bool) -> tuple[Any, 
 
 
 def _extreme(find: Any, value: Any, input: Any, place: int) -> tuple[Any, Any]:
-    indices = as_int64(find(input, axis=place, keepdims=True))
+    if type(input) is _array_type:
+        find = input.argmax if value is largest else input.argmin
+        indices = as_int64(find(place, keepdims=True))
+    else:
+        indices = as_int64(find(input, axis=place, keepdims=True))
     few = input.size < (256 if place == input.ndim - 1 else SMALL)
     return value(input, place, True) if few else take_along(input, indices, place), indices
 
@@ -319,6 +326,8 @@ def _first(name: str, function: Any, input: Any, dim: Any, keepdim: bool) -> Any
             raise IndexError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0.")
         return as_int64(function(input, axis=None, keepdims=keepdim))
     place = axis(dim, len(input.shape))
+    if type(input) is _array_type and input.ndim and input.size:
+        return as_int64(getattr(input, name)(place, keepdims=keepdim))
     check_not_empty(name, input.shape, dim)
     if not len(input.shape):
         return np.zeros((), dtype=np.int64)

@@ -313,6 +313,8 @@ def take_along(x: Any, indices: Any, place: int) -> Any:
         if x.shape[:-1] == indices.shape[:-1] and indices.size > PLACES and indices.dtype == np.int64:
             if np.maximum.reduce(indices.view(np.uint64), None) < x.shape[-1]:  # negative ones are large then
                 return take_in_rows(x, indices)
+        if indices.shape[-1] == 1:
+            return x.reshape(-1)[indices.reshape(-1) + np.arange(0, x.size, x.shape[-1])].reshape(indices.shape)
         return x.reshape(-1)[(indices.reshape(-1, indices.shape[-1]) + _starts(x)).reshape(indices.shape)]
     return np.take_along_axis(x, indices, place)
 

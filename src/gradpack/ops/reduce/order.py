@@ -24,8 +24,10 @@ FUNCTIONS = METHODS = "median nanmedian sort argsort msort topk kthvalue"
 
 def _order(input: Any, place: int, descending: bool) -> Any:
     """The indices that sort along a dimension."""
-    if not descending:
+    if not descending and type(input) is not _array_type:
         return as_int64(np.argsort(input, axis=place, stable=True))
+    if not descending:
+        return as_int64(input.argsort(place, stable=True))
     if type(input) is _array_type:
         turned: Any = (*(slice(None),) * place, slice(None, None, -1))
         return input.shape[place] - 1 - as_int64(input[turned].argsort(place, stable=True))[turned]

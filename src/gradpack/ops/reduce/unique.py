@@ -17,6 +17,7 @@ from ..pointwise.operands import not_implemented
 from .dimensions import axis, numpy_names
 from .extremes import pick, picking
 from .kernels import _array_type, float_kind, take_along
+from .order import _order
 
 FUNCTIONS = METHODS = "unique unique_consecutive mode isin"
 
@@ -169,7 +170,7 @@ def mode(input: Array, dim: int = -1, keepdim: bool = False) -> Any:
 
 
 def _mode(input: Any, place: int) -> tuple[Any, Any]:
-    order = as_int64(np.argsort(input, axis=place, stable=True))
+    order = _order(input, place, False)
     ordered = take_along(input, order, place)
     if place != ordered.ndim - 1:
         ordered = np.moveaxis(ordered, place, -1)
