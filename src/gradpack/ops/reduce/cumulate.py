@@ -15,7 +15,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import general, linear
 from ...declare.inplace.inplace import inplace
-from ...kernels.dispatch import LEAST, accelerated
+from ...kernels.dispatch import LARGE, LEAST, accelerated
 from .dimensions import axis, numpy_names
 from .kernels import _array_type, float_kind, is_ordered
 from .recurrences import solved
@@ -141,8 +141,8 @@ def _cumprod(input: Array, dim: int) -> Any:
 
 
 def _product_slope(g: Any, input: Any, out: Any, dim: int) -> Any:
-    """The gradient of `cumprod`; by division in float64 for arrays of float32 without zeros and the like."""
-    if type(g) is _array_type and g.dtype.char == "f" and g.size and g.ndim:
+    """The gradient of `cumprod`; by division in float64 for few numbers of float32 without zeros."""
+    if type(g) is _array_type and g.dtype.char == "f" and 0 < g.size < LARGE and g.ndim:
         size = np.abs(out)
         if size.min() >= _TINY and size.max() < math.inf:
             along = running_sums(np.multiply(g, out, dtype=np.float64), axis(dim, g.ndim), True)
