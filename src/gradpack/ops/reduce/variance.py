@@ -24,7 +24,8 @@ METHODS = "var std"
 
 def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """The variance, and the mean; the variance of equal numbers is 0, whatever their mean is rounded to."""
-    if type(input) is _array_type and 0 < input.size < SMALL and input.dtype.char == "f":
+    few = type(input) is _array_type and 0 < input.size < SMALL and input.dtype.char == "f"
+    if few and (type(dim) is int or dim):  # of all elements, one dimension takes the least time
         return _of_few(input, dim, correction, keepdim)
     square, center = _in_two_passes(name, input, dim, correction, keepdim)
     if type(input) is not _array_type or input.dtype.char not in "fd" or not _is_rounding(input, square, center):
@@ -40,16 +41,16 @@ def _moments(name: str, input: Any, dim: Any, correction: Any, keepdim: bool) ->
 def _of_few(input: Any, dim: Any, correction: Any, keepdim: bool) -> tuple[Any, Any]:
     """`_moments` of a small array of float32, in float64: there the mean of equal numbers is that number."""
     over, wide = axes(dim, input.ndim), input.astype(np.float64)
-    if over is None or over in (-1, input.ndim - 1):
-        n = input.size if over is None else input.shape[-1]
+    if over in (-1, input.ndim - 1):
+        n = input.shape[-1]
         ones, rows = ones_column(n, wide.dtype), wide.reshape(-1, n)
         center = rows.dot(ones)
         center /= float(n)
         rows -= center
         total = np.square(rows, rows).dot(ones)
         total /= float(max(n - correction, 0))
-        lead = (1,) * input.ndim if over is None else (*input.shape[:-1], 1)
-        made = lead if keepdim else () if over is None else lead[:-1]
+        lead = (*input.shape[:-1], 1)
+        made = lead if keepdim else lead[:-1]
         return total.astype(np.float32).reshape(made), center.astype(np.float32).reshape(lead)
     n = count(input.shape, dim)
     center = _add(wide, over, None, None, True)
@@ -79,7 +80,7 @@ def _in_two_passes(name: str, input: Any, dim: Any, correction: Any, keepdim: bo
     if not float_kind(input):
         check_floating(name + " only support floating point and complex dtypes, not {}: convert the input", input)
     over, n = axes(dim, len(input.shape)), count(input.shape, dim)
-    if type(input) is _array_type and input.size < SMALL and input.dtype.char == "d" and n:
+    if type(input) is _array_type and input.size < SMALL and input.dtype.char in "fd" and n:
         if over is None or (type(over) is int and over in (-1, input.ndim - 1)):
             rows = input.reshape(-1, n)
             center = rows.dot(averaging(n, input.dtype))
