@@ -13,6 +13,7 @@ from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import nondifferentiable
 from ...declare.generate.profiling import profiled
+from .blockwise import is_numpy
 from .operands import LARGE, is_complex, is_whole
 
 FUNCTIONS = (
@@ -274,15 +275,20 @@ def equal(input: Tensor, other: Tensor) -> bool:
         >>> torch.equal(torch.tensor([1, 2]), torch.tensor([1, 2]))
         True
     """
-    for position, (name, value) in enumerate((("input", input), ("other", other))):
-        if not isinstance(value, Tensor):
-            raise not_a_tensor("equal", name, position + 1, value)
+    if not isinstance(input, Tensor):
+        raise not_a_tensor("equal", "input", 1, input)
+    if not isinstance(other, Tensor):
+        raise not_a_tensor("equal", "other", 2, other)
     if input._shape != other._shape:
         if is_batched(input) or is_batched(other):
             raise RuntimeError(_NO_RULE)
         return False
-    if input._spec is other._spec and input._spec.plain and input._data.size < _FEW:
-        return bool(input._data.tolist() == other._data.tolist())  # no NaN is another
+    if input._spec is other._spec and input._spec.plain:
+        a, b = input._data, other._data
+        if a.size < _FEW:
+            return bool(a.tolist() == b.tolist())  # no NaN is another
+        if is_numpy(a) and is_numpy(b):
+            return not np.count_nonzero(a != b)
     same = eq(input, other).all()
     if is_batched(same):
         raise RuntimeError(_NO_RULE)
