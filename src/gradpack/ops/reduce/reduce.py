@@ -16,6 +16,7 @@ from ...declare.annotations import Array, Dim, Sizes
 from ...declare.decorators import general, linear
 from ...declare.dispatch.out_dtypes import check_out
 from ...declare.inplace.write_checks import refuse_grad
+from ...kernels.dispatch import LARGE
 from ..create.making import _into_out
 from ..shape.dims import ints_of
 from .dimensions import axes, axis, check_bool, check_floating, count, restored, spread, spread_over
@@ -313,7 +314,8 @@ def _prod_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
 def products_of_others(x: Any, dim: int) -> Any:
     """For each element, the product of all others along a dimension. By division if there is no zero."""
     if type(x) is _array_type and x.ndim and x.size:
-        for native in (x.dtype, np.float64) if x.dtype.char == "f" else (x.dtype,):  # there products may be larger
+        # in float64, products of few numbers may be larger and smaller
+        for native in (x.dtype, np.float64) if x.dtype.char == "f" and x.size < LARGE else (x.dtype,):
             wide = x.astype(native, copy=False)
             product = multiply_up(wide, axis(dim, x.ndim), True)
             if np.all(np.abs(product) >= np.finfo(native).tiny) and np.all(np.isfinite(product)):
