@@ -145,7 +145,10 @@ def _product_slope(g: Any, input: Any, out: Any, dim: int) -> Any:
     if type(g) is _array_type and g.dtype.char == "f" and 0 < g.size < LARGE and g.ndim:
         size = np.abs(out)
         if size.min() >= _TINY and size.max() < math.inf:
-            along = running_sums(np.multiply(g, out, dtype=np.float64), axis(dim, g.ndim), True)
+            place = axis(dim, g.ndim)
+            along = running_sums(
+                g * _multiplied(input, place, np.float64), place, True
+            )  # sums may be small differences
             along /= input
             return along.astype(np.float32)
     return late.shifted(out, dim, 1, 1) * late.recurrence(late.shifted(input, dim, -1, 0), g, dim, True)
