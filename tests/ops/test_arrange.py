@@ -22,3 +22,12 @@ def test_repeat_interleave_by_a_number():
     assert names[:4] == ["ViewBackward0", "CloneBackward0", "ExpandBackward0", "UnsqueezeBackward0"]
     with pytest.raises(RuntimeError, match="Invalid output_size, expected 6 but got 5"):
         torch.repeat_interleave(x, 1, output_size=5)
+
+
+def test_sizes_that_are_no_ints_are_refused_whatever_was_asked_before():
+    x = torch.ones(3, 1)
+    for wrong, size in (((3.0, 2.0), (3, 2)), ((3, 4.0), (3, 4))):
+        for _ in range(2):
+            with pytest.raises(TypeError, match="found element of type float"):
+                x.expand(wrong)
+            assert x.expand(size).shape == size and all(type(n) is int for n in x.expand(size).shape)

@@ -189,7 +189,8 @@ def expand(input: Array, size: Sizes) -> Any:
     """
     size = tuple(size)
     extra = len(size) - len(input.shape)
-    if type(input) is _array_type and input.size and input.flags.c_contiguous and input.dtype.kind != "V":
+    is_usual = type(input) is _array_type and input.size and input.flags.c_contiguous and input.dtype.kind != "V"
+    if is_usual and _INTS.issuperset(map(type, size)):  # 2.0 would be the same size for the cache
         made = _expanded(size, input.shape, input.strides)
         if made is not None:
             out = _array_type(made[0], input.dtype, input, 0, made[1])
