@@ -136,6 +136,14 @@ def test_a_program_of_many_steps_gets_loops_soon():
     assert len(compiled.kept) == 1 and compiled.stopped is None and not compiled.misses
 
 
+def test_a_long_program_gets_them_later(monkeypatch):
+    monkeypatch.setattr(recompiled, "_LONG", 100)
+    compiled = Compiled(many_steps, fullgraph=True)
+    for _ in range(40):
+        compiled(torch.ones(3))
+    assert not has_loops(compiled) and 200 < length_hint(compiled.kept[0].turn.left) < 300
+
+
 def test_a_program_of_few_steps_gets_them_late(monkeypatch):
     compiled = Compiled(lambda x: (x * 2 + 1) * (x - 1), fullgraph=True)
     for _ in range(4):

@@ -17,6 +17,7 @@ from .program import Instruction, Program, Variable, is_elementwise, variables
 from .turn import Turn
 
 _MANY, _SOON = 100, 16  # steps, and the calls before loops for as many: they take the place of most of a call
+_LONG, _LATER = 5_000, 300  # those of programs whose loops take many seconds to compile
 _FEW = 1 << 11  # elements, of which NumPy takes less time than for the call
 _PART = 4  # of the instructions of a program, one of so many has to be such a step
 _AT_LEAST, _FOR_ONE = 1_700, 333_000  # calls: in as many, loops would have saved a fourth of the time to compile them
@@ -36,7 +37,8 @@ def calls_before(kept: Kept, at_once: bool) -> Iterator[int] | None:
         return iter(())
     if steps * _PART < len(instructions):
         return None
-    return iter(range(_SOON if steps >= _MANY else _AT_LEAST + _FOR_ONE // steps))
+    soon = _LATER if steps > _LONG else _SOON
+    return iter(range(soon if steps >= _MANY else _AT_LEAST + _FOR_ONE // steps))
 
 
 def _is_step_on(each: Instruction, most: int) -> bool:
