@@ -229,3 +229,28 @@ def test_a_program_stays_where_loops_fail(monkeypatch, fails):
         assert bits(compiled(x)) == bits(many_steps(x))
     assert compiled.hits and compiled.stopped is None and not has_loops(compiled)
     assert "loops on small arrays" in compiled.misses[-1]
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_options_of_an_optimizer_are_read_at_each_call(dtype):
+    found = []
+    for is_compiled in (False, True):
+        torch.manual_seed(0)
+        net = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1)).to(dtype)
+        optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9)
+
+        def step(x, net=net, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = net(x).square().sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        use = torch.compile(step, mode=FAST, fullgraph=True) if is_compiled else step
+        losses = []
+        for i in range(8):
+            optimizer.param_groups[0]["lr"] = 0.1 / (i + 1)
+            losses.append(use(torch.ones(2, 3, dtype=dtype) * i))
+        found.append([t.detach().numpy() for t in (*losses, *net.parameters())])
+    assert has_loops(use) and use.hits and use.stopped is None and len(use.kept) == 1
+    agree(*found, 1e-13 if dtype is torch.float64 else 1e-5)

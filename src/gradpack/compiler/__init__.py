@@ -15,8 +15,7 @@ __all__ = [
 F = TypeVar("F", bound=Callable[..., Any])
 _BACKENDS = ("numpy", "inductor", "jax", "eager", "aot_eager")
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
-
-_AT_ONCE = _MODES[2:]
+_AT_ONCE = _MODES[2:]  # loops on small arrays are compiled
 
 
 def compile(
@@ -47,8 +46,8 @@ def compile(
         dynamic: without effect: each shape has a program.
         backend: "numpy", which is the default, or one of torch's names for it. "jax" gives the program to XLA. "eager"
             runs the function.
-        mode: "reduce-overhead" and "max-autotune" compile loops on small arrays at once, where Numba is installed;
-            else they are compiled when a program of few steps has run some ten thousand times, one of many 16 times.
+        mode: with "reduce-overhead" and "max-autotune", loops on small arrays are compiled at once, where Numba is
+            installed; else after 16 calls of a program of a hundred steps, and some ten thousand of a shorter one.
         options: for "jax" `{"place": ...}`, see `docs/compile.md`; else without effect.
         name: without effect.
         disable: return `model` as it is.

@@ -80,7 +80,7 @@ class _Writer:
                 self.fixed.add(each.results)
                 continue
             if not isinstance(each.function, SmallLoop):
-                lines += self.ended()
+                lines += self.flushed()
             made = self.instruction(each)
             if each.line != line and made:
                 line = each.line
@@ -88,8 +88,8 @@ class _Writer:
             lines += made
             gone = [self.of[v] for v in last.get(place, ()) if v not in self.fixed and v not in lent]
             if gone:
-                lines += [*self.ended(), f"del {', '.join(gone)}"]
-        lines += self.ended()
+                lines += [*self.flushed(), f"del {', '.join(gone)}"]
+        lines += self.flushed()
         lines.append(f"return {self.arguments(tuple(program.outputs))}")
         texts: list[tuple[str, Any]] = [
             (each.name, each.function) for each in program.instructions if each.kind == "loop"
@@ -293,7 +293,7 @@ class _Writer:
             if v in self.foreign and v not in self.dense:  # loops rely on it that elements follow one another
                 kind = self.arguments(v.dtype)
                 made = f"np.ascontiguousarray({self.of[v]})" if v.shape else f"np.asarray({self.of[v]}, {kind})"
-                lines += [*self.ended(v), f"{self.of[v]} = {made}"]
+                lines += [*self.flushed(v), f"{self.of[v]} = {made}"]
                 self.names["np"] = np
                 self.dense.update([v] if v.memory not in self.written else [])
             lines.append(f"{block}[{place}] = id({self.of[v]})")
@@ -304,8 +304,12 @@ class _Writer:
         self.waiting.append((name, {v.memory for v in each.results}))
         return lines
 
-    def ended(self, v: Variable | None = None) -> list[str]:
-        """Return the line that calls the loops that wait for it: all, or none if they do not make a variable."""
+    def flushed(self, v: Variable | None = None) -> list[str]:
+        """Return the line that calls the waiting loops; none if there are none, or none of them makes a variable.
+
+        Args:
+            v: the variable; None to call them in any case.
+        """
         if not self.waiting or (v is not None and all(v.memory not in made for _, made in self.waiting)):
             return []
         names = [name for name, _ in self.waiting]

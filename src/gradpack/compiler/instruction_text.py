@@ -15,7 +15,6 @@ SIGNS = {
     "np.negative": "-", "operator.pow": "**", "np.greater": ">", "np.less": "<", "np.equal": "==",
 }  # fmt: skip
 
-
 _VIEWS = ("item", "np.ndarray.reshape", "attribute_mT", "attribute_T")
 _AS_METHODS = (np.dot, np.reshape, np.swapaxes, np.transpose)
 

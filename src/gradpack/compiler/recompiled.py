@@ -27,6 +27,9 @@ def calls_before(kept: Kept, at_once: bool) -> Iterator[int] | None:
     """Return an item for each call before a program gets loops on small arrays; None if it gets none.
 
     To compile takes about 0.2 s and 1 ms a step, and each step takes 150 ns less afterwards.
+
+    Args:
+        at_once: there are no calls before, and steps on more elements count.
     """
     programs = [kept.program, *([] if kept.backward is None else [kept.backward.program])]
     instructions = [each for program in programs for each in program.instructions]

@@ -1,7 +1,7 @@
-"""Instructions on small arrays, besides elementwise ones, as loops: neighbouring loops are one call of machine code.
+"""Instructions on small arrays as loops, beside those that `fusion` makes: neighbouring loops are one call.
 
-Concatenations, and gradients of subscripts, write elements to places that are known when the program is made. Sums of
-up to 128 elements are added up in NumPy's order.
+They are single elementwise steps; concatenations and gradients of subscripts, which write elements to places that are
+known when the program is made; and reductions, whose sums of up to 128 elements are added up in NumPy's order.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ def with_small_forms(program: Program) -> Program:
 
 
 def _is_view(each: Instruction) -> bool:
+    """Return whether the result of an instruction shares memory with an argument, and nothing is written."""
     made = each.results
     if each.kind != "call" or each.writes or not isinstance(made, Variable):
         return False
@@ -148,6 +149,7 @@ def _pieces(each: Instruction) -> list[Variable] | None:
 
 
 def _joined(each: Instruction) -> Instruction:
+    """Return the loop that a concatenation is."""
     pieces = _pieces(each)
     assert pieces is not None
     sizes = np.cumsum([0, *map(size_of, pieces)])
@@ -174,6 +176,7 @@ def _subscript(each: Instruction) -> tuple[Variable, Any, Any] | None:
 
 
 def _placed(each: Instruction) -> Instruction:
+    """Return the loop that the gradient of a subscript is."""
     found = _subscript(each)
     assert found is not None
     g, shape, place = found
