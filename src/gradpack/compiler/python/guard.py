@@ -104,7 +104,7 @@ def quick_check(
     Args:
         unread: dicts, by identity, that no code looks into: another one that is equal will do.
     """
-    fixed: list[Any] = []  # of these, none gets more values than it has
+    fixed: list[Any] = []  # these have as many values as they had, if the dicts among them are equal to their copies
     holders: list[Any] = []
     empty: list[Any] = []  # containers of nothing, that have no other referents ...
     others: list[Any] = []  # ... and those that have
@@ -121,7 +121,9 @@ def quick_check(
         if not each.held and not isinstance(holder, CellType):
             (empty if type(holder) in _PLAIN_CONTAINERS else others).append(holder)
             continue
+        is_fixed = type(holder) in (tuple, CellType)
         if type(holder) is dict and each.keys and len(set(each.ids)) == len(each.ids):  # their order is that of values
+            is_fixed = True
             mappings.append(holder)
             copies.append(holder.copy())
         elif each.keys:
@@ -131,7 +133,7 @@ def quick_check(
             (holder,) = get_referents(holder)
         if id(holder) not in known:
             known[id(holder)] = holder
-            if type(holder) in (tuple, CellType):
+            if is_fixed:
                 fixed.append(holder)
             else:
                 holders += [(_BETWEEN,), holder]
