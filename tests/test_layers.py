@@ -71,7 +71,7 @@ NUMPY = {
     "compiler/passes/blas_sums": "puts calls of NumPy's functions in the place of others",
     "compiler/passes/buffers": "asks for the ufuncs that take an array for their result",
     "compiler/comparison": "compares what programs and functions return",
-    "compiler/compiled": "copies what programs return",
+    "compiler/first_run": "copies what programs return",
     "compiler/emit": "programs are calls of NumPy's functions",
     "compiler/facts": "compares the arrays of tensors with NumPy's type",
     "compiler/passes/fusion": "joins calls of NumPy's functions",

@@ -266,18 +266,6 @@ def test_an_attribute_that_counts():
     assert [y.tolist()[0] for y in found] == [1, 2, 3, 4, 5]
 
 
-def test_a_nonlocal_that_is_set():
-    last = None
-
-    def f(x):
-        nonlocal last
-        last = x * 2
-        return x + 1
-
-    effects("changes values of Python", lambda: f)
-    assert last.tolist() == [2, 2]
-
-
 def test_printing(capsys):
     effects("print()", lambda: lambda x: (print("called"), x * 2)[1])
     assert capsys.readouterr().out.count("called") == 7

@@ -18,6 +18,9 @@ from gradpack.compiler.compiled import Unsupported  # noqa: E402
 from gradpack.compiler.jax.compiled import JaxCompiled  # noqa: E402
 from gradpack.compiler.jax.deferred import DeferredParameter, DeferredTensor  # noqa: E402
 
+from .test_lasting import played  # noqa: E402
+from .test_lifting import MAKERS, a_view_of_an_argument  # noqa: E402
+
 
 def numbers(*shape, seed=0, dtype="f4"):
     return torch.tensor(np.random.default_rng(seed).standard_normal(shape).astype(dtype))
@@ -453,3 +456,23 @@ def test_a_cell_of_an_lstm():
         compiled = torch.compile(step, backend=backend)
         runs.append([compiled(torch.randn(4, 3, 5)).item() for _ in range(6)])
     np.testing.assert_allclose(*runs, rtol=1e-5)
+
+
+def alike(a, b):
+    if isinstance(b, np.ndarray):
+        same(a, b)
+    elif isinstance(b, list | tuple):
+        assert len(a) == len(b)
+        for x, y in zip(a, b, strict=True):
+            alike(x, y)
+    else:
+        assert a == b
+
+
+@pytest.mark.parametrize("make", [m for m in MAKERS if m is not a_view_of_an_argument])  # they return no views
+def test_tensors_that_a_function_replaces(make):
+    found, step = played(make, lambda f: torch.compile(f, backend="jax", fullgraph=True))
+    wanted, _ = played(make, lambda f: f)
+    alike(found, wanted)
+    step = getattr(step, "compiled", step)
+    assert step.bindings and step.stopped is None, step.explain()

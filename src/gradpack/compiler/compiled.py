@@ -7,29 +7,28 @@ from collections.abc import Callable
 from functools import partial, update_wrapper
 from types import FunctionType
 from typing import Any
-from weakref import WeakSet
-
-import numpy as np
+from weakref import WeakSet, ref
 
 from ..backends.numpy import quiet
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..ops.random.generator import Generator
 from .arguments import MISSED, leaves_of, plain_parameters, same_leaf
-from .comparison import array_of, equal, is_output, kind_of, noise, results_of, without_noise
 from .effects import place_of
 from .explanation import explained
-from .facts import TENSOR, Kept, Result, grad_of, is_steady
-from .graphs import LOCK, agrees
+from .facts import TENSOR, Kept
+from .first_run import first_run
+from .graphs import LOCK
 from .program import GuardFailed, draws_early, failed
 from .python.guard import became
+from .python.lifting import Lifted, Place, function_of, replaced
 from .python.state import Unreachable, Walk
 from .recompiled import calls_before, with_small_loops
 from .recording import RECORDERS, current
 from .returned_numbers import with_values
 from .session import Session
 from .small import Trial, is_small
-from .trees import flattened, records_in
+from .trees import records_in
 from .turn import context
 from .undo import Undo
 
@@ -53,6 +52,7 @@ class Compiled:
 
     whole = False  # whether operations are one instruction each, for XLA
     extra: tuple[Any, ...] = ()  # the arguments that a backend has besides
+    kinds: tuple[type, ...]  # the class of a compiled function, and that of one whose calls are those of another
 
     __slots__ = ("__dict__", "__weakref__", "_instead")
     _instead: Callable[..., Any]  # what `Elsewhere` calls
@@ -63,7 +63,7 @@ class Compiled:
         self.kept: list[Kept] = []
         self.calls = 0
         self.stopped: str | None = None  # why no more programs are made
-        self.tries = 0  # recordings in a row that could not become programs, while later ones may
+        self.tries = self.lifts = 0  # recordings in a row that later ones may follow; and how often places were found
         self.misses: list[str] = []
         self.hits = self.compared = self.unfit = 0  # calls of programs by their text, by comparison, and of none
         self._turns: list[Callable[[tuple[Any, ...], dict[str, Any]], Any]] = []  # of programs bound to their tensors
@@ -79,26 +79,35 @@ class Compiled:
 
     def reset(self) -> None:
         """Drop all programs."""
-        self.kept, self.calls, self.tries, self.stopped, self.misses = [], 0, 0, None, []
+        self.function = function_of(self.function)
+        self._has_code = hasattr(self.function, "__code__")
+        self.kept, self.calls, self.tries, self.lifts, self.stopped, self.misses = [], 0, 0, 0, None, []
         self._turns, self.trial = [], None
         self.call_instead(None)
 
     def call_instead(self, function: Callable[..., Any] | None) -> None:
         """Let calls be those of a function, without a step of Python's in between; None: they are as at first."""
+        if type(self.function) is Lifted:
+            function = self.function.around(_by_program(ref(self)) if function is None else function)
+        self._call_by(function)
+
+    def _call_by(self, function: Callable[..., Any] | None) -> None:
+        """Let calls be those of a function that takes what calls are given; None: of the programs."""
         if function is not None:
             self._instead = function
-        if type(self) in (Compiled, Elsewhere):
-            self.__class__ = Compiled if function is None else Elsewhere
+        if type(self) in self.kinds:
+            self.__class__ = self.kinds[function is not None]
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else partial(self, instance)
 
     def __reduce__(self) -> Any:
         """Copies and pickles have no programs; those of a function are the function's name."""
-        if isinstance(self.function, FunctionType):
-            return self.function.__qualname__
-        kind = Compiled if type(self) is Elsewhere else type(self)
-        return kind, (self.function, self.fullgraph, *self.extra), {"limit": self.limit, "at_once": self.at_once}
+        function = function_of(self.function)
+        if isinstance(function, FunctionType):
+            return function.__qualname__
+        kind = self.kinds[0] if type(self) in self.kinds else type(self)
+        return kind, (function, self.fullgraph, *self.extra), {"limit": self.limit, "at_once": self.at_once}
 
     # -- calls --
 
@@ -134,6 +143,10 @@ class Compiled:
             if self.stopped is not None or self.calls == 1:
                 return self.function(*args, **kwargs)
             if len(self.kept) >= self.limit:
+                function, places = self.function, replaced(self.kept[-1].walk.snapshots)
+                if places and self.lifts < LIMIT:
+                    self._lift(places)
+                    return function(*args, **kwargs)
                 last = (self.misses or ["none was needed twice"])[-1]
                 self._refuse(f"{self.limit} programs were made, and none fits: {last}")
                 return self.function(*args, **kwargs)
@@ -160,7 +173,16 @@ class Compiled:
         self.unfit += 1
         if self.unfit > _ENOUGH and self.unfit > self.hits + self.compared:
             self.kept, self._turns = [], []
-            self.call_instead(self.function)
+            self._call_by(function_of(self.function))
+
+    def _lift(self, places: list[Place]) -> None:
+        """Let places that hold other tensors at each call be arguments and results of what becomes programs."""
+        self.lifts += 1
+        if type(self.function) is Lifted:
+            places = [*self.function.places, *places]
+        self.function, self._has_code = Lifted(function_of(self.function), places), False
+        self.kept, self._turns, self.trial = [], [], None
+        self.call_instead(None)
 
     def _missed(self, reason: str) -> None:
         """Keep in mind why a program did not run."""
@@ -169,7 +191,7 @@ class Compiled:
     def _stop(self, reason: str) -> None:
         self.stopped, self.hits, self.compared, self.unfit = reason, 0, 0, 0
         if not self.kept:
-            self.call_instead(self.function)
+            self._call_by(function_of(self.function))
         name = getattr(self.function, "__qualname__", type(self.function).__name__)
         warnings.warn(f"compile: {name} runs without a program from now on: {reason}", UserWarning, stacklevel=4)
 
@@ -191,14 +213,13 @@ class Compiled:
 
     def _replay(self, kept: Kept, args: Any, kwargs: Any, inputs: list[Tensor]) -> Any:
         if not kept.checked[0]:
-            tensors = [source.now(inputs) for source in kept.sources]
-            return self._checked(kept, args, kwargs, tensors, [t._data for t in tensors], inputs)
+            return first_run(self, kept, args, kwargs, inputs)
         turn = kept.turn
         if turn.left is not None and next(turn.left, None) is None:
             return self._replay(self._with_loops(kept), args, kwargs, inputs)
         if not turn.is_bound():
             goes_back = kept.undo or draws_early(kept.program.instructions)
-            turn.bind(kept, partial(self._around, kept) if goes_back else None, self._missed)
+            turn.bind(kept, partial(self.around, kept) if goes_back else None, self._missed)
             self._turns = [each.turn.call for each in self.kept if each.turn.is_bound() and each.turn.call is not None]
             self._try(kept, inputs)
         elif turn.call is not None:
@@ -216,7 +237,7 @@ class Compiled:
         self.kept = [found if each is kept else each for each in self.kept]
         return found
 
-    def _drop(self, kept: Kept, reason: str) -> None:
+    def drop(self, kept: Kept, reason: str) -> None:
         """Drop a program: one with loops on small arrays for that without, others for calls of the function."""
         before = kept.turn.before
         self.kept = [each if each is not kept else before for each in self.kept if each is not kept or before]
@@ -227,12 +248,12 @@ class Compiled:
 
     def _try(self, kept: Kept, inputs: list[Tensor]) -> None:
         """Compare the time of a program that does little with that of the function."""
-        if type(self) in (Compiled, Elsewhere) and is_small(kept):
+        if not self.whole and is_small(kept):
             self.trial = self.trial or Trial(self, kept)
             if self.trial.add(kept, inputs):
                 self.call_instead(self.trial)
 
-    def _around(self, kept: Kept, program: Any, arrays: list[Any], inputs: list[Tensor]) -> Any:
+    def around(self, kept: Kept, program: Any, arrays: list[Any], inputs: list[Tensor]) -> Any:
         """Return the outputs of a program; nothing has changed if a guard failed."""
         before = [(a, a.copy()) for a in (kept.sources[i].now(inputs)._data for i in kept.undo)]
         states = [(g, g.get_state()) for g in kept.draws]
@@ -245,45 +266,6 @@ class Compiled:
             for generator, state in states:
                 generator.set_state(state)
             raise failed(error) from None
-
-    # -- the first replay is compared with an eager call --
-
-    def _checked(self, kept: Kept, args: Any, kwargs: Any, tensors: Any, arrays: Any, inputs: Any) -> Any:
-        """Run a program, take back what it did, call the function, and drop the program unless they agree."""
-        everything = Undo(kept.program.instructions, tensors, arrays, kept.draws)
-        try:
-            moving = [s.now(inputs)._data for s in kept.facts.given if not is_steady(s)]
-            outputs = self._around(kept, kept.turn.built.bind(*kept.steady()), moving, inputs)
-        except GuardFailed:
-            everything.restore()
-            raise
-        except Exception as error:  # where the function fails, too, its error is raised
-            everything.restore()
-            result = self.function(*args, **kwargs)
-            self._drop(kept, f"its program failed ({type(error).__name__}: {error}), and the function did not")
-            return result
-        made, left = [np.array(a) for a in results_of(kept, outputs)], [a.copy() for a in arrays]
-        made += [np.array(array_of(grad_of(p))) for p, _ in kept.stepped().values()]
-        everything.restore()
-        result = self.function(*args, **kwargs)
-        leaves, shape = flattened(result)
-        wanted: list[Any] = [array_of(leaves[i], kind_of(kept, e)) for i, e in enumerate(kept.results) if is_output(e)]
-        for source, output in kept.grads:
-            if output is not None:
-                tensor: Any = inputs[source.place] if source.tensor is None else source.tensor
-                wanted.append(array_of(grad_of(tensor)))
-        wanted += [array_of(grad_of(p)) for p, _ in kept.stepped().values()]
-        places = noise(kept.walk.seen.values())
-        after = [without_noise(b, a, places) for a, b in zip(left, arrays, strict=True)]
-        agree = shape == kept.shape and all(map(equal, made, wanted)) and all(map(equal, left, after))
-        if agree and kept.backward is not None:
-            roots = {e.root: leaves[i] for i, e in enumerate(kept.results) if type(e) is Result and e.root >= 0}
-            results = [roots[i] for i in range(len(roots))]
-            agree = agrees(kept.backward, kept.backward.built.bind(), outputs, results, inputs, equal)
-        kept.checked[0] = agree
-        if not agree:
-            self._drop(kept, "the first run of its program gave other numbers than the function")
-        return result
 
     # -- recording --
 
@@ -299,7 +281,7 @@ class Compiled:
     def _record(
         self, args: Any, kwargs: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor], context: Any
     ) -> Any:
-        walk = Walk()
+        walk = Walk(self.function.places if type(self.function) is Lifted else ())
         try:
             walk.add(self.function, getattr(self.function, "__name__", "function"))
             for leaf in leaves:
@@ -333,6 +315,8 @@ class Compiled:
                 kept.turn.left = calls_before(kept, self.at_once)
             self.kept.append(kept)
             self.tries = 0
+        elif session.replaced and self.lifts < LIMIT:
+            self._lift(session.replaced)
         elif session.recorder.again and self.tries < TRIES and not self.fullgraph:
             self.tries += 1
             self._missed(session.recorder.refused or "")
@@ -357,9 +341,23 @@ class Compiled:
     def _reasons(self) -> list[str]:
         """Return lines on why calls run without a program."""
         lines = [] if self.trial is None else self.trial.told()
+        if type(self.function) is Lifted:
+            names = ", ".join(place.name for place in self.function.places)
+            lines.append(f"read before a call, and set behind it, as the function does: {names}")
         if self.stopped:
             lines.append(f"no more programs: {self.stopped}")
         return [*lines, *(f"missed: {miss}" for miss in self.misses[-3:])]
+
+
+def _by_program(own: ref[Compiled]) -> Callable[..., Any]:
+    """Return a function that calls a compiled one by its programs."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        found = own()
+        assert found is not None
+        return found.by_program(*args, **kwargs)
+
+    return call
 
 
 class Elsewhere(Compiled):
@@ -367,6 +365,9 @@ class Elsewhere(Compiled):
 
     __slots__ = ()
     __call__ = Compiled._instead
+
+
+Compiled.kinds = (Compiled, Elsewhere)
 
 
 def _other_call(kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec) -> str:

@@ -16,6 +16,7 @@ from .lowering import root
 from .program import Program
 from .python.guard import PLAIN
 from .python.state import Walk
+from .python.values import is_users
 
 TENSOR = object()  # stands for a tensor among the leaves of arguments
 
@@ -154,6 +155,7 @@ class Result(NamedTuple):
     Attributes:
         root: which root of the backward pass it is; -1 for none.
         is_number: whether it is the number of an output of one element.
+        is_leaf: whether it is a leaf that requires grad.
     """
 
     output: int
@@ -161,6 +163,7 @@ class Result(NamedTuple):
     requires_grad: bool
     root: int = -1
     is_number: bool = False
+    is_leaf: bool = False
 
 
 def is_steady(source: Source) -> bool:
@@ -209,9 +212,25 @@ def own_of(tensor: Any) -> tuple[tuple[str, Any], ...]:
 _INTERNAL = frozenset({"_own_grad", "_tangents"})
 
 
-def unlike(tensor: Any) -> bool:
+def _unlike(tensor: Any) -> bool:
     """Return whether a tensor among the arguments has attributes that no fact tells of."""
     return any(type(v) not in PLAIN for k, v in vars(tensor).items() if k not in _INTERNAL)
+
+
+def unfit(tensor: Tensor, name: str, given: bool) -> str:
+    """Return why a tensor cannot be recorded, or ""."""
+    if is_users(type(tensor).__module__):
+        return f"{name} is a {type(tensor).__name__}, of a class of yours: give it as a Tensor"
+    if tensor.is_inference():
+        return f"{name} was made in inference mode: make a copy by `clone`"
+    if not tensor._spec.numpy or type(tensor._data) is not _array_type:
+        return f"{name} is not a dense tensor on the CPU"
+    edge = tensor._edge
+    if edge is not None and type(edge) is not AccumulateGrad and not given:
+        return f"{name} has a graph from outside of the function"
+    if given and _unlike(tensor):
+        return f"{name}, an argument, has attributes that are no numbers or strings"
+    return ""
 
 
 def kin_of(sources: list[Source], inputs: list[Tensor]) -> list[tuple[int, int, int]]:

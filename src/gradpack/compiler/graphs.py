@@ -79,8 +79,9 @@ def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[S
     ours = {id(t) for t, *_ in before}
     roots: dict[int, Tensor] = {}
     for leaf in flattened(result)[0]:
-        if isinstance(leaf, Tensor) and leaf._edge is not None and not freed.get(leaf._edge) and id(leaf) not in ours:
-            roots[id(leaf)] = leaf
+        if isinstance(leaf, Tensor) and id(leaf) not in ours and not freed.get(leaf._edge):
+            if leaf._edge is not None and type(leaf._edge) is not AccumulateGrad:
+                roots[id(leaf)] = leaf
     if not roots or recorder.has_refused():
         return None
     wanted = [(i, t) for i, (t, *_) in enumerate(before) if t._edge is not None and not sources[i].grad]

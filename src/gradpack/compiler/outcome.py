@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
-from .facts import Result, Source, own_of
+from ..graph.node import AccumulateGrad
+from .facts import Result, Source, grad_of, own_of
 from .program import Variable
 from .recorded_array import RecordedArray
 from .returned_numbers import Number
@@ -78,8 +79,9 @@ class Outcome:
         if type(leaf) is not Tensor or array is None:
             self.refuse(f"it returns a {type(leaf).__name__} that none of its operations made: return a copy")
             return None
-        if own_of(leaf) or leaf._own_grad is not None:
-            self.refuse("it gives a result an attribute or a gradient: do so outside")
+        is_leaf = type(leaf._edge) is AccumulateGrad
+        if own_of(leaf) or grad_of(leaf) is not None or (is_leaf and leaf._edge.extras is not None):  # type: ignore[union-attr]
+            self.refuse("it gives a result an attribute, a hook or a gradient: do so outside")
         memory = array.variable.memory
         own = any(a.variable.memory == memory for a in session.arrays)
         grads = leaf._edge is not None or leaf.requires_grad
@@ -95,7 +97,8 @@ class Outcome:
         if grads:
             self._rooted.add(memory)
         root = self._roots.get(id(leaf), -1)
-        return Result(self._add(array.variable, leaf), -1, leaf._edge is not None and root < 0, root)
+        freed = leaf._edge is not None and root < 0 and not is_leaf
+        return Result(self._add(array.variable, leaf), -1, freed, root, is_leaf=is_leaf)
 
     def gradients(self) -> list[tuple[Source, int | None]]:
         """Return where each new `.grad` comes from."""

@@ -35,7 +35,7 @@ from .facts import (
     is_steady,
     kin_of,
     tensor_of,
-    unlike,
+    unfit,
     without_hooks,
 )
 from .graphs import noder
@@ -46,8 +46,8 @@ from .outcome import Outcome
 from .passes.fusion import has_loops
 from .passes.simplify import simplified, without_dead_code
 from .program import Instruction, Program, in_use, line_of_caller, updates_early, written_early
+from .python.lifting import Place, replaced
 from .python.state import Walk
-from .python.values import is_users
 from .recorded_array import RecordedArray
 from .recording import Recorder, recording
 from .recording_backend import RECORDING
@@ -74,6 +74,7 @@ class Session:
         self.inner: set[Any] = set()  # leaves of backward passes inside of it
         self.outer: set[Any] = set()  # edges of arguments that have a graph
         self.backward: Any = None
+        self.replaced: list[Place] = []  # places that the function gives other tensors
         given = {id(t) for t in inputs}
         self.passed = [(i, t) for i, t in enumerate(inputs) if id(t) in walk.tensors]
         first: dict[int, int] = {}  # a tensor that is given twice is one source
@@ -87,7 +88,7 @@ class Session:
                 named.append((source._replace(grad=True), grad, f"{name}.grad"))
         self.names = [name for *_, name in named]
         for source, tensor, name in named:
-            self.reason = self.reason or _unfit(tensor, name, source.tensor is None)
+            self.reason = self.reason or unfit(tensor, name, source.tensor is None)
             if self.reason:
                 return
             if source.tensor is None and tensor._edge is not None and type(tensor._edge) is not AccumulateGrad:
@@ -330,6 +331,7 @@ class Session:
         recorder = self.recorder
         changed = self.walk.changed()
         if changed:
+            self.replaced = [] if recorder.refused else replaced(self.walk.snapshots)
             what = f"it changes values of Python, {changed}: return them, or change them outside"
             recorder.refuse(what, again=True)
         recorder.drawn_outside()
@@ -382,19 +384,3 @@ def _updated(*grads: Any, optimizer: Any, step: Any, params: list[Tensor], tenso
         else:
             p.grad = made
     step(optimizer)
-
-
-def _unfit(tensor: Tensor, name: str, given: bool) -> str:
-    """Return why a tensor cannot be recorded, or ""."""
-    if is_users(type(tensor).__module__):
-        return f"{name} is a {type(tensor).__name__}, of a class of yours: give it as a Tensor"
-    if tensor.is_inference():
-        return f"{name} was made in inference mode: make a copy by `clone`"
-    if not tensor._spec.numpy or type(tensor._data) is not _array_type:
-        return f"{name} is not a dense tensor on the CPU"
-    edge = tensor._edge
-    if edge is not None and type(edge) is not AccumulateGrad and not given:
-        return f"{name} has a graph from outside of the function"
-    if given and unlike(tensor):
-        return f"{name}, an argument, has attributes that are no numbers or strings"
-    return ""

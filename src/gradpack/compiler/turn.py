@@ -335,7 +335,9 @@ class _Text:
                     lines += self.made(name, each.output)
                     if each.root >= 0:
                         roots[each.root] = name
-                    if each.requires_grad:
+                    if each.is_leaf:
+                        lines.append(f"{name}.requires_grad_()")
+                    elif each.requires_grad:
                         lines.append(f"{name}._edge = freed_edge()")
                 results.append(same[each.output])
         return results, roots

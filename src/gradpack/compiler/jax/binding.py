@@ -256,8 +256,8 @@ class Binding:
                 result = same[place] if place in same else self._tensor(outputs[place], place, same)
                 if each.root >= 0:
                     roots[each.root] = result
-                elif each.requires_grad:
-                    result._edge = freed_edge()
+                else:
+                    _let_require_grad(result, each)
                 results.append(result)
         if roots:
             tensors = [roots[i] for i in range(len(roots))]
@@ -271,3 +271,11 @@ class Binding:
         if place < len(self.kept.counters):  # the gradients of optimizers come behind
             counter_of(made)[0] = self.kept.counters[place]
         return made
+
+
+def _let_require_grad(tensor: Tensor, result: Result) -> None:
+    """Let a result that is no root of a backward pass require grad, if it has to."""
+    if result.is_leaf:
+        tensor.requires_grad_()
+    elif result.requires_grad:
+        tensor._edge = freed_edge()

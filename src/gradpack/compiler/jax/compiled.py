@@ -126,3 +126,13 @@ class JaxCompiled(Compiled):
             self.bindings[id(kept)] = checked
             kept.checked[0] = True
         return result
+
+
+class JaxElsewhere(JaxCompiled):
+    """A compiled function whose calls are those of another function."""
+
+    __slots__ = ()
+    __call__ = Compiled._instead
+
+
+JaxCompiled.kinds = (JaxCompiled, JaxElsewhere)

@@ -39,7 +39,7 @@ def can_scan(binding: Binding) -> bool:
         all(s.tensor is not None for s in binding.sources[:writes])
         and not any(s.grad for s in binding.sources)
         and all(s.tensor is not None and output is not None for s, output in binding.grads)
-        and all(type(each) is Result and each.source < 0 and each.root < 0 for each in binding.kept.results)
+        and all(type(e) is Result and e.source < 0 and e.root < 0 and not e.is_leaf for e in binding.kept.results)
         and not any(s.tensor is None for s, _ in binding.kept.written)
         and bool(binding.program.traces)
     )

@@ -163,7 +163,7 @@ def quick_check(
 
 def _is_of_one(each: Snapshot) -> bool:
     """Return whether a snapshot is not that of all values of a container."""
-    return not isinstance(each.holder, _HOLDERS) or getattr(each.values, "func", None) in (member, intruders)
+    return not isinstance(each.holder, _HOLDERS) or getattr(each.values, "func", None) in (member, intruders, all_but)
 
 
 def _has_equals(value: Any) -> bool:
@@ -210,6 +210,12 @@ def _lacks(each: Snapshot, found: set[int]) -> bool:
 def member(members: Any, name: str) -> list[Any]:
     """Return the value of a mapping under a name, if it has one, in a list."""
     return [members[name]] if name in members else []
+
+
+def all_but(holder: Any, keys: frozenset[Any]) -> list[Any]:
+    """Return the values of a dict or list, with None in the place of some."""
+    items = enumerate(holder) if isinstance(holder, list) else holder.items()
+    return [None if key in keys else value for key, value in items]
 
 
 def intruders(members: dict[str, Any], names: frozenset[str]) -> list[Any]:

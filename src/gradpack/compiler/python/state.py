@@ -27,6 +27,7 @@ from ...ops.random.generator import Generator
 from ...optim.optimizer import Optimizer
 from . import values
 from .guard import PLAIN, Snapshot, attributes, intruders, member, quick_check
+from .lifting import Lifted, Place, by_holder, without
 from .names_in_code import ANY_NAME, CONSTRUCTORS, LOOKS, STEPS, globals_of, names_of, strings_of
 from .values import is_all_users, is_policy, is_users, is_users_function
 
@@ -53,7 +54,7 @@ class Unreachable(Exception):  # noqa: N818 - a message to the caller, no error
 
 
 class Walk:
-    """All that can be reached from a function and its arguments.
+    """All that can be reached from a function and its arguments, but for what places hold.
 
     Attributes:
         tensors: the tensors, each with a name for messages and for the text of programs.
@@ -62,7 +63,8 @@ class Walk:
         seen: all values, by identity.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, places: Iterable[Place] = ()) -> None:
+        self._lifted = by_holder(places)
         self.tensors: dict[int, tuple[Tensor, str]] = {}
         self.snapshots: list[Snapshot] = []
         self.objects: list[Any] = []
@@ -173,6 +175,8 @@ class Walk:
         self, holder: Any, name: str, values: Callable[[], Iterable[Any]], names: list[str] | None, keys: Any = None
     ) -> None:
         """Keep the values of a container, and visit them under these names; None: do not visit them."""
+        if id(holder) in self._lifted and (values := without(self._lifted[id(holder)], holder, values)) is None:
+            return
         snapshot = Snapshot(holder, name, values, keys)
         self.snapshots.append(snapshot)
         self._count += len(snapshot.held)
@@ -272,7 +276,7 @@ class Walk:
         kind = type(value)
         if kind.__module__.startswith(_INTERNAL):
             return
-        if hasattr(value, "explain") and hasattr(value, "kept"):  # a compiled function
+        if isinstance(value, Lifted) or (hasattr(value, "explain") and hasattr(value, "kept")):  # a compiled function
             self._queue.append((value.function, name))
             return
         if isinstance(value, Optimizer):

@@ -1,0 +1,389 @@
+"""Tensors that a function replaces: programs take them from attributes, items and variables, and put new ones there."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import pytest
+
+import gradpack as torch
+from gradpack import nn
+from gradpack.compiler.compiled import Compiled, Unsupported
+
+from .test_lasting import equal, played, x
+
+total = torch.zeros(3, dtype=torch.float64)
+
+
+class Holder:
+    def __init__(self, **values):
+        vars(self).update(values)
+
+
+class Slotted:
+    __slots__ = ("h",)
+
+
+def compiled(function):
+    return torch.compile(function, fullgraph=True)
+
+
+def agrees(make, least=2):
+    """Compare a function with its programs, of which so many calls run without a comparison."""
+    found, step = played(make, compiled)
+    wanted, _ = played(make, lambda f: f)
+    for i, (a, b) in enumerate(zip(found, wanted, strict=True)):
+        assert equal(a, b), i
+    step = getattr(step, "compiled", step)
+    assert step.kept and step.stopped is None and step.hits >= least, step.explain()
+    return step
+
+
+def of(function, *held):
+    """Return what `played` calls: it looks at the result and at all that is held, and at what was held before."""
+
+    def run(step, i):
+        before = [h() for h in held]
+        result = step(x(i))
+        return [result, *before, *[h() for h in held], *[h() is result for h in held]]
+
+    return run, function
+
+
+def attribute():
+    s = Holder(h=torch.zeros(3, dtype=torch.float64))
+
+    def step(x):
+        s.h = 0.9 * s.h + 0.1 * x
+        return s.h
+
+    return of(step, lambda: s.h)
+
+
+def nonlocal_variable():
+    h = torch.zeros(3, dtype=torch.float64)
+
+    def step(x):
+        nonlocal h
+        h = (h + x).tanh()
+        return h * 2
+
+    return of(step, lambda: h)
+
+
+def global_variable():
+    global total
+    total = torch.zeros(3, dtype=torch.float64)
+
+    def step(x):
+        global total
+        total = total + x
+        return total.sum()
+
+    return of(step, lambda: total)
+
+
+def slot():
+    s = Slotted()
+    s.h = torch.zeros(3, dtype=torch.float64)
+
+    def step(x):
+        s.h = s.h - x
+        return s.h
+
+    return of(step, lambda: s.h)
+
+
+def items_of_a_list():
+    ps, ms = [x(i).requires_grad_() for i in range(3)], [torch.zeros(3, dtype=torch.float64) for _ in range(3)]
+
+    def step(x):
+        loss = sum((x * p).tanh().square().sum() for p in ps)
+        loss.backward()
+        with torch.no_grad():
+            for i, p in enumerate(ps):
+                ms[i] = 0.9 * ms[i] + 0.1 * p.grad
+                p -= 0.1 * ms[i]
+                p.grad = None
+        return loss
+
+    return of(step, lambda: ps, lambda: ms)
+
+
+def items_of_a_dict():
+    weights = {"a": x(1), "b": x(2)}
+
+    def step(x):
+        for key, value in weights.items():
+            weights[key] = value * 0.5 + x
+        return weights["a"] - weights["b"]
+
+    return of(step, lambda: weights)
+
+
+class Averaged(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = nn.Linear(3, 2).double()
+        self.register_buffer("mean", torch.zeros(2, dtype=torch.float64))
+
+    def forward(self, x):
+        y = self.linear(x)
+        self.mean = 0.9 * self.mean + 0.1 * y.detach()
+        return y - self.mean
+
+
+def buffer_in_a_step():
+    net = Averaged()
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = net(x).square().sum()
+        loss.backward()
+        optimizer.step()
+        return loss
+
+    return of(step, lambda: net.mean, lambda: net.linear.weight)
+
+
+def buffer_of_the_module():
+    net = Averaged()
+
+    def run(step, i):
+        step(x(i)).sum().backward()
+        return [net.mean, net.linear.weight.grad, *net.state_dict()]
+
+    return run, net
+
+
+def leaf():
+    w = x(5).requires_grad_()
+
+    def step(x):
+        nonlocal w
+        loss = (x * w - 1).square().sum()
+        (g,) = torch.autograd.grad(loss, w)
+        w = (w - 0.05 * g).detach().requires_grad_()
+        return loss
+
+    return of(step, lambda: w)
+
+
+def leaf_with_a_gradient():
+    w = x(5).requires_grad_()
+
+    def step(x):
+        nonlocal w
+        loss = (x * w - 1).square().sum()
+        loss.backward()
+        w = (w - 0.05 * w.grad).detach().requires_grad_()
+        return loss
+
+    return of(step, lambda: w)
+
+
+def two_that_change_places():
+    s = Holder(a=x(1), b=x(2))
+
+    def step(x):
+        s.a, s.b = s.b, s.a + x
+        return s.a
+
+    return of(step, lambda: s.a, lambda: s.b)
+
+
+def one_in_two_places():
+    s, d = Holder(a=x(1)), {"b": x(2)}
+
+    def step(x):
+        s.a = d["b"] = s.a * x
+        return d["b"] + 1
+
+    return of(step, lambda: s.a, lambda: d["b"], lambda: s.a is d["b"])
+
+
+def a_view_of_an_argument():
+    s = Holder(last=x(1))
+
+    def step(x):
+        y = x - s.last
+        s.last = x[:]
+        return y
+
+    return of(step, lambda: s.last)
+
+
+MAKERS = [
+    attribute, nonlocal_variable, global_variable, slot, items_of_a_list, items_of_a_dict, buffer_in_a_step,
+    buffer_of_the_module, leaf, leaf_with_a_gradient, two_that_change_places, one_in_two_places, a_view_of_an_argument,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_programs_do_what_the_function_does(make):
+    agrees(make)
+
+
+def test_explain_names_them_and_they_are_arguments():
+    step = agrees(attribute)
+    assert "set behind it, as the function does: s.h" in step.explain()
+    assert "def program(x0, x1)" in step.source
+
+
+def test_what_was_set_in_between_is_read():
+    def make():
+        s = Holder(h=None)
+
+        def step(x):
+            if s.h is None:
+                s.h = torch.zeros(3, dtype=torch.float64)
+            s.h = s.h * 0.5 + x
+            return s.h.sum()
+
+        def run(step, i):
+            if i % 7 == 5:
+                s.h = None
+            elif i % 7 == 3:
+                s.h = x(100 + i)
+            return [*[step(x(i + k)) for k in range(2)], s.h]
+
+        return run, step
+
+    step = agrees(make)
+    assert len(step.kept) == 2
+
+
+def test_another_shape_is_another_program():
+    s = Holder(h=torch.zeros(3))
+
+    @compiled
+    def step(x):
+        s.h = s.h + x
+        return s.h * 2
+
+    for shape in ((3,), (2, 3), (1,), (3,)):
+        s.h = torch.zeros(shape)
+        for i in range(6):
+            assert step(torch.ones(())).shape == shape and s.h.tolist() == torch.full(shape, 1.0 + i).tolist()
+    assert len(step.kept) == 3 and step.stopped is None
+
+
+def test_it_is_left_as_it_was_where_the_function_raises():
+    s = Holder(h=torch.zeros(3))
+
+    @torch.compile
+    def step(x):
+        y = s.h @ x
+        s.h = s.h + x
+        return y
+
+    for _ in range(6):
+        step(torch.ones(3))
+    held = s.h
+    with pytest.raises(RuntimeError, match="3"):
+        step(torch.ones(4))
+    assert s.h is held and held.tolist() == [6, 6, 6]
+
+
+def test_calls_go_on_where_no_program_fits():
+    s = Holder(h=torch.zeros(()))
+
+    @torch.compile
+    def step(x):
+        s.h = s.h + x.sum()
+        return x * s.h
+
+    step.limit = 2
+    lengths = [3, 3, 3, 3, 4, 4, 4, 5, 5, 3, 5]
+    with pytest.warns(UserWarning, match="2 programs were made, and none fits"):
+        found = [step(torch.ones(i)).tolist() for i in lengths]
+    assert found == [[sum(lengths[: k + 1])] * i for k, i in enumerate(lengths)] and step.stopped is not None
+
+
+def test_a_tensor_that_is_replaced_in_between_becomes_an_argument():
+    s = Holder(h=torch.zeros(3))
+
+    @compiled
+    def step(x):
+        return s.h * x
+
+    for i in range(20):
+        s.h = torch.full((3,), float(i))
+        assert step(torch.ones(3)).tolist() == [i] * 3
+    assert len(step.kept) == 1 and step.stopped is None and step.hits > 3
+
+
+def test_others_that_change_end_the_program_as_before():
+    s = Holder(h=torch.zeros(3), n=0)
+
+    def step(x):
+        s.h, s.n = s.h + x, s.n + 1
+        return s.h * s.n
+
+    strict = Compiled(step, fullgraph=True)
+    strict(torch.ones(3))
+    with pytest.raises(Unsupported, match="n 1 became 2"):
+        strict(torch.ones(3))
+    assert s.h.tolist() == [2, 2, 2] and s.n == 2
+
+
+def test_parameters_that_are_replaced_are_the_functions():
+    net = nn.Linear(2, 1)
+
+    @torch.compile
+    def step(x):
+        net.weight = nn.Parameter(net.weight * 0.5)
+        return net(x).detach()
+
+    first = net.weight.detach().clone()
+    with pytest.warns(UserWarning, match="runs without a program"):
+        [step(torch.ones(2)) for _ in range(5)]
+    assert torch.allclose(net.weight, first / 32) and isinstance(net.weight, nn.Parameter)
+
+
+def test_a_compiled_function_inside_of_another_one():
+    s = Holder(h=torch.zeros(3))
+
+    @torch.compile
+    def inner(x):
+        s.h = s.h + x
+        return s.h
+
+    @compiled
+    def outer(x):
+        return inner(x) * 2
+
+    for i in range(8):
+        inner(torch.ones(3))
+        assert outer(torch.ones(3)).tolist() == [4.0 * (i + 1)] * 3
+    assert outer.kept and inner.kept and outer.hits and inner.hits
+
+
+def test_copies_and_resets_have_no_programs():
+    net = Averaged()
+    step = torch.compile(net)
+    for i in range(6):
+        step(x(i))
+    other = copy.deepcopy(step)
+    mean = net.mean
+    for i in range(6):
+        other(x(i))
+    assert net.mean is mean and not torch.equal(other.mean, mean)
+    step.compiled.reset()
+    assert step.compiled.function is net and not step.compiled.kept
+    assert type(pickle.loads(pickle.dumps(step)).compiled) is Compiled
+
+
+def test_what_runs_as_fast_without_a_program_does_so():
+    s = Holder(h=torch.zeros(3))
+
+    @compiled
+    def step(x):
+        s.h = x * 2
+
+    for i in range(150):
+        step(torch.full((3,), float(i)))
+        assert s.h.tolist() == [2.0 * i] * 3
+    assert step.trial is not None and not step.trial._times
