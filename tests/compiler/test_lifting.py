@@ -1,4 +1,4 @@
-"""Tensors that a function replaces: programs take them from attributes, items and variables, and put new ones there."""
+"""Tensors that a function replaces, and counts: programs take them from attributes and variables, and set these."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 import gradpack as torch
 from gradpack import nn
 from gradpack.compiler.compiled import Compiled, Unsupported
+from gradpack.compiler.python.names_in_code import only_counts
 
 from .test_lasting import equal, played, x
 
@@ -215,7 +216,43 @@ def a_view_of_an_argument():
     return of(step, lambda: s.last)
 
 
+def counts():
+    s, calls, odd = Holder(n=300, h=x(1)), 0, 0
+
+    def step(x):
+        nonlocal calls, odd
+        calls += 1
+        s.n = s.n - 2
+        for _ in range(3):
+            s.n += 1
+        s.h = s.h * x
+        if x.shape[0] % 2:
+            odd -= 1
+        return s.h + 1
+
+    return of(step, lambda: s.h, lambda: s.n, lambda: calls, lambda: odd)
+
+
+class Counting(nn.Linear):
+    calls = 0
+
+    def forward(self, x):
+        self.calls += 1
+        return super().forward(x)
+
+
+def counts_of_a_module():
+    net = Counting(3, 2).double()
+
+    def run(step, i):
+        step(x(i)).sum().backward()
+        return [net.calls, net.weight.grad]
+
+    return run, net
+
+
 MAKERS = [
+    counts, counts_of_a_module,
     attribute, nonlocal_variable, global_variable, slot, items_of_a_list, items_of_a_dict, buffer_in_a_step,
     buffer_of_the_module, leaf, leaf_with_a_gradient, two_that_change_places, one_in_two_places, a_view_of_an_argument,
 ]  # fmt: skip
@@ -224,6 +261,117 @@ MAKERS = [
 @pytest.mark.parametrize("make", MAKERS)
 def test_programs_do_what_the_function_does(make):
     agrees(make)
+
+
+def n_is_read(s):
+    s.n += 1
+    return s.n
+
+
+def n_is_tested(s):
+    s.n += 1
+    if s.n % 10 == 0:
+        s.h = 1
+
+
+def n_is_set(s):
+    s.n = 0
+
+
+def n_is_doubled(s):
+    s.n *= 2
+
+
+def n_of_another_one(s):
+    s.other.n = s.n + 1
+
+
+def n_plus_a_variable(s):
+    s.n += s.m
+
+
+def n_plus_a_float(s):
+    s.n += 0.5
+
+
+def n_in_two_steps(s):
+    m = s.n + 1
+    s.n = m
+
+
+def n_with_another_target(s):
+    s.m, s.n = 1, s.n + 1
+
+
+def n_inside(s):
+    return [s.n for _ in range(2)]
+
+
+def n_is_a_method(s):
+    s.n += 1
+    s.n()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [n_is_read, n_is_tested, n_is_set, n_is_doubled, n_of_another_one, n_plus_a_variable, n_plus_a_float,
+     n_in_two_steps, n_with_another_target, n_inside, n_is_a_method],
+)  # fmt: skip
+def test_code_that_does_more_than_to_count(function):
+    assert not only_counts(function.__code__, "n")
+
+
+def test_code_that_counts():
+    def function(s):
+        s.n += 1
+        s.n = s.n - 3
+        s.other.n -= 2
+        return s.m
+
+    assert only_counts(function.__code__, "n") and only_counts(function.__code__, "absent")
+
+
+def test_items_and_attributes_with_setters_are_no_counts():
+    class Doubling:
+        def __setattr__(self, name, value):
+            object.__setattr__(self, name, value * 2)
+
+    d, s = {"n": 1}, Doubling()
+    vars(s)["n"] = 1
+
+    def item(x):
+        d["n"] *= 2
+        return x * 2
+
+    def attribute(x):
+        s.n += 1
+        return x * 2
+
+    for function in (item, attribute):
+        strict = Compiled(function, fullgraph=True)
+        strict(torch.ones(3))
+        with pytest.raises(Unsupported, match="changes values of Python"):
+            strict(torch.ones(3))
+    assert d["n"] == 4 and s.n == 10
+
+
+def test_a_count_that_is_no_integer_any_more_is_the_functions():
+    s = Holder(n=0)
+
+    @compiled
+    def step(x):
+        s.n += 1
+        return x * 2
+
+    for _ in range(6):
+        step(torch.ones(3))
+    s.n = 0.5
+    assert step(torch.ones(3)).tolist() == [2, 2, 2] and s.n == 1.5
+    s.n = None
+    with pytest.raises(TypeError):
+        step(torch.ones(3))
+    s.n = 4
+    assert step(torch.ones(3)).tolist() == [2, 2, 2] and s.n == 5
 
 
 def test_explain_names_them_and_they_are_arguments():

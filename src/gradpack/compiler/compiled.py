@@ -143,7 +143,7 @@ class Compiled:
             if self.stopped is not None or self.calls == 1:
                 return self.function(*args, **kwargs)
             if len(self.kept) >= self.limit:
-                function, places = self.function, replaced(self.kept[-1].walk.snapshots)
+                function, places = self.function, replaced(self.kept[-1].walk)
                 if places and self.lifts < LIMIT:
                     self._lift(places)
                     return function(*args, **kwargs)

@@ -87,7 +87,7 @@ class Outcome:
         grads = leaf._edge is not None or leaf.requires_grad
         others = any(v.memory == memory for v in self.outputs)
         # Gradients of one array, as those of both addends, have no version counter in common: XLA makes two of it.
-        alike = id(leaf._counter) in self._known or "data" in session.walk._names
+        alike = id(leaf._counter) in self._known or "data" in session.walk.names
         if (own or (others and alike)) and session.recorder.whole:
             self.refuse("it returns a view of another tensor: return a copy")
         elif own and grads:

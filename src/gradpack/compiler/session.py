@@ -331,7 +331,7 @@ class Session:
         recorder = self.recorder
         changed = self.walk.changed()
         if changed:
-            self.replaced = [] if recorder.refused else replaced(self.walk.snapshots)
+            self.replaced = [] if recorder.refused else replaced(self.walk)
             what = f"it changes values of Python, {changed}: return them, or change them outside"
             recorder.refuse(what, again=True)
         recorder.drawn_outside()

@@ -8,12 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial, update_wrapper
-from types import CellType
-from typing import Any, NamedTuple
+from types import CellType, FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core.tensor import Tensor
+from ...nn import Module
 from .guard import PLAIN, Snapshot, all_but, member, same
-from .values import contents, slot
+from .names_in_code import ANY_NAME, only_counts
+from .values import contents, is_users_function, slot
+
+if TYPE_CHECKING:
+    from .state import Walk
 
 _EMPTY = object()  # what a place holds that is not there
 
@@ -25,11 +30,13 @@ class Place(NamedTuple):
         holder: a dict, a list, a cell, or an object with slots.
         key: of a dict or list, or the name of a slot; "" for cells.
         name: how a message calls it.
+        counts: whether it holds an integer, to which the function adds others, and does nothing else with it.
     """
 
     holder: Any
     key: Any
     name: str
+    counts: bool = False
 
     def value(self) -> Any:
         """Return what the place holds now."""
@@ -52,26 +59,36 @@ class Place(NamedTuple):
 
 
 class Lifted:
-    """A function that takes what places hold as its last arguments, and returns what it leaves there, too."""
+    """A function that takes what places hold as its last arguments, and returns what it leaves there, too.
+
+    Of those that count it takes nothing, and returns how far they went.
+    """
 
     def __init__(self, function: Callable[..., Any], places: list[Place]) -> None:
         self.function, self.places = function, places
+        self.held = [place for place in places if not place.counts]
+        self.counts = [place for place in places if place.counts]
         if hasattr(function, "__name__"):
             update_wrapper(self, function, updated=())
         self.__wrapped__ = function  # for messages that name a line
 
-    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, list[Any]]:
-        result = self.function(*args[: len(args) - len(self.places)], **kwargs)
-        return result, [place.value() for place in self.places]
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, list[Any], list[int]]:
+        before = [place.value() for place in self.counts]
+        result = self.function(*args[: len(args) - len(self.held)], **kwargs)
+        went = [place.value() - first for place, first in zip(self.counts, before, strict=True)]
+        return result, [place.value() for place in self.held], went
 
     def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
         """Return the function, by a call that takes and returns what this one does."""
-        places = self.places
+        function, held, counts = self.function, self.held, self.counts
 
         def run(*args: Any, **kwargs: Any) -> Any:
-            held = [place.value() for place in places]
-            result, left = call(*args, *held, **kwargs)
-            for place, value in zip(places, left, strict=True):
+            numbers = [place.value() for place in counts]
+            if any(type(number) is not int for number in numbers):
+                return function(*args, **kwargs)
+            result, left, went = call(*args, *[place.value() for place in held], **kwargs)
+            numbers = [a + b for a, b in zip(numbers, went, strict=True)]
+            for place, value in zip((*held, *counts), (*left, *numbers), strict=True):
                 if place.value() is not value:
                     place.set(value)
             return result
@@ -100,24 +117,40 @@ def function_of(function: Any) -> Any:
     return function.function if type(function) is Lifted else function
 
 
-def replaced(snapshots: list[Snapshot]) -> list[Place]:
-    """Return the places that hold other values than in snapshots; none if another value than a tensor is new."""
+def replaced(walk: Walk) -> list[Place]:
+    """Return the places that hold other values than in a walk; none if others than tensors and counts are new."""
     found: list[Place] = []
-    for each in snapshots:
+    for each in walk.snapshots:
         if each.holds():
             continue
         places, now = _places_of(each), list(each.values())
         if not len(places) == len(now) == len(each.held):
             return []
-        changed = [(p, a, b) for p, a, b in zip(places, each.held, now, strict=True) if not same(a, b)]
-        if not changed or not all(isinstance(a, (Tensor, *PLAIN)) and _may_be_left(b) for _, a, b in changed):
-            return []
-        found += [place for place, *_ in changed]
+        for place, a, b in zip(places, each.held, now, strict=True):
+            if same(a, b):
+                continue
+            if isinstance(a, (Tensor, *PLAIN)) and (b is None or type(b) is Tensor):
+                found.append(place)
+            elif type(a) is type(b) is int and _counts(place, walk):
+                found.append(place._replace(counts=True))
+            else:
+                return []
     return found
 
 
-def _may_be_left(value: Any) -> bool:
-    return value is None or type(value) is Tensor
+def _counts(place: Place, walk: Walk) -> bool:
+    """Return whether all that code does with an attribute or variable is to add integers."""
+    name = place.key or place.name
+    functions = [f for f in walk.seen.values() if isinstance(f, FunctionType) and is_users_function(f)]
+    if isinstance(place.holder, dict | list):
+        owners = (getattr(value, "__dict__", None) for value in walk.seen.values())
+        if not any(own is place.holder for own in (*owners, *(f.__globals__ for f in functions))):
+            return False  # an item
+    is_known = isinstance(name, str) and not hasattr(Module, name) and walk.names.isdisjoint(_LOOKS)
+    return is_known and all(only_counts(f.__code__, name) for f in functions)
+
+
+_LOOKS = ANY_NAME | {"__setattr__"}
 
 
 def _places_of(snapshot: Snapshot) -> list[Place]:

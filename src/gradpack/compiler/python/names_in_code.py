@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dis import get_instructions
+from dis import Instruction, get_instructions
 from functools import cache
 from types import CodeType
 from typing import Any
@@ -46,3 +46,39 @@ def names_of(code: CodeType) -> list[str]:
         if isinstance(constant, CodeType):
             names += names_of(constant)
     return names
+
+
+@cache
+def only_counts(code: CodeType, name: str) -> bool:
+    """Return whether code does nothing with attributes and variables of a name but to add integers, if anything.
+
+    That is `x.name += 1`, `x.name = x.name + 1` and the like: nothing else depends on what they hold.
+    """
+    inside = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    steps = [i for i in get_instructions(code) if i.opname != "EXTENDED_ARG"]
+    uses = [k for k, i in enumerate(steps) if i.argval == name and _is_of_name(i)]
+    counted = [first for first in uses if _counts_at(steps, first)]
+    return 2 * len(counted) == len(uses) and all(only_counts(each, name) for each in inside)
+
+
+def _is_of_name(step: Instruction) -> bool:
+    return any(part in step.opname for part in ("_ATTR", "_METHOD", "_DEREF", "_GLOBAL", "_NAME"))
+
+
+def _counts_at(steps: list[Instruction], first: int) -> bool:
+    """Return whether what is read at a step is set soon after, by an integer more."""
+    read, number, added, then = steps[first], *[*steps[first + 1 : first + 4], *steps[-1:] * 3][:3]
+    if not (read.opname.startswith("LOAD") and number.opname in _CONSTANTS and type(number.argval) is int):
+        return False
+    if added.opname != "BINARY_OP" or added.argrepr.rstrip("=") not in ("+", "-"):
+        return False
+    if "_ATTR" in read.opname:  # of the same object
+        before = steps[first - 1]
+        if (before.opname, then.opname) != ("COPY", "SWAP"):
+            if (before.opname, before.argval) != (then.opname, then.argval):
+                return False
+        then = steps[first + 4]
+    return then.opname.startswith("STORE") and _is_of_name(then) and then.argval == read.argval
+
+
+_CONSTANTS = frozenset({"LOAD_CONST", "LOAD_SMALL_INT"})

@@ -79,7 +79,7 @@ class Walk:
         self._options: list[tuple[dict[str, Any], str]] = []  # of optimizers: programs read them anew
         self._drawing: list[tuple[Any, bytes, str]] = []  # generators of NumPy's, with their states
         self._modules: list[tuple[ModuleType, str]] = []  # in containers and attributes
-        self._names: set[str] = set()
+        self.names: set[str] = set()
         self._absent: dict[int, tuple[dict[str, Any], set[str]]] = {}  # names that are no globals, by the globals
         self._loose: list[tuple[Any, str]] = []  # objects of which the attributes are visited that code names
         self._methods: list[tuple[Any, Any, str]] = []  # of classes: visited if code names them, or the class
@@ -110,7 +110,7 @@ class Walk:
         count = -1
         while count != self._count + len(self.seen):
             count = self._count + len(self.seen)
-            for optimizer, name in self._optimizers if self._names & (STEPS | ANY_NAME) else ():
+            for optimizer, name in self._optimizers if self.names & (STEPS | ANY_NAME) else ():
                 self._member(vars(optimizer), "state", f"{name}.state")
                 self._optimizers = [o for o in self._optimizers if o[0] is not optimizer]
             for value, name in [*self._loose, *self._modules, *self._settings]:
@@ -118,11 +118,11 @@ class Walk:
                 for key in [k for k in members if k not in done and self._is_named(value, k)]:
                     done.add(key)
                     self._member(members, key, f"{name}.{key}")
-            made = self._called if self._names.isdisjoint({"type", "__class__"}) else self._classes
-            self._queue += [(f, n) for key, f, n in self._methods if key in self._names or key in made]
+            made = self._called if self.names.isdisjoint({"type", "__class__"}) else self._classes
+            self._queue += [(f, n) for key, f, n in self._methods if key in self.names or key in made]
             while self._queue:
                 self.add(*self._queue.popleft())
-        if "_version" in self._names:
+        if "_version" in self.names:
             raise Unreachable("it reads `_version`, which is another number at each call")
         for value, name in self._loose:
             members = vars(value)
@@ -131,10 +131,10 @@ class Walk:
                 self.snapshots = [s for s in self.snapshots if values.place(s) not in gone]
                 self._values(members, name, members.values, None, list(members))
             else:
-                absent = frozenset(self._names - members.keys())
+                absent = frozenset(self.names - members.keys())
                 self._values(members, name, partial(intruders, members, absent), None)
         self._loose.clear()
-        for group, name in self._options if "param_groups" in self._names else ():
+        for group, name in self._options if "param_groups" in self.names else ():
             self._values(group, name, group.values, None, list(group))
 
     def _is_named(self, value: Any, key: str) -> bool:
@@ -144,8 +144,8 @@ class Walk:
         if isinstance(value, Optimizer) and not (key == "defaults" or isinstance(vars(value)[key], PLAIN)):
             return False
         if isinstance(value, ModuleType | Optimizer):
-            return key in self._names
-        return key in self._names or not self._names.isdisjoint(ANY_NAME)
+            return key in self.names
+        return key in self.names or not self.names.isdisjoint(ANY_NAME)
 
     def holds(self) -> bool:
         """Return whether all containers hold what they held."""
@@ -253,12 +253,12 @@ class Walk:
     def _note(self, value: Any, name: str) -> None:
         """Note the names that a value has for code, or refuse what no program can heed."""
         if isinstance(value, FunctionType | MethodType | BuiltinFunctionType):
-            self._names.add(value.__name__)
+            self.names.add(value.__name__)
         if is_policy(value):
             raise Unreachable(f"{name} is of `saved`, whose policies do not apply to programs: put it around the call")
 
     def _dict(self, value: Any, name: str, keyed: bool = True) -> None:
-        if name.endswith(_OF_STATE_DICTS) and not any("state_dict" in n for n in self._names):
+        if name.endswith(_OF_STATE_DICTS) and not any("state_dict" in n for n in self.names):
             self._unread.add(id(value))
             return
         names = [f"{name}.{k}" if isinstance(k, str) else f"{name}[{type(k).__name__}]" for k in value]
@@ -355,7 +355,7 @@ class Walk:
         if vars(function):
             self._dict(vars(function), name)
         names = [n for n in names_of(function.__code__) if not n.startswith("@")]  # what pytest makes of `assert`
-        self._names.update(names, strings_of(function.__code__))
+        self.names.update(names, strings_of(function.__code__))
         self._globals(function.__globals__, function.__code__)
         outside = {**function.__globals__, **dict(zip(function.__code__.co_freevars, held, strict=True))}
         found = [outside.get(each) for each in outside.keys() & {*names, *function.__code__.co_freevars}]
