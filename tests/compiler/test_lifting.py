@@ -159,6 +159,17 @@ def buffer_of_the_module():
     return run, net
 
 
+def number_that_is_returned():
+    s = Holder(h=x(1), n=0)
+
+    def step(x):
+        s.h = s.h + x
+        s.n += 1
+        return s.h.sum().item()
+
+    return of(step, lambda: s.h)
+
+
 def leaf():
     w = x(5).requires_grad_()
 
@@ -252,7 +263,7 @@ def counts_of_a_module():
 
 
 MAKERS = [
-    counts, counts_of_a_module,
+    counts, counts_of_a_module, number_that_is_returned,
     attribute, nonlocal_variable, global_variable, slot, items_of_a_list, items_of_a_dict, buffer_in_a_step,
     buffer_of_the_module, leaf, leaf_with_a_gradient, two_that_change_places, one_in_two_places, a_view_of_an_argument,
 ]  # fmt: skip

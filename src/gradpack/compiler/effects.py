@@ -19,8 +19,8 @@ from .unrecorded import DISABLED
 
 def place_of(function: Any) -> str:
     """Return where a function begins, as messages name lines; "" for one that has no code."""
-    function = inspect.unwrap(getattr(function, "forward", function))
-    code = getattr(function, "__code__", None)
+    function = inspect.unwrap(function)
+    code = getattr(inspect.unwrap(getattr(function, "forward", function)), "__code__", None)
     return "" if code is None else f"{code.co_filename}:{code.co_firstlineno} in {code.co_name}"
 
 

@@ -40,6 +40,7 @@ def with_values(result: Any) -> Any:
 
 
 _SESSION = f"{__package__}.session"  # the module that calls the function
+_LIFTING = f"{__package__}.python.lifting"  # one whose functions return what they get
 
 
 def caller_of_float(frame: Any) -> Any:
@@ -53,8 +54,8 @@ def caller_of_float(frame: Any) -> Any:
 
 def is_returned(frame: Any) -> bool:
     """Return whether what a frame is about to get from a call is what the function returns, or a part of it."""
-    while frame is not None and frame.f_globals.get("__name__") != _SESSION:
-        if not _returns(frame.f_code, frame.f_lasti):
+    while frame is not None and (module := frame.f_globals.get("__name__")) != _SESSION:
+        if module != _LIFTING and not _returns(frame.f_code, frame.f_lasti):
             return False
         frame = frame.f_back
     return frame is not None
