@@ -11,6 +11,7 @@ import gradpack as torch
 from gradpack import nn
 from gradpack.compiler.compiled import Compiled, Unsupported
 from gradpack.compiler.python.names_in_code import only_counts
+from gradpack.optim import lr_scheduler as lr
 
 from .test_lasting import equal, played, x
 
@@ -262,7 +263,42 @@ def counts_of_a_module():
     return run, net
 
 
+SCHEDULES = {
+    "StepLR": lambda o: lr.StepLR(o, 2, 0.5),
+    "OneCycleLR": lambda o: lr.OneCycleLR(o, 0.3, total_steps=30),
+    "SequentialLR": lambda o: lr.SequentialLR(o, [lr.LinearLR(o, 0.1, total_iters=4), lr.CosineAnnealingLR(o, 9)], [3]),
+    "ChainedScheduler": lambda o: lr.ChainedScheduler([lr.ExponentialLR(o, 0.9), lr.StepLR(o, 3, 0.5)]),
+    "LambdaLR": lambda o: lr.LambdaLR(o, lambda epoch: 1 / (1 + epoch)),
+    "CosineAnnealingWarmRestarts": lambda o: lr.CosineAnnealingWarmRestarts(o, 3),
+}
+
+
+def scheduled(name, kind=torch.optim.AdamW, rate=0.1):
+    """Return a maker of a step with a scheduler."""
+
+    def make():
+        w = x(3).requires_grad_()
+        optimizer = kind([w], lr=rate)
+        schedule = SCHEDULES[name](optimizer)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = (w * x).tanh().sum()
+            loss.backward()
+            optimizer.step()
+            schedule.step()
+            return loss
+
+        def run(step, i):
+            return [step(x(i)), w, optimizer.param_groups[0]["lr"], schedule.get_last_lr(), repr(schedule.state_dict())]
+
+        return run, step
+
+    return make
+
+
 MAKERS = [
+    *[scheduled(name) for name in SCHEDULES], scheduled("StepLR", torch.optim.RMSprop),
     counts, counts_of_a_module, number_that_is_returned,
     attribute, nonlocal_variable, global_variable, slot, items_of_a_list, items_of_a_dict, buffer_in_a_step,
     buffer_of_the_module, leaf, leaf_with_a_gradient, two_that_change_places, one_in_two_places, a_view_of_an_argument,
@@ -272,6 +308,38 @@ MAKERS = [
 @pytest.mark.parametrize("make", MAKERS)
 def test_programs_do_what_the_function_does(make):
     agrees(make)
+
+
+@pytest.mark.parametrize("which", ["order", "read", "plateau", "a tensor", "groups"])
+def test_schedulers_that_do_more_end_the_program(which):
+    w = torch.ones(2, requires_grad=True)
+    optimizer = torch.optim.SGD([w], lr=torch.tensor(0.5) if which == "a tensor" else 0.5)
+    schedule = lr.ReduceLROnPlateau(optimizer) if which == "plateau" else lr.ExponentialLR(optimizer, 0.5)
+    optimizer.step()
+
+    def step(x):
+        optimizer.zero_grad()
+        loss = (w * x).sum()
+        loss.backward()
+        if which == "plateau":
+            optimizer.step()
+            schedule.step(1.0)
+        else:
+            first, last = (schedule, optimizer) if which == "order" else (optimizer, schedule)
+            first.step()
+            last.step()
+        return schedule.get_last_lr()[0] if which == "read" else loss
+
+    def read_groups(x):
+        step_ = schedule.step
+        step_()
+        return x * optimizer.param_groups[0]["lr"]
+
+    strict = Compiled(read_groups if which == "groups" else step, fullgraph=True)
+    strict(torch.ones(2))
+    with pytest.raises(Unsupported, match="behind one of its scheduler" if which == "order" else "values of Python"):
+        strict(torch.ones(2))
+    assert schedule.last_epoch == 2
 
 
 def n_is_read(s):

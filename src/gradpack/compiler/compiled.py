@@ -21,7 +21,7 @@ from .first_run import first_run
 from .graphs import LOCK
 from .program import GuardFailed, draws_early, failed
 from .python.guard import became
-from .python.lifting import Lifted, Place, function_of, replaced
+from .python.lifting import Lifted, Place, Schedule, function_of, replaced
 from .python.state import Unreachable, Walk
 from .recompiled import calls_before, with_small_loops
 from .recording import RECORDERS, current
@@ -175,7 +175,7 @@ class Compiled:
             self.kept, self._turns = [], []
             self._call_by(function_of(self.function))
 
-    def _lift(self, places: list[Place]) -> None:
+    def _lift(self, places: list[Place | Schedule]) -> None:
         """Let places that hold other tensors at each call be arguments and results of what becomes programs."""
         self.lifts += 1
         if type(self.function) is Lifted:

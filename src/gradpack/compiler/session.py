@@ -22,6 +22,7 @@ from ..graph.node import AccumulateGrad, Node, reachable
 from ..ops.create import making
 from ..ops.random.generator import Generator
 from ..optim import _step_hooks as optimizers
+from ..optim.lr_scheduler import LRScheduler
 from .effects import calls_nothing, observed, place_of, unobserved
 from .emit import build
 from .facts import (
@@ -46,7 +47,7 @@ from .outcome import Outcome
 from .passes.fusion import has_loops
 from .passes.simplify import simplified, without_dead_code
 from .program import Instruction, Program, in_use, line_of_caller, updates_early, written_early
-from .python.lifting import Place, replaced
+from .python.lifting import Place, Schedule, epoch_of, replaced
 from .python.state import Walk
 from .recorded_array import RecordedArray
 from .recording import Recorder, recording
@@ -74,7 +75,8 @@ class Session:
         self.inner: set[Any] = set()  # leaves of backward passes inside of it
         self.outer: set[Any] = set()  # edges of arguments that have a graph
         self.backward: Any = None
-        self.replaced: list[Place] = []  # places that the function gives other tensors
+        self.replaced: list[Place | Schedule] = []  # places that the function gives other tensors, and the like
+        self.schedules = [(s, epoch_of(s)) for s in walk.seen.values() if isinstance(s, LRScheduler)]
         given = {id(t) for t in inputs}
         self.passed = [(i, t) for i, t in enumerate(inputs) if id(t) in walk.tensors]
         first: dict[int, int] = {}  # a tensor that is given twice is one source
@@ -213,6 +215,10 @@ class Session:
         if args or kwargs or not all(id(t) in ours for t in tensors):
             what = f"{type(optimizer).__name__}.step got arguments, or has state that is not known yet"
             recorder.refuse(what, again=not (args or kwargs))
+        if any(schedule.optimizer is optimizer and epoch_of(schedule) != first for schedule, first in self.schedules):
+            recorder.refuse(
+                f"{type(optimizer).__name__} takes a step behind one of its scheduler: let that be the last"
+            )
         if optimizer._optimizer_step_pre_hooks or optimizer._optimizer_step_post_hooks:
             recorder.refuse(f"{type(optimizer).__name__} has hooks")
             step = type(optimizer).step  # with the hooks

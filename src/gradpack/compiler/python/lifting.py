@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...core.tensor import Tensor
 from ...nn import Module
+from ...optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from .guard import PLAIN, Snapshot, all_but, member, same
 from .names_in_code import ANY_NAME, only_counts
 from .values import contents, is_users_function, slot
@@ -20,7 +21,9 @@ from .values import contents, is_users_function, slot
 if TYPE_CHECKING:
     from .state import Walk
 
+_PACKAGE = __name__.partition(".")[0]
 _EMPTY = object()  # what a place holds that is not there
+_ALL = object()  # stands for all keys of a holder
 
 
 class Place(NamedTuple):
@@ -58,13 +61,49 @@ class Place(NamedTuple):
             setattr(self.holder, self.key, value)
 
 
+class Schedule(NamedTuple):
+    """A scheduler of learning rates, to which a function takes steps: a place that counts epochs.
+
+    Attributes:
+        schedule: the scheduler.
+        holder: its attributes.
+        key: all of them.
+        name: how a message calls it.
+    """
+
+    schedule: LRScheduler
+    holder: dict[str, Any]
+    name: str
+    key: Any = _ALL
+    counts: bool = True
+
+    def value(self) -> Any:
+        """Return how many steps it has taken."""
+        return epoch_of(self.schedule)
+
+    def set(self, value: int) -> None:
+        """Take steps until it has taken so many."""
+        for _ in range(value - self.value()):
+            self.schedule.step()
+
+
+def epoch_of(schedule: Any) -> Any:
+    """Return the epoch of a scheduler; of several at once that of the first."""
+    return schedule.last_epoch if hasattr(schedule, "last_epoch") else epoch_of(schedule._schedulers[0])
+
+
+def _parts_of(schedule: Any) -> list[Any]:
+    """Return a scheduler and those that it is made of."""
+    return [schedule, *[part for each in getattr(schedule, "_schedulers", ()) for part in _parts_of(each)]]
+
+
 class Lifted:
     """A function that takes what places hold as its last arguments, and returns what it leaves there, too.
 
     Of those that count it takes nothing, and returns how far they went.
     """
 
-    def __init__(self, function: Callable[..., Any], places: list[Place]) -> None:
+    def __init__(self, function: Callable[..., Any], places: list[Place | Schedule]) -> None:
         self.function, self.places = function, places
         self.held = [place for place in places if not place.counts]
         self.counts = [place for place in places if place.counts]
@@ -96,18 +135,20 @@ class Lifted:
         return run
 
 
-def by_holder(places: Iterable[Place]) -> dict[int, set[Any]]:
+def by_holder(places: Iterable[Place | Schedule]) -> dict[int, set[Any]]:
     """Return the keys of places, by the identity of their holders."""
     found: dict[int, set[Any]] = {}
     for place in places:
-        found.setdefault(id(place.holder), set()).add(place.key)
+        holders = [vars(part) for part in _parts_of(place.schedule)] if type(place) is Schedule else [place.holder]
+        for holder in holders:
+            found.setdefault(id(holder), set()).add(place.key)
     return found
 
 
 def without(keys: set[Any], holder: Any, values: Any) -> Any:
     """Return what returns the values of a container without those of places; None if there are no others."""
     function = getattr(values, "func", None)
-    if function is contents or (function in (member, slot) and values.args[1] in keys):
+    if function is contents or _ALL in keys or (function in (member, slot) and values.args[1] in keys):
         return None
     return partial(all_but, holder, frozenset(keys)) if function is None else values
 
@@ -117,11 +158,16 @@ def function_of(function: Any) -> Any:
     return function.function if type(function) is Lifted else function
 
 
-def replaced(walk: Walk) -> list[Place]:
+def replaced(walk: Walk) -> list[Place | Schedule]:
     """Return the places that hold other values than in a walk; none if others than tensors and counts are new."""
-    found: list[Place] = []
+    found: list[Place | Schedule] = []
+    schedules = {id(vars(each)): each for each in walk.seen.values() if isinstance(each, LRScheduler)}
+    stepped: list[tuple[Any, Snapshot]] = []
     for each in walk.snapshots:
         if each.holds():
+            continue
+        if id(each.holder) in schedules:
+            stepped.append((schedules[id(each.holder)], each))
             continue
         places, now = _places_of(each), list(each.values())
         if not len(places) == len(now) == len(each.held):
@@ -135,7 +181,20 @@ def replaced(walk: Walk) -> list[Place]:
                 found.append(place._replace(counts=True))
             else:
                 return []
-    return found
+    inner = {id(part) for schedule, _ in stepped for part in _parts_of(schedule)[1:]}
+    if not all(_only_steps(*each, walk) for each in stepped):
+        return []
+    return found + [Schedule(s, vars(s), each.name) for s, each in stepped if id(s) not in inner]
+
+
+def _only_steps(schedule: Any, snapshot: Snapshot, walk: Walk) -> bool:
+    """Return whether code does nothing with a scheduler that has changed but to take steps of the usual kind."""
+    step, groups = type(schedule).step, schedule.optimizer.param_groups
+    is_usual = step.__module__.startswith(_PACKAGE) and not isinstance(schedule, ReduceLROnPlateau)
+    items = zip(snapshot.holder, snapshot.held, snapshot.values(), strict=False)
+    changed = {name for name, a, b in items if not same(a, b)}
+    is_read = not walk.names.isdisjoint({*_LOOKS, *changed, "get_last_lr", "get_lr", "state_dict", "param_groups"})
+    return is_usual and not is_read and not any(isinstance(group["lr"], Tensor) for group in groups)
 
 
 def _counts(place: Place, walk: Walk) -> bool:

@@ -27,7 +27,7 @@ from ...ops.random.generator import Generator
 from ...optim.optimizer import Optimizer
 from . import values
 from .guard import PLAIN, Snapshot, attributes, intruders, member, quick_check
-from .lifting import Lifted, Place, by_holder, without
+from .lifting import Lifted, Place, Schedule, by_holder, without
 from .names_in_code import ANY_NAME, CONSTRUCTORS, LOOKS, STEPS, globals_of, names_of, strings_of
 from .values import is_all_users, is_policy, is_users, is_users_function
 
@@ -63,7 +63,7 @@ class Walk:
         seen: all values, by identity.
     """
 
-    def __init__(self, places: Iterable[Place] = ()) -> None:
+    def __init__(self, places: Iterable[Place | Schedule] = ()) -> None:
         self._lifted = by_holder(places)
         self.tensors: dict[int, tuple[Tensor, str]] = {}
         self.snapshots: list[Snapshot] = []
