@@ -88,10 +88,10 @@ class Compiled:
     def call_instead(self, function: Callable[..., Any] | None) -> None:
         """Let calls be those of a function, without a step of Python's in between; None: they are as at first."""
         if type(self.function) is Lifted:
-            function = self.function.around(_by_program(ref(self)) if function is None else function)
-        self._call_by(function)
+            function = self.function.around(ref(self) if function is None else function)
+        self.call_by(function)
 
-    def _call_by(self, function: Callable[..., Any] | None) -> None:
+    def call_by(self, function: Callable[..., Any] | None) -> None:
         """Let calls be those of a function that takes what calls are given; None: of the programs."""
         if function is not None:
             self._instead = function
@@ -173,7 +173,7 @@ class Compiled:
         self.unfit += 1
         if self.unfit > _ENOUGH and self.unfit > self.hits + self.compared:
             self.kept, self._turns = [], []
-            self._call_by(function_of(self.function))
+            self.call_by(function_of(self.function))
 
     def _lift(self, places: list[Place | Schedule]) -> None:
         """Let places that hold other tensors at each call be arguments and results of what becomes programs."""
@@ -191,7 +191,7 @@ class Compiled:
     def _stop(self, reason: str) -> None:
         self.stopped, self.hits, self.compared, self.unfit = reason, 0, 0, 0
         if not self.kept:
-            self._call_by(function_of(self.function))
+            self.call_by(function_of(self.function))
         name = getattr(self.function, "__qualname__", type(self.function).__name__)
         warnings.warn(f"compile: {name} runs without a program from now on: {reason}", UserWarning, stacklevel=4)
 
@@ -347,17 +347,6 @@ class Compiled:
         if self.stopped:
             lines.append(f"no more programs: {self.stopped}")
         return [*lines, *(f"missed: {miss}" for miss in self.misses[-3:])]
-
-
-def _by_program(own: ref[Compiled]) -> Callable[..., Any]:
-    """Return a function that calls a compiled one by its programs."""
-
-    def call(*args: Any, **kwargs: Any) -> Any:
-        found = own()
-        assert found is not None
-        return found.by_program(*args, **kwargs)
-
-    return call
 
 
 class Elsewhere(Compiled):

@@ -12,6 +12,7 @@ from ..core.tensor import Tensor
 from .arguments import is_known, leaves_of, named_parameters, plain_tree, taken_apart
 from .facts import TENSOR, Kept
 from .program import variables
+from .python.lifting import Lifted
 from .recording import RECORDERS
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ _WARM = 32  # calls before the first that is timed: Python's interpreter adapts 
 _ROUNDS = 15  # calls of each that are timed
 _FAR = 4  # if each call of the function takes so many times as long, two calls say enough
 _LESS = 1.03  # to what runs the function belongs a look at shapes
+_AROUND = 1000  # nanoseconds that a program takes to read and set places, and such a function without one
 
 Shapes = tuple[tuple[int, ...], ...]
 
@@ -107,7 +109,8 @@ class Trial:
         """
         program, eager = map(sorted, self._times.pop(shapes, ([], [])))
         quarter = _ROUNDS // 4
-        if min(len(program), len(eager)) >= _ROUNDS and eager[quarter] * _LESS < program[quarter]:
+        around = _AROUND * (type(compiled.function) is Lifted)
+        if min(len(program), len(eager)) >= _ROUNDS and eager[quarter] * _LESS < program[quarter] + around:
             self.eager[shapes] = eager[quarter], program[quarter]
         if not self._times and compiled.trial is self:
             self._settle(compiled)
@@ -115,6 +118,9 @@ class Trial:
     def _settle(self, compiled: Compiled) -> None:
         """Let calls go the shortest way that is known."""
         own = self._compiled
+        if self.eager and type(compiled.function) is Lifted:
+            compiled.call_by(compiled.function.function)
+            return
 
         def otherwise(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             found = own()

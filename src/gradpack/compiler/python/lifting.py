@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 from functools import partial, update_wrapper
 from types import CellType, FunctionType
 from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import ref
 
 from ...core.tensor import Tensor
 from ...nn import Module
@@ -50,15 +51,6 @@ class Place(NamedTuple):
         if type(self.holder) is CellType:
             return next(iter(contents(self.holder)), _EMPTY)
         return getattr(self.holder, self.key, _EMPTY)
-
-    def set(self, value: Any) -> None:
-        """Let the place hold a value."""
-        if isinstance(self.holder, dict | list):
-            self.holder[self.key] = value
-        elif type(self.holder) is CellType:
-            self.holder.cell_contents = value
-        else:
-            setattr(self.holder, self.key, value)
 
 
 class Schedule(NamedTuple):
@@ -117,22 +109,49 @@ class Lifted:
         went = [place.value() - first for place, first in zip(self.counts, before, strict=True)]
         return result, [place.value() for place in self.held], went
 
-    def around(self, call: Callable[..., Any]) -> Callable[..., Any]:
-        """Return the function, by a call that takes and returns what this one does."""
-        function, held, counts = self.function, self.held, self.counts
+    def around(self, call: Callable[..., Any] | ref[Any]) -> Callable[..., Any]:
+        """Return the function, by a call that takes and returns what this one does.
 
-        def run(*args: Any, **kwargs: Any) -> Any:
-            numbers = [place.value() for place in counts]
-            if any(type(number) is not int for number in numbers):
-                return function(*args, **kwargs)
-            result, left, went = call(*args, *[place.value() for place in held], **kwargs)
-            numbers = [a + b for a, b in zip(numbers, went, strict=True)]
-            for place, value in zip((*held, *counts), (*left, *numbers), strict=True):
-                if place.value() is not value:
-                    place.set(value)
-            return result
-
+        Args:
+            call: a function, or a reference to an object whose `by_program` it is.
+        """
+        every = [*self.held, *self.counts]
+        names: dict[str, Any] = {"_call": call, "_function": self.function, "_empty": _EMPTY}
+        for i, place in enumerate(every):
+            names |= {f"p{i}": place if type(place) is Schedule else place.holder, f"k{i}": place.key}
+        held, counts = (list(map(str, r)) for r in (range(len(self.held)), range(len(self.held), len(every))))
+        called = "_call().by_program" if isinstance(call, ref) else "_call"
+        lines = ["try:", *(f"    v{i} = {_reads(place, i)}" for i, place in enumerate(every))]
+        lines += [f"    if type(v{i}) is not int: return _function(*args, **kwargs)" for i in counts]
+        lines += ["except (ValueError, IndexError, AttributeError):", "    return _function(*args, **kwargs)"]
+        lines.append(f"result, [{', '.join('n' + i for i in held)}], [{', '.join('w' + i for i in counts)}] = (")
+        lines.append(f"    {called}(*args, {''.join(f'v{i}, ' for i in held)}**kwargs))")
+        lines += [f"n{i} = v{i} + w{i}" for i in counts]
+        for i, place in enumerate(every):
+            lines.append(f"if ({_reads(place, i)}) is not n{i}: {_sets(place, i)}")
+        exec("def run(*args, **kwargs):\n" + "".join(f"    {line}\n" for line in [*lines, "return result"]), names)
+        run: Callable[..., Any] = names["run"]
         return run
+
+
+def _reads(place: Place | Schedule, i: int) -> str:
+    """Return the text of what a place holds."""
+    if type(place) is Schedule:
+        return f"p{i}.value()"
+    if isinstance(place.holder, dict):
+        return f"p{i}.get(k{i}, _empty)"
+    if type(place.holder) is CellType:
+        return f"p{i}.cell_contents"
+    return f"p{i}[k{i}]" if type(place.holder) is list else f"getattr(p{i}, k{i})"
+
+
+def _sets(place: Place | Schedule, i: int) -> str:
+    """Return the text that lets a place hold a value."""
+    if type(place) is Schedule:
+        return f"p{i}.set(n{i})"
+    if isinstance(place.holder, dict | list):
+        return f"p{i}[k{i}] = n{i}"
+    return f"p{i}.cell_contents = n{i}" if type(place.holder) is CellType else f"setattr(p{i}, k{i}, n{i})"
 
 
 def by_holder(places: Iterable[Place | Schedule]) -> dict[int, set[Any]]:
