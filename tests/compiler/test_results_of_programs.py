@@ -539,3 +539,26 @@ def test_gradients_around_a_step_are_those_of_eager(step, name):
     assert len(run.kept) == 1
     for a, b in zip(*found, strict=True):
         np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-9, atol=1e-12)
+
+
+def test_views_of_what_stands_for_a_result_are_views_of_it():
+    """The mean of one element is that element: views of it, of which one is made twice, keep its memory."""
+
+    def make():
+        torch.manual_seed(0)
+        net = nn.Conv2d(8, 8, 1).double()
+        w = leaves(8)
+        optimizer = torch.optim.SGD([*net.parameters(), w], lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            y = (net(x) + x).mean((2, 3), keepdim=True).permute(0, 2, 3, 1)
+            loss = nn.functional.layer_norm(y, (8,), w).tanh().sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        return lambda step, i: [step(x(i, 2, 8, 1, 1)), w.grad, net.weight.grad], step
+
+    step = agrees(make)
+    assert step.kept and step.stopped is None and step.hits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Callable
 from functools import partial, update_wrapper
@@ -14,7 +15,7 @@ from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..ops.random.generator import Generator
 from .arguments import MISSED, leaves_of, plain_parameters, same_leaf
-from .effects import place_of
+from .effects import executing, place_of
 from .explanation import explained
 from .facts import TENSOR, Kept
 from .first_run import first_run
@@ -71,6 +72,7 @@ class Compiled:
         self._names: tuple[str | None, ...] = ()  # of the plain parameters in this code
         self._has_code = hasattr(function, "__code__")
         self.trial: Trial | None = None
+        self.executed: dict[int, Any] | None = None  # the code of the user's that calls ran, if all were too much
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
         else:  # an object, whose signature is shown
@@ -281,7 +283,7 @@ class Compiled:
     def _record(
         self, args: Any, kwargs: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor], context: Any
     ) -> Any:
-        walk = Walk(self.function.places if type(self.function) is Lifted else ())
+        walk = Walk(self.function.places if type(self.function) is Lifted else (), self.executed)
         try:
             walk.add(self.function, getattr(self.function, "__name__", "function"))
             for leaf in leaves:
@@ -291,9 +293,13 @@ class Compiled:
                 walk.add(kind, kind.__name__)
             walk.finish()
         except Unreachable as reason:
+            if self.executed is None and sys.getprofile() is None:  # less may be within reach of what it calls
+                self.executed = {}
+                return executing(self.executed, self.function, args, kwargs)
             self._refuse(f"{reason}{self._place()}")
             return self.function(*args, **kwargs)
         session = Session(walk, inputs, self.whole)
+        session.recorder.executed, known = self.executed, len(self.executed or ())
         if session.reason:
             self._refuse(f"{session.reason}{self._place()}")
             return self.function(*args, **kwargs)
@@ -317,7 +323,7 @@ class Compiled:
             self.tries = 0
         elif session.replaced and self.lifts < LIMIT:
             self._lift(session.replaced)
-        elif session.recorder.again and self.tries < TRIES and not self.fullgraph:
+        elif session.recorder.again and self.tries < TRIES and (not self.fullgraph or len(self.executed or ()) > known):
             self.tries += 1
             self._missed(session.recorder.refused or "")
         else:

@@ -9,10 +9,12 @@ from functools import partial
 from typing import Any
 
 from ..base.exits import block
+from ..core.tensor import Tensor
 from ..declare.dispatch import interpreter
 from ..declare.op import Op
 from ..graph.node import AccumulateGrad, Node, OutputSlot
 from ..ops.random.generator import Generator, default_generator
+from .python.values import is_users
 from .recording import Recorder
 from .unrecorded import DISABLED
 
@@ -25,8 +27,8 @@ def place_of(function: Any) -> str:
 
 
 EFFECTS = frozenset(
-    """print input open time time_ns sleep perf_counter perf_counter_ns monotonic monotonic_ns process_time localtime
-    gmtime strftime now utcnow today urandom getrandbits warn warn_explicit""".split()
+    """print input open write writelines time time_ns sleep perf_counter perf_counter_ns monotonic monotonic_ns
+    process_time localtime gmtime strftime now utcnow today urandom getrandbits warn warn_explicit""".split()
 )
 
 
@@ -85,6 +87,11 @@ def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
         code = id(frame.f_code)  # the hash of code is one of all its bytes
         if code in DISABLED and event == "call":
             recorder.refuse(f"it calls {frame.f_code.co_name}, which is disabled")
+        executed = recorder.executed
+        if event == "call" and executed is not None and code not in executed and noted(executed, frame):
+            recorder.refuse(f"it calls {frame.f_code.co_name}, which it had not called before", again=True)
+        if code == _OF_VERSIONS and event == "call":
+            recorder.refuse("it reads `_version`, which is another number at each call")
         if code in _OF_GENERATORS:
             _of_generator(recorder, frame, event, function)
         return
@@ -107,6 +114,29 @@ def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
         recorder.refuse(f"it calls {function.__name__}()")
 
 
+def noted(executed: dict[int, Any], frame: Any) -> bool:
+    """Note the code of a frame, and return True, if it is the user's."""
+    module = frame.f_globals.get("__name__", "")  # generated code has none
+    if not (module and is_users(module)) and not frame.f_code.co_filename.startswith("<doctest "):
+        return False
+    executed[id(frame.f_code)] = frame.f_code
+    return True
+
+
+def executing(executed: dict[int, Any], function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+    """Call a function, and note what code of the user's that calls."""
+
+    def watch(frame: Any, event: str, _: Any) -> None:
+        if event == "call" and id(frame.f_code) not in executed:
+            noted(executed, frame)
+
+    sys.setprofile(watch)
+    try:
+        return function(*args, **kwargs)
+    finally:
+        sys.setprofile(None)
+
+
 def _of_generator(recorder: Recorder, frame: Any, event: str, result: Any) -> None:
     """Refuse what does something else each time to a generator; the default one may go back to where it was."""
     states = recorder.random.given
@@ -121,6 +151,7 @@ def _of_generator(recorder: Recorder, frame: Any, event: str, result: Any) -> No
         recorder.refuse("it sets the state of random numbers, which it did not ask for: do so outside")
 
 
+_OF_VERSIONS = id(Tensor._version.fget.__code__)  # type: ignore[attr-defined]
 _OF_GENERATORS = frozenset(
     id(getattr(Generator, name).__code__) for name in "manual_seed seed initial_seed get_state set_state".split()
 )

@@ -65,6 +65,7 @@ class Recorder:
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
         self.floats: dict[int, Number] = {}  # by the address of a float that was only returned
+        self.executed: dict[int, Any] | None = None  # the code that calls may run, by identity; None: any
         self.agreed: dict[Any, Any] = {}  # how bodies become steps with the same results for other numbers; None: not
 
     def has_refused(self) -> bool:

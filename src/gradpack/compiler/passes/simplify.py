@@ -125,7 +125,7 @@ def _rewritten(program: Program) -> Program:
             same = _equal_operand(each, lone)
             if same is not None and _stands_for(same, lone, lasting | outputs, outputs, later):
                 names[lone] = same
-                memories[lone.memory] = same.memory
+                _unite(memories, lone.memory, same.memory)
                 outputs |= {same.memory} if lone.memory in outputs else set()
                 continue
         if any(v.memory in outputs for v in results):
@@ -136,16 +136,30 @@ def _rewritten(program: Program) -> Program:
             continue
         key = _key(each)
         if key in known:
-            names.update(zip(results, known[key], strict=True))
-            memories.update((a.memory, b.memory) for a, b in zip(results, known[key], strict=True))
+            for a, b in zip(results, known[key], strict=True):
+                names[a] = b
+                _unite(memories, a.memory, b.memory)
             continue
         known[key] = results
         found.append(each)
     wanted = [names.get(v, v) for v in program.outputs]
     for v in {v for e in found for v in variables((e.args, e.kwargs, e.results))}:
-        while memories.get(v.memory, v.memory) != v.memory:
-            v.memory = memories[v.memory]
+        v.memory = _united(memories, v.memory)
     return program._replace(instructions=found, outputs=wanted)
+
+
+def _united(memories: dict[int, int], memory: int) -> int:
+    """Return what memory is now."""
+    while memory in memories:
+        memory = memories[memory]
+    return memory
+
+
+def _unite(memories: dict[int, int], memory: int, other: int) -> None:
+    """Let memory be that of what takes its place."""
+    memory, other = _united(memories, memory), _united(memories, other)
+    if memory != other:
+        memories[memory] = other
 
 
 def _stands_for(same: Variable, made: Variable, visible: set[int], outputs: set[int], later: bool) -> bool:

@@ -14,7 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import partial
-from types import BuiltinFunctionType, CodeType, FunctionType, GeneratorType, MappingProxyType, MethodType, ModuleType
+from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 from weakref import ReferenceType
 
@@ -40,10 +40,10 @@ _OF_STATE_DICTS = tuple(  # attributes that nothing but `state_dict` and `load_s
     for what in ("state_dict", "load_state_dict")
     for when in ("", "pre_", "post_")
 )
-_POLICIES = f"{_PACKAGE}.saved"
 _OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _OF_MODULES = frozenset(vars(Module()))
 _METHODS_OF_MODULES = frozenset({"forward", *dir(Module)})
+_APART = frozenset({"logging", "threading", "_thread"})  # nothing that is computed depends on their objects
 _LARGEST = 1 << 16  # bytes of an array of NumPy's that is compared at each call
 _CHANGING = frozenset({"_random", "random", "_io", "io", "_queue", "_socket", "mmap", "sqlite3", "_ctypes"})
 _REMADE = 5  # how often a check is made anew for numbers that are equal
@@ -56,6 +56,8 @@ class Unreachable(Exception):  # noqa: N818 - a message to the caller, no error
 class Walk:
     """All that can be reached from a function and its arguments, but for what places hold.
 
+    Code that is not among `executed`, by identity, looks at nothing; None: that is not known.
+
     Attributes:
         tensors: the tensors, each with a name for messages and for the text of programs.
         snapshots: of all containers on the way.
@@ -63,8 +65,8 @@ class Walk:
         seen: all values, by identity.
     """
 
-    def __init__(self, places: Iterable[Place | Schedule] = ()) -> None:
-        self._lifted = by_holder(places)
+    def __init__(self, places: Iterable[Place | Schedule] = (), executed: dict[int, Any] | None = None) -> None:
+        self._lifted, self._executed = by_holder(places), executed
         self.tensors: dict[int, tuple[Tensor, str]] = {}
         self.snapshots: list[Snapshot] = []
         self.objects: list[Any] = []
@@ -106,8 +108,7 @@ class Walk:
 
     def finish(self) -> None:
         """Visit the attributes of objects that code names, when all code is known: nothing looks at others."""
-        visited: dict[int, set[str]] = {}
-        count = -1
+        visited, count = dict[int, set[str]](), -1
         while count != self._count + len(self.seen):
             count = self._count + len(self.seen)
             for optimizer, name in self._optimizers if self.names & (STEPS | ANY_NAME) else ():
@@ -122,8 +123,6 @@ class Walk:
             self._queue += [(f, n) for key, f, n in self._methods if key in self.names or key in made]
             while self._queue:
                 self.add(*self._queue.popleft())
-        if "_version" in self.names:
-            raise Unreachable("it reads `_version`, which is another number at each call")
         for value, name in self._loose:
             members = vars(value)
             if len(visited[id(value)]) == len(members):
@@ -154,8 +153,8 @@ class Walk:
         if list(map(type, self.objects)) != self._kinds or not all(snapshot.holds() for snapshot in self.snapshots):
             return False
         if self._made < _REMADE:  # numbers may be equal, but other objects
-            now = self.snapshots, self.objects, self._kinds, self._unread
-            self._quick, self._made = quick_check(*now), self._made + 1
+            now, self._made = (self.snapshots, self.objects, self._kinds, self._unread), self._made + 1
+            self._quick = quick_check(*now)
         return True
 
     def check(self) -> Callable[[], bool]:
@@ -234,7 +233,7 @@ class Walk:
 
     def _refers(self, value: Any, name: str) -> bool:
         """Visit what refers to another value, or has a state of its own; return whether a value does."""
-        if isinstance(value, GeneratorType) or hasattr(value, "__next__"):
+        if hasattr(type(value), "__next__"):  # others answer for any name
             raise Unreachable(f"{name} is an iterator, which gives another value each time")
         if isinstance(value, ReferenceType):
             self._values(value, name, partial(values.referent, value), [name])
@@ -274,9 +273,9 @@ class Walk:
 
     def _object(self, value: Any, name: str) -> None:
         kind = type(value)
-        if kind.__module__.startswith(_INTERNAL):
+        if kind.__module__.startswith(_INTERNAL) or kind.__module__ in _APART:
             return
-        if isinstance(value, Lifted) or (hasattr(value, "explain") and hasattr(value, "kept")):  # a compiled function
+        if isinstance(value, Lifted) or (hasattr(kind, "explain") and hasattr(kind, "whole")):  # a compiled function
             self._queue.append((value.function, name))
             return
         if isinstance(value, Optimizer):
@@ -286,7 +285,7 @@ class Walk:
             if kind.__module__ in _CHANGING:
                 raise Unreachable(f"{name} is a {kind.__name__}, which changes when it is used")
             return
-        if hasattr(value, "cache_info"):
+        if hasattr(kind, "cache_info"):
             held = values.cached(value)
             self._values(value, name, partial(values.cached, value), [name] * len(held))
         self._attributes(value, name)
@@ -338,7 +337,9 @@ class Walk:
             rules = (op.forward, *op.formulas.values(), op.joint_vjp, op.jvp)
             self._queue += [(f, f"{name}.{f.__name__}") for f in rules if callable(f)]
             return
-        users = is_users_function(function)
+        users, executed = is_users_function(function), self._executed
+        if users and executed is not None and function.__module__ and id(function.__code__) not in executed:
+            return
         if not users:
             inner = getattr(function, "__wrapped__", None)
             if inner is not None:
@@ -381,7 +382,7 @@ class Walk:
 
     def _module(self, module: ModuleType, names: list[str], seen: set[int]) -> None:
         """Visit what code of these names finds in a module, and in those inside of it."""
-        if module.__name__ == _POLICIES:
+        if module.__name__ == values.POLICIES:
             self._queue.append((module, module.__name__))
         if not is_users(module.__name__) or id(module) in seen:
             return

@@ -14,16 +14,16 @@ from ...nn import Module
 from .guard import Snapshot, member
 
 _PACKAGE = __name__.partition(".")[0]
-_POLICIES = f"{_PACKAGE}.saved"
+POLICIES = f"{_PACKAGE}.saved"
 _OTHERS = frozenset({"numpy", "torch", _PACKAGE})
 
 
 def is_policy(value: Any) -> bool:
     """Return whether a value is a policy of saved tensors, or what makes them."""
     if isinstance(value, ModuleType):
-        return value.__name__ == _POLICIES
+        return value.__name__ == POLICIES
     kind = value if isinstance(value, type | FunctionType) else type(value)
-    return (kind.__module__ or "").startswith(_POLICIES)
+    return (kind.__module__ or "").startswith(POLICIES)
 
 
 def own_values(own: dict[str, Any]) -> Any:
