@@ -196,7 +196,6 @@ def hooks_of_all_kinds():
 def other_weights():
     given = {"weight": LINEAR.weight * 2, "bias": torch.zeros(6)}
     func.functional_call(LINEAR, given, leaf())
-    torch.nn.utils.stateless.call(LINEAR, given, leaf())
 
 
 def within_a_group():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import pytest
 
 pytestmark = pytest.mark.filterwarnings(
@@ -48,6 +50,19 @@ class TestModules:
             func.functional_call(model, {"0.weight": x}, x, strict=True)
         with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 'foo'."):
             func.functional_call(model, {**given, "foo": x}, x, strict=True)
+
+    @pytest.mark.parametrize("place", ["func", "nn.utils.stateless"])
+    @pytest.mark.filterwarnings("ignore:.*functional_call. is deprecated:FutureWarning")
+    def test_names_that_the_module_lacks(self, torch, place):
+        class Shifted(torch.nn.Module):
+            def forward(self, x):
+                return x + self.shift
+
+        call, model = operator.attrgetter(f"{place}.functional_call")(torch), Shifted()
+        assert call(model, {"shift": torch.ones(2)}, torch.ones(2)).tolist() == [2.0, 2.0]
+        assert not hasattr(model, "shift")
+        with pytest.raises(RuntimeError, match=r"Unexpected key\(s\): 'shift'"):
+            call(model, {"shift": torch.ones(2)}, torch.ones(2), strict=True)
 
     def test_tied_weights(self, torch, func):
         class Tied(torch.nn.Module):
