@@ -236,6 +236,8 @@ def writable(array: Any) -> Any:
     flags = getattr(array, "flags", None)
     if flags is None or getattr(flags, "writeable", True):  # CuPy arrays have no such flag
         return array
+    if not array.size:
+        return np.empty(array.shape, array.dtype)
     owner = owner_of(array)
     if not owner.flags.writeable:
         raise RuntimeError("the tensor's array is read-only: clone() the tensor before writing to it")

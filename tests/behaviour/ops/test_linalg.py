@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 SQUARE = [[2.0, 0.5, -1.0], [0.3, 3.0, 0.7], [1.1, -0.4, 4.0]]
@@ -324,3 +325,72 @@ def test_covariances_without_degrees_of_freedom_are_infinite_with_their_sign(tor
     for given in ({}, {"fweights": counts}, {"aweights": weights}, {"fweights": counts, "aweights": weights}):
         made = torch.cov(x, correction=correction, **given)
         assert made.tolist() == [[inf, -inf], [-inf, inf]]
+
+
+NAMED = {
+    "max": (0,), "min": (0,), "median": (0,), "mode": (0,), "sort": (), "topk": (1,), "kthvalue": (1,), "cummax": (0,),
+    "aminmax": (), "frexp": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_results_in_out_have_names(torch, name):
+    function, x = getattr(torch, name), torch.tensor(SQUARE)
+    outs = tuple(t.new_empty(0) for t in function(x, *NAMED[name]))
+    found = function(x, *NAMED[name], out=outs)
+    first, second = {"aminmax": ("min", "max"), "frexp": ("mantissa", "exponent")}.get(name, ("values", "indices"))
+    assert getattr(found, first) is outs[0] and getattr(found, second) is outs[1]
+
+
+def test_factors_of_addr_are_numbers_of_its_kind(torch):
+    vector = torch.ones(2)
+    for dtype in (torch.float32, torch.complex64, torch.int64):
+        given = [t.to(dtype) for t in (torch.ones(2, 2), vector, vector)]
+        for label in ("beta", "alpha"):
+            with pytest.raises(RuntimeError, match=f"Boolean {label} only supported for Boolean results"):
+                torch.addr(*given, **{label: True})
+    with pytest.raises(RuntimeError, match="argument beta must not be a floating point number"):
+        torch.addr(*given, beta=1.5)
+    assert torch.addr(*given, beta=2, alpha=3).tolist() == [[5, 5], [5, 5]]
+
+
+@pytest.mark.parametrize("form", ["cdd,bb,ad->ab", "dcd,bb,ad->ab", "bb,b,b->b"])
+def test_einsum_of_several_operands_with_repeated_letters(torch, form):
+    sizes = {"a": 5, "b": 4, "c": 2, "d": 3}
+    given = [torch.rand([sizes[c] for c in term], dtype=torch.float64) for term in form.split("->")[0].split(",")]
+    assert torch.allclose(torch.einsum(form, *given), torch.from_numpy(np.einsum(form, *[t.numpy() for t in given])))
+
+
+def test_the_exponential_of_zeros_is_the_identity(torch):
+    zeros = torch.zeros(7, 7, dtype=torch.float64)
+    assert torch.equal(torch.linalg.matrix_exp(zeros), torch.eye(7, dtype=torch.float64))
+
+
+def test_conditions_of_singular_matrices_beside_others(torch):
+    x = torch.tensor([[[1.0, 2.0], [3.0, 4.0]], [[0.0, 0.0], [0.0, 0.0]], [[1.0, 1.0], [1.0, 1.0]]])
+    found = torch.linalg.cond(x, "nuc")
+    assert torch.allclose(found[0], torch.tensor(17.0)) and found[1].isnan() and found[2].isinf()
+    assert torch.linalg.cond(x, "fro")[1:].isinf().all()
+
+
+def test_limits_of_drivers_of_least_squares(torch):
+    a, b = torch.tensor([[2.0, 0.0], [0.0, 1.0]]), torch.tensor([[2.0], [3.0]])
+    for driver, limit in (("gels", 0.9), ("gels", 1.0), ("gelsd", 1.0)):
+        assert torch.allclose(torch.linalg.lstsq(a, b, rcond=limit, driver=driver)[0], torch.tensor([[1.0], [3.0]]))
+    found = torch.linalg.lstsq(a, b, rcond=1.0, driver="gelsy")
+    assert found.rank == 1 and torch.allclose(found.solution, torch.tensor([[1.0], [0.0]]))
+    with pytest.raises(RuntimeError, match=r"input.size\(-2\) should match other.size\(-1\)"):
+        torch.linalg.lstsq(a, torch.ones(3))
+
+
+def test_results_without_elements_are_written_to_expanded_tensors(torch):
+    out = torch.ones(2, 1, 0).expand(2, 3, 0)
+    assert torch.linalg.solve_triangular(torch.eye(3), out, upper=True, out=out) is out
+
+
+@pytest.mark.filterwarnings("ignore:Sparse invariant checks:UserWarning")
+def test_components_of_sparse_data(torch):
+    data = torch.tensor([[1.0, 0.0], [0.0, 0.0], [3.0, 0.0]])
+    for given in (data, data.to_sparse()):
+        U, S, V = torch.pca_lowrank(given, q=1)
+        assert torch.allclose(U * S @ V.mT, data - data.mean(0), atol=1e-5)

@@ -52,7 +52,7 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
             check_out(name, target, value)
     for target, value in zip(outs, results, strict=True):
         put(name, target, value)
-    return out
+    return type(result)(*outs) if hasattr(result, "_fields") else out
 
 
 def put(name: str, target: Tensor, value: Tensor) -> None:

@@ -102,7 +102,7 @@ def _wraps(op: Op) -> str:
 def guard(op: Op, form: Form) -> str:
     """Return when the text must not run: for arrays of other kinds, and options that are to be looked at."""
     if form.complex:
-        return "not _spec.complex" + (" or type(alpha) is bool" if "alpha" in op.params else "")
+        return "".join(["not _spec.complex", *[f" or type({p}) is bool" for p in ("alpha", "beta") if p in op.params]])
     tests = [_of_other_arrays(op), *tests_of(option_kinds(op), op.defaults, USUAL)]
     if op.returns and op.view:  # views of inference tensors are no views that autograd knows
         tests.append(f"type({op.inputs[0]}._counter) is not list")

@@ -10,6 +10,7 @@ import numpy as np
 from ...backends.numpy import product
 from ...declare.annotations import Array
 from ...declare.decorators import general
+from ..pointwise.arithmetic import check_factor
 from ..pointwise.operands import factor_for
 from ..reduce.reduce import sum_to_size
 from ..shape.shape import squeeze, unsqueeze
@@ -100,6 +101,7 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1
     vec1=lambda g, vec2, alpha: matmul(g, vec2) * alpha,
     vec2=lambda g, vec1, alpha: matmul(vec1, g) * alpha,
     same_dtype=False,
+    check=lambda op, values, common: _check_factors(op, values, common),
     dtypes="bifc",
     saved_as="alpha beta vec1 vec2",
 )
@@ -114,6 +116,11 @@ def addr(input: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 
     """
     _check_dims("addr", ("vec1", vec1, 1), ("vec2", vec2, 1))
     return _plus(input, np.expand_dims(vec1, -1) * vec2, beta, alpha)
+
+
+def _check_factors(op: Any, values: Any, common: Any) -> None:
+    for label, factor in zip(("beta", "alpha"), values[3:5], strict=True):
+        check_factor(op, label, factor, common)
 
 
 def _check_batches(name: str, batch1: Any, batch2: Any) -> None:

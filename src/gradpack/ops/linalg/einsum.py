@@ -56,7 +56,7 @@ def einsum(equation: Any, *operands: Any) -> Tensor:
             raise TypeError(f"einsum(): operands must be Tensor, not {type(t).__name__}")
     inputs, output = _labels(equation, *[t._shape for t in operands])
     terms = [_diagonals(t, labels) for t, labels in zip(operands, inputs, strict=True)]
-    for a, b in _order(inputs, output, [t for t, _ in terms]):
+    for a, b in _order(tuple(labels for _, labels in terms), output, [t for t, _ in terms]):
         a, b = sorted((a, b))
         second, first = terms.pop(b), terms.pop(a)
         later = set(output).union(*[labels for _, labels in terms]) if terms else set(output)

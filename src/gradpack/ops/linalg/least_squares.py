@@ -162,14 +162,17 @@ def _lstsq(input: Array, b: Array, rcond: float = -1.0, driver: str = "gelsy") -
     if B.shape[-2] != m:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
     lead = np.broadcast_shapes(A.shape[:-2], B.shape[:-2])
-    cut = float(np.finfo(np.real(A).dtype).eps) * max(m, n) if rcond < 0 else rcond
+    # LAPACK's gels has no limit of its own, and gelsd takes none from 1 on.
+    given = rcond >= 0 and driver != "gels" and not (driver == "gelsd" and rcond >= 1)
+    cut = rcond if given else float(np.finfo(np.real(A).dtype).eps) * max(m, n)
     easy = _by_qr(A, B, cut) if A.size and driver in ("gels", "gelsy") else None
     if easy is not None:
         X, S = easy, np.ones((*A.shape[:-2], min(m, n)), dtype=np.real(A).dtype)
         keep = S > 0
     elif A.size:
         U, S, Vh = decompose(A)
-        keep = cut * S[..., :1] < S
+        least = cut * S[..., :1]
+        keep = (least <= S) & (S > 0) if driver == "gelsy" else least < S
         if driver == "gels":
             rank, full = np.count_nonzero(keep, axis=-1), min(m, n)
             raise_if_bad(np.where(rank < full, rank + 1, 0), _NOT_FULL)
@@ -249,6 +252,7 @@ def linalg_lstsq(input: Tensor, b: Tensor, rcond: Any = None, *, driver: Any = N
     chosen = "gelsy" if driver is None else driver
     if chosen not in _DRIVERS:
         raise RuntimeError(f"{name}: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)")
-    if b._shape[-1 if is_vector(input._shape, b._shape) else -2] != input._shape[-2]:
-        raise RuntimeError(f"{name}: input.size(-2) should match other.size(-2)")
+    rows = -1 if is_vector(input._shape, b._shape) else -2
+    if b._shape[rows] != input._shape[-2]:
+        raise RuntimeError(f"{name}: input.size(-2) should match other.size({rows})")
     return _lstsq(input, b, -1.0 if rcond is None else float(rcond), chosen)

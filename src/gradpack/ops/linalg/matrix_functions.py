@@ -22,11 +22,12 @@ METHODS = "matrix_exp matrix_power trace kron"
 
 # -- exponential --
 
-# The coefficients of the Pade approximant of degree 13, and the norm up to which its error is that of rounding.
-_PADE = (
+# The coefficients of the Pade approximant of degree 13, the first of them 1 for exact identities, and the norm up to
+# which its error is that of rounding.
+_PADE = tuple(c / 64764752532480000.0 for c in (
     64764752532480000.0, 32382376266240000.0, 7771770303897600.0, 1187353796428800.0, 129060195264000.0,
     10559470521600.0, 670442572800.0, 33522128640.0, 1323241920.0, 40840800.0, 960960.0, 16380.0, 182.0, 1.0,
-)  # fmt: skip
+))  # fmt: skip
 _REACH = 5.371920351148152
 
 

@@ -215,10 +215,14 @@ def cond(input: Tensor, p: Any = None) -> Any:
     refuse_dtype(f"linalg.cond(ord={p})", input._spec.dtype, low=True)
     square(f"linalg.cond(ord={p})", input)
     inverse, info = late._inv(input)
-    product = matrix_norm(input, p) * matrix_norm(inverse, p)
-    if first_bad(array_of(info)) is not None:
-        product = late.where(info != 0, math.inf, product)
-    return late.where(late.ne(product, product), math.inf, product)
+    singular = first_bad(array_of(info)) is not None
+    if singular:
+        inverse = late.where((info != 0)[..., None, None], 0.0, inverse)
+    norm = matrix_norm(input, p)
+    product = norm * matrix_norm(inverse, p)
+    if singular:
+        product = late.where(info != 0, norm * math.inf, product)
+    return product if p == "nuc" else late.where(late.ne(product, product), math.inf, product)
 
 
 def tolerances(S: Any, shape: Any, atol: Any, rtol: Any) -> Any:

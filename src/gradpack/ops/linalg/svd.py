@@ -280,6 +280,8 @@ def pca_lowrank(A: Tensor, q: Any = None, center: bool = True, niter: int = 2) -
         raise ValueError(f"niter(={niter}) must be non-negative integer")
     if A._spec.dtype.category < FLOATING:
         A = A.to(get_default_dtype())
+    if A.is_sparse:
+        A = A.to_dense()
     if center:
         A = A - late.mean(A, -2, True)
     return svd_lowrank(A, q, niter)

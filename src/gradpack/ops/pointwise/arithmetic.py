@@ -25,19 +25,23 @@ BINARY_OPERATORS = "add:add mul:mul"
 
 
 def _check_alpha(op: Any, values: Any, common: Any) -> None:
-    alpha = values[2]
+    check_factor(op, "alpha", values[2], common)
+
+
+def check_factor(op: Any, label: str, alpha: Any, common: Any) -> None:
+    """Raise RuntimeError if a factor of an operation is of a higher category than its result, or a bool for numbers."""
     if isinstance(alpha, bool):
         if common.category != BOOL:
             raise RuntimeError(
-                f"Boolean alpha only supported for Boolean results. ({op.name}() would give {common.name}.)"
+                f"Boolean {label} only supported for Boolean results. ({op.name}() would give {common.name}.)"
             )
     elif isinstance(alpha, complex) and not common.is_complex:
         raise RuntimeError(
-            f"For non-complex input tensors, argument alpha must not be a complex number. ({op.name}() got {alpha}.)"
+            f"For non-complex input tensors, argument {label} must not be a complex number. ({op.name}() got {alpha}.)"
         )
     elif isinstance(alpha, float) and common.category < FLOATING:
         raise RuntimeError(
-            "For integral input tensors, argument alpha must not be a floating point number. "
+            f"For integral input tensors, argument {label} must not be a floating point number. "
             f"({op.name}() got {alpha}.)"
         )
     elif alpha != 1 and isinstance(alpha, int | float):
