@@ -58,6 +58,9 @@ class finfo:  # noqa: N801 - torch's name
         self.tiny = self.smallest_normal = 2.0**low
         self.resolution = float(f"1e-{digits}")
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, finfo) and self.dtype == other.dtype
+
     def __repr__(self) -> str:
         return (
             f"finfo(resolution={self.resolution:g}, min={self.min:g}, max={self.max:g}, eps={self.eps:g}, "
@@ -87,6 +90,9 @@ class iinfo:  # noqa: N801 - torch's name
         self.dtype = type.name
         self.max = 2 ** (self.bits - type.is_signed) - 1
         self.min = -(2 ** (self.bits - 1)) if type.is_signed else 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, iinfo) and self.dtype == other.dtype
 
     def __repr__(self) -> str:
         return f"iinfo(min={self.min}, max={self.max}, dtype={self.dtype})"

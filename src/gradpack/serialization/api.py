@@ -190,7 +190,8 @@ def read(file: IO[bytes], map_location: Any = None, mapped: Any = None) -> Any:
     if not head:
         raise EOFError("load(): the file is empty")
     if head[:4] == b"PK\x03\x04":
-        return _read_zip(file if start == 0 else io.BytesIO(file.read()), map_location, mapped)
+        whole = start == 0 and hasattr(file, "seekable")  # `zipfile` asks for it
+        return _read_zip(file if whole else io.BytesIO(file.read()), map_location, mapped)
     if head[:6] == b"\x93NUMPY":
         return as_tensor("the array", read_array("the array", file))
     if head[:1] == b"\x80" and head[1:2] in b"\x02\x03\x04\x05":

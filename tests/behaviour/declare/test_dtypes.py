@@ -203,3 +203,11 @@ def test_seeds_of_complex32(torch):
     x = torch.ones(2, dtype=torch.complex32, requires_grad=True)
     (g,) = torch.autograd.grad(torch.fill(x, True), x, torch.ones(2, dtype=torch.complex32))
     assert g.dtype is torch.complex32 and g.tolist() == [0, 0]
+
+
+def test_limits_of_one_dtype_are_equal(torch):
+    assert torch.finfo(torch.float32) == torch.finfo() != torch.finfo(torch.float64)
+    assert torch.finfo(torch.complex64) == torch.finfo(torch.float32) != 3
+    assert torch.iinfo(torch.int8) == torch.iinfo(torch.int8) != torch.iinfo(torch.int16)
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(torch.iinfo(torch.int8))

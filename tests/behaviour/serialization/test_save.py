@@ -152,3 +152,16 @@ def test_a_device_that_is_not_there(torch):
         torch.load(file, map_location="cuda")
     file.seek(0)
     assert torch.load(file, map_location=lambda storage, place: storage).tolist() == [1, 1]
+
+
+def test_a_file_that_is_no_more_than_needed(torch):
+    class File:
+        def __init__(self):
+            inner = io.BytesIO()
+            self.read, self.readline, self.seek, self.tell = inner.read, inner.readline, inner.seek, inner.tell
+            self.write, self.flush = inner.write, inner.flush
+
+    file = File()
+    torch.save(torch.ones(2), file)
+    file.seek(0)
+    assert torch.load(file).tolist() == [1, 1]
