@@ -115,8 +115,8 @@ def matrix_norm(
 
 
 def _extreme(x: Tensor, dim: int, largest: bool, keepdim: bool = False) -> Any:
-    """The largest or smallest along a dimension; 0 of none."""
-    if not x._shape[dim]:
+    """The largest or smallest along a dimension; 0 is the largest of none."""
+    if largest and not x._shape[dim]:
         return late.sum(x, dim, keepdim)
     return (late.amax if largest else late.amin)(x, dim, keepdim)
 
@@ -214,6 +214,8 @@ def cond(input: Tensor, p: Any = None) -> Any:
         return late.squeeze(low / high if p == -2 else high / low, -1)
     refuse_dtype(f"linalg.cond(ord={p})", input._spec.dtype, low=True)
     square(f"linalg.cond(ord={p})", input)
+    if not input._shape[-1]:
+        return late.sum(late.abs(input), (-2, -1))
     inverse, info = late._inv(input)
     singular = first_bad(array_of(info)) is not None
     if singular:

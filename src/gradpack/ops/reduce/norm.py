@@ -12,7 +12,7 @@ from ...base.errors import scalar_type
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Dim
 from ...declare.decorators import general
-from .dimensions import axes, check_floating, count, dropped, restored
+from .dimensions import axes, check_floating, count, restored
 from .kernels import add_up, float_kind, largest, smallest, square_sum
 from .reduce import converted
 
@@ -43,7 +43,7 @@ def linalg_vector_norm(input: Array, ord: Any = 2, dim: Dim = None, keepdim: boo
     if ord == 1:
         return add_up(size, over, keepdim)
     if abs_of(ord) == math.inf or ord < 0:
-        if not count(input.shape, dim) and count(dropped(input.shape, dim)):
+        if not count(input.shape, dim):
             where_to = (
                 "an empty tensor because" if dim is None else f"the dimension {dim}because this dimension is empty and"
             )
