@@ -150,6 +150,18 @@ def overriding(values: Iterable[Any], name: str = "an operation") -> list[Any]:
     return found
 
 
+def tensor_likes(error: Exception, given: dict[str, Any]) -> list[Any]:
+    """The arguments that override `__torch_function__` if a function failed on one that is no Tensor; else none."""
+    if not isinstance(error, TypeError | AttributeError):
+        return []
+    items = [item for v in given.values() for item in (v if type(v) in (list, tuple) else (v,))]
+    items += [i for item in items if type(item) in (list, tuple) for i in item]  # `einsum` takes a list in its `*args`
+    like = any(
+        hasattr(type(i), "__torch_function__") and not isinstance(i, Tensor) and not is_foreign(i) for i in items
+    )
+    return overriding(items) if like else []
+
+
 def handle(func: Any, name: str, found: list[Any], args: Any, kwargs: Any) -> Any:
     """Call `__torch_function__` of each of `found` in turn until one handles `func`.
 
@@ -185,9 +197,14 @@ def through_functions(func: Any, name: str, relevant: Iterable[Any], args: Any, 
     mode = MODE.get()
     innermost = mode.functions[-1]
     found = overriding(relevant)
+    handler = innermost.__torch_function__
+    if isinstance(getattr(handler, "__self__", None), type):
+        raise RuntimeError(
+            "Defining your mode's `__torch_function__` as a classmethod is not supported, please make it a plain method"
+        )
     try:
         MODE.set(mode.replace(functions=mode.functions[:-1]))
-        result = innermost.__torch_function__(func, tuple(type(f) for f in found), args, kwargs or None)
+        result = handler(func, tuple(type(f) for f in found), args, kwargs or None)
     finally:
         MODE.set(mode)
     if result is not NotImplemented:

@@ -231,3 +231,84 @@ def test_tensors_made_like_one(torch):
     assert type(torch.zeros_like(torch.nn.Parameter(torch.ones(2)))) is torch.Tensor
     with pytest.raises(ValueError, match="uninitialized"):
         torch.empty_like(torch.nn.UninitializedParameter())
+
+
+WITH_OTHER_ARGUMENTS = """block_diag(x, x) | conv1d(x[None], x[None]) | nn.functional.celu_(x)
+nn.functional.elu_(x, 2.0) | nn.functional.hardtanh_(x) | nn.functional.leaky_relu_(x, 0.1)
+nn.functional.rrelu_(x) | nn.functional.selu_(x)
+nn.functional.silu(x, inplace=True) | nn.functional.relu6(x, inplace=True)"""
+
+
+@pytest.mark.parametrize("call", WITH_OTHER_ARGUMENTS.replace("\n", " | ").split(" | "))
+def test_functions_made_of_operations_with_other_arguments(torch, mine, call):
+    class Log(torch.overrides.TorchFunctionMode):
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    x = torch.tensor([[-1.0, 2.0], [0.5, -3.0]])
+    expected = eval(f"torch.{call}", {"torch": torch, "x": x.clone()})
+    found = eval(f"torch.{call}", {"torch": torch, "x": x.clone().as_subclass(mine)})
+    with Log():
+        watched = eval(f"torch.{call}", {"torch": torch, "x": x.clone()})
+    assert type(found) is mine and found.shape == watched.shape == expected.shape
+    if "rrelu" not in call:
+        assert found.tolist() == watched.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("call", ["normal_(1, 2)", "uniform_(1, 2)", "exponential_(2)", "cauchy_()", "random_(5)"])
+def test_random_numbers_are_written_to_subclasses(torch, mine, call):
+    torch.manual_seed(0)
+    expected = eval(f"x.{call}", {"x": torch.zeros(20)})
+    torch.manual_seed(0)
+    x = torch.zeros(20).as_subclass(mine)
+    assert eval(f"x.{call}", {"x": x}) is x and x.tolist() == expected.tolist()
+
+
+def tensor_like(seen):
+    class Like:
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            assert cls in types
+            seen.append(func.__name__)
+            return -1
+
+    return Like
+
+
+LIKE = """einsum('i,j', d, d) | einsum('i,j', [d, x]) | tensordot(x, d) | broadcast_tensors(d, x)
+meshgrid(d, d, indexing='ij')
+cdist(x, d) | block_diag(x, d) | stft(d, 2) | cov(d) | diff(d) | quantile(d, 0.5) | atleast_1d(d) | result_type(d, x)
+nn.functional.cross_entropy(x, d) | nn.functional.embedding(d, x) | nn.functional.dropout(d)
+nn.functional.conv2d(d, d) | nn.functional.layer_norm(d, (3,)) | nn.functional.normalize(d)
+nn.functional.scaled_dot_product_attention(d, d, d)"""
+
+
+@pytest.mark.parametrize("call", LIKE.replace("\n", " | ").split(" | "))
+def test_functions_ask_what_is_like_a_tensor(torch, call):
+    seen = []
+    like = tensor_like(seen)
+    assert eval(f"torch.{call}", {"torch": torch, "x": torch.ones(3, 3), "d": like()}) == -1
+    assert seen == [call.partition("(")[0].rpartition(".")[2]]
+
+
+def test_subscripts_ask_what_is_like_a_tensor(torch, mine):
+    seen = []
+    like = tensor_like(seen)
+    x = torch.zeros(3, 3)
+    assert x[like()] == x[0, like()] == -1
+    x[like()] = x[0, like()] = 1
+    x[0] = like()
+    assert seen == ["__getitem__"] * 2 + ["__setitem__"] * 3 and not x.any()
+    assert type(x[torch.tensor([0]).as_subclass(mine)]) is mine
+    x[torch.tensor([1]).as_subclass(mine)] = 2
+    assert x.tolist() == [[0] * 3, [2] * 3, [0] * 3]
+
+
+def test_modes_with_class_methods_are_refused(torch):
+    class Wrong(torch.overrides.TorchFunctionMode):
+        @classmethod
+        def __torch_function__(cls, func, types, args=(), kwargs=None):
+            return func(*args, **(kwargs or {}))
+
+    with Wrong(), pytest.raises(RuntimeError, match="classmethod is not supported"):
+        torch.add(1, torch.ones(2))

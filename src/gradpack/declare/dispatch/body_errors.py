@@ -22,11 +22,17 @@ def public_of(op: Op) -> tuple[Any, str]:
     name = op.name.strip("_")
     for candidate in (name, name.rpartition("_")[0]):  # `_sum_dim` is `sum` along dimensions
         known = PUBLIC.get(candidate)
-        if known is op.public or (
-            isfunction(known) and tuple(signature(known).parameters)[: len(op.params)] == op.params
-        ):
+        if known is op.public or (isfunction(known) and _takes_all(known, op)):
             return _found.setdefault(op, (known, candidate))
     return op.public, name  # which may be asked before the module of the public function is there
+
+
+def _takes_all(function: Any, op: Op) -> bool:
+    """Return whether a function takes the arguments of an operation, and may be called without the same ones."""
+    shown = list(signature(function).parameters.values())[: len(op.params)]
+    return [p.name for p in shown if p.kind is not p.VAR_POSITIONAL] == list(op.params) and not any(
+        p.default is p.empty and p.name in op.defaults for p in shown
+    )
 
 
 def explain(op: Op, values: list[Any], error: Exception) -> Exception:

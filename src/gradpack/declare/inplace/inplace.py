@@ -46,15 +46,28 @@ def inplace(op: Op, name: str, values: list[Any]) -> Tensor:
         return _inplace(op, name, values)
 
 
+def _method_of(op: Op, name: str) -> Any:
+    """Return the method of Tensor that writes an operation's result in place, or a function of its name that does."""
+    method = getattr(Tensor, name, None)
+    if method is not None:
+        return method
+
+    def function(*args: Any, **kwargs: Any) -> Tensor:
+        return inplace(op, name, [*args, *[kwargs.get(p, op.defaults.get(p)) for p in op.params[len(args) :]]])
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
 def _inplace(op: Op, name: str, values: list[Any]) -> Tensor:
     target = values[0]
     mode = MODE.get()
     if mode.functions:
-        done: Tensor = through_functions(getattr(Tensor, name), name, values, *op.given(values))
+        done: Tensor = through_functions(_method_of(op, name), name, values, *op.given(values))
         return done
     found = overriding(values, name)
     if found:
-        return handle(getattr(Tensor, name), name, found, *op.given(values))
+        return handle(_method_of(op, name), name, found, *op.given(values))
     if mode.levels:
         return _inplace_of_batch(op, name, values)
     others = tensors_in(values[1:])

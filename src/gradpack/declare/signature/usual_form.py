@@ -7,7 +7,7 @@ list that is empty if nothing else is active. The text looks at the mode once, a
         if _more or _rest or _MODE().leaves_fast_path or start is _missing or ...:
             return _general({'start': start, ...}, _rest, _more)
         try: return _usual(start, end, steps, dtype, ...)
-        except Exception as _error: raise _explained(_error, {'start': start, ...})
+        except Exception as _error: ... raise _explained(_error, {'start': start, ...})
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ def _call({signature}):
     if {test}:
         return _general({values}, {rest}, _more)
     try: return _usual({arguments})
-    except Exception as _error: raise _explained(_error, {values})
+    except Exception as _error:
+        if _found := _tensor_likes(_error, {values}): return _asked(_found, {values})
+        raise _explained(_error, {values})
 """
 
 Parameters = Mapping[str, Parameter]

@@ -6,7 +6,7 @@ signature, and its own code as text that is made at the first call, like that of
 
     def cumsum(input, dim=None, *, dtype=None, out=None, axis=None):
         try: return _inside(input, dim, dtype, out, axis)
-        except Exception as error: raise _explained(error, ...)
+        except Exception as error: ... raise _explained(error, ...)
 
 Before that it looks at options that are neither their default nor of their usual type. Where no operation is inside
 that would do so (functions that make a tensor like another), it asks the `__torch_function__` of a subclass.
@@ -24,7 +24,7 @@ from typing import Any
 from ...base.errors import TOO_BIG, NotATensorError, any_foreign, inner_failure, mixed
 from ...base.modes import MODE
 from ...core.tensor import Tensor
-from ...core.torch_function import handle, overriding
+from ...core.torch_function import handle, overriding, tensor_likes
 from ..op import compiled_at_first_call
 from .aliases import TAKE_DIM, check_text, dim_of, in_numpys_names, lacking, numpys_parameters, takes_keepdims
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, refuse_lone_int, tests_of, unexpected
@@ -46,7 +46,9 @@ def _call({signature}):
 {asks}\
 {tests}\
     try: return _inside({arguments})
-    except Exception as _error: raise _explained(_error, {values})
+    except Exception as _error:
+        if _found := _tensor_likes(_error, {own}): return _asked(_found, {own})
+        raise _explained(_error, {values})
 """
 _NOTED = """\
     _mode = _MODE()
@@ -142,6 +144,7 @@ def _install_forms(made: Any, function: Any, label: str, options: str | None) ->
     names |= {"_MODE": MODE.get, "_Tensor": Tensor, "_missing": MISSING}
     names["_unless"] = unless = getattr(getattr(function, "inside", function), "unless", None)
     names["_explained"] = lambda error, given: _told(label, shown, kinds, given, error, options is None)
+    names["_tensor_likes"], names["_asked"] = tensor_likes, lambda found, given: _asked(made, found, own, given)
     if unless is not None:
         tests.insert(0, "_unless")
     names["_text"] = usual_text(own, tests, ", ".join(in_memory(own)), by_name(own))
@@ -159,7 +162,8 @@ def _install(made: Any, public: Any, function: Any, label: str, options: str | N
     values, tests = _values_and_tests(shown, own, looked_at, defaults, label)
     required = [n for n, p in own.items() if p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD]
     tests += [f"{n} is _missing" for n in required[-1:]]
-    asks = inside is not function and kinds.get(next(iter(shown), ""), ("",))[0] == "tensor"
+    first = next(iter(shown), "")
+    asks = inside is not function and (first == "self" or kinds.get(first, ("",))[0] == "tensor")
     spelled = _spelled(own, defaults, label) if options is None else None
     takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
     text = _TEXT.format(
@@ -168,6 +172,7 @@ def _install(made: Any, public: Any, function: Any, label: str, options: str | N
         axis="" if spelled is None else spelled[1],
         arguments=", ".join(in_memory(own)),
         values=values,
+        own=by_name(own),
         noted="" if inside is function else _NOTED.format(given=all_given(own)),
         asks=_ASKS.format(first=first_name(own), values=by_name(own)) if asks else "",
         tests="".join(_TEST.format(test=t, values=values) for t in tests),
@@ -182,7 +187,7 @@ def _install(made: Any, public: Any, function: Any, label: str, options: str | N
     names["_all_ints"] = all_ints
     names["_look"] = partial(_look, label, shown, looked_at)
     names["_explained"] = lambda error, values: _told(label, shown, kinds, values, error, options is None)
-    names["_overriding"] = overriding
+    names["_overriding"], names["_tensor_likes"] = overriding, tensor_likes
     names["_asked"] = lambda found, given: _asked(public, found, own, given)
     names["_unexpected"] = lambda unknown, given: _in_numpys_names(public, label, shown, own, unknown, given)
     names["_bound"] = lambda given: _bound(shown, own, given)

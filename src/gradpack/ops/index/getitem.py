@@ -12,6 +12,7 @@ from ...base.dtypes import bool_
 from ...base.errors import is_foreign, mixed
 from ...base.modes import MODE
 from ...core.tensor import Tensor
+from ...core.torch_function import handle, overriding
 from ...declare.dispatch.interpreter import apply
 from ...declare.generate.profiling import watched
 from ...declare.inplace.inplace import inplace
@@ -64,7 +65,11 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
     except RuntimeError:
         if self._spec.numpy:
             raise  # other backends: the index may be on the host
-    return _getitem_parsed(self, *parse(index, self._shape))
+    found = overriding((index,))
+    if not found:
+        return _getitem_parsed(self, *parse(index, self._shape))
+    taken: Tensor = handle(Tensor.__getitem__, "Tensor.__getitem__", found, (self, index), None)
+    return taken
 
 
 def _is_index(item: Any) -> bool:
@@ -138,6 +143,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if not is_tensor and not isinstance(value, int | float | complex):
         if is_foreign(value):
             raise mixed("__setitem__")
+        if _set_by_others(self, index, value):
+            return
         raise TypeError(f"can't assign a {type(value).__name__} to a {self.type()}")
     if type(index) is bool:
         if not index:
@@ -148,6 +155,8 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     if place is None or not self._shape:
         if type(index) is Tensor and self._shape and (_is_index(index) or _is_mask(index, self._shape)):
             indices = [index]
+        elif _set_by_others(self, index, value):
+            return
         else:
             place, last, indices = parse(index, self._shape)
     if is_tensor:
@@ -164,6 +173,14 @@ def _setitem(self: Tensor, index: Any, value: Any) -> None:
     except (IndexError, OverflowError):
         parse(index, self._shape)
         raise
+
+
+def _set_by_others(target: Tensor, index: Any, value: Any) -> bool:
+    """Return whether an index or a value overrides `__torch_function__`, which then took over."""
+    found = overriding((index, value))
+    if found:
+        handle(Tensor.__setitem__, "Tensor.__setitem__", found, (target, index, value), None)
+    return bool(found)
 
 
 def _read_first(target: Tensor, value: Tensor, indices: Any) -> Tensor:
@@ -300,3 +317,5 @@ def _check_fits(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
 
 
 OPERATORS = {"__getitem__": _getitem, "__setitem__": _setitem}
+for _name, _function in OPERATORS.items():
+    _function.__name__ = _name  # what `__torch_function__` is told
