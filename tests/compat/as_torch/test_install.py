@@ -146,7 +146,7 @@ def test_lists_of_tensors(torch):
     torch._foreach_add_(a, b, alpha=2)
     assert [t.tolist() for t in a] == [[3.0] * 2, [4.0] * 3]
     assert [t.tolist() for t in torch._foreach_mul(a, [2.0, 3.0])] == [[6.0] * 2, [12.0] * 3]
-    torch._foreach_addcdiv_(a, b, b, -1)
+    assert torch._foreach_addcdiv_(a, b, b, torch.tensor([-1.0, -1.0])) is a
     assert a[0].tolist() == [2.0, 2.0] and torch._foreach_norm(b)[0].item() == pytest.approx(2**0.5)
     assert torch._foreach_maximum(a, 2.5)[0].tolist() == [2.5, 2.5]
     assert not hasattr(torch, "_foreach_nonsense")

@@ -20,14 +20,18 @@ def named(name: str) -> Any:
         return None
 
     def foreach(first: Any, *others: Any, **options: Any) -> Any:
-        lists = (first, *others)
+        lists = [first, *others]
+        if plain in _VALUED and len(lists) == 4:
+            options["value"] = lists.pop()
+        if isinstance(options.get("value"), Tensor):
+            options["value"] = options["value"].tolist()
         n = next(len(x) for x in lists if isinstance(x, list | tuple))
         results = []
         for i in range(n):
             values = [x[i] if isinstance(x, list | tuple) else x for x in lists]
             each = {k: v[i] if isinstance(v, list | tuple) else v for k, v in options.items()}
             results.append(_call(word, plain, one, values, each))
-        return None if word.endswith("_") else tuple(results)
+        return first if word.endswith("_") else tuple(results)
 
     foreach.__name__ = foreach.__qualname__ = name
     foreach.__doc__ = f"`{word}` of each tensor of a list."
@@ -35,10 +39,6 @@ def named(name: str) -> Any:
 
 
 def _call(word: str, plain: str, one: Any, values: list[Any], options: dict[str, Any]) -> Any:
-    if plain in _VALUED and len(values) == 4:
-        options["value"] = values.pop()
-    if plain in _VALUED and isinstance(options.get("value"), Tensor):
-        options["value"] = options["value"].item()
     if plain in ("maximum", "minimum"):
         first, other = values
         low = {"min" if plain == "maximum" else "max": other}
