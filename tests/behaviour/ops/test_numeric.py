@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 
 import pytest
@@ -158,3 +159,13 @@ def test_a_product_with_two_zeros_on_one_place_is_differentiated_once_only(torch
     found = torch.autograd.grad(reduce(x, 0, index, one, "prod").sum(), (x, one), create_graph=True)
     second = torch.autograd.grad(found[1].sum(), (x, one))
     assert [f.tolist() for f in second] == [[3.0], [2.0, 2.0]]
+
+
+def test_the_smallest_of_nothing_is_refused(torch):
+    with pytest.raises(RuntimeError, match="cannot compute the -1 norm"):
+        torch.linalg.vector_norm(torch.zeros(0, 0), -1, dim=0)
+    for order, shape in ((-1, (2, 0)), (-math.inf, (0, 2)), (-2, (0, 2))):
+        with pytest.raises(IndexError, match="to have non-zero size"):
+            torch.linalg.matrix_norm(torch.zeros(shape), order)
+        assert torch.linalg.matrix_norm(torch.zeros(shape), -order) == 0
+    assert torch.linalg.cond(torch.zeros(0, 0), -1) == 0
