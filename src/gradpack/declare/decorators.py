@@ -87,7 +87,7 @@ def _public(op: Op) -> FunctionType:
     public.__wrapped__ = op.forward  # type: ignore[attr-defined]
     public.__signature__ = of_function(op)  # type: ignore[attr-defined]
     if op.results:
-        public.result_type = return_type(op.name, op.results)  # type: ignore[attr-defined]
+        public.result_type = tuple if op.many else return_type(op.name, op.results)  # type: ignore[attr-defined]
     return public
 
 

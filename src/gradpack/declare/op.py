@@ -89,7 +89,7 @@ class Options:
         legacy: which older order of arguments is taken, and warned of: "alpha", "value" or "beta".
         save_as: says what to keep in place of a large first input, if no hook is asked: that input, or a `Packed`.
         lists: those inputs that are sequences of tensors.
-        many: the body returns a tuple of results, however many.
+        many: the body returns a tuple of results, however many; with `results`, these are a plain tuple.
         decomposition: the composition of other operations that a fused one stands for: what is differentiated twice, if
             formulas save what it takes; else they are differentiated.
         name: torch's name, where it is not that of the body.

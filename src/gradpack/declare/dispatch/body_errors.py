@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from inspect import isfunction, signature
 from typing import Any
 
@@ -27,6 +28,7 @@ def public_of(op: Op) -> tuple[Any, str]:
     return op.public, name  # which may be asked before the module of the public function is there
 
 
+@cache  # `inspect` takes long
 def _takes_all(function: Any, op: Op) -> bool:
     """Return whether a function takes the arguments of an operation, and may be called without the same ones."""
     shown = list(signature(function).parameters.values())[: len(op.params)]

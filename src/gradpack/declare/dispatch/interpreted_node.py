@@ -11,8 +11,8 @@ from ...base.dtypes import dtype
 from ...core.saved import unpack_input, unpack_result
 from ...core.tensor import Tensor
 from ...graph.node import PartialGrads
-from .make_node import SavedList
-from .nodes import OpNode, is_wanted, needed
+from .make_node import SavedList, kept
+from .nodes import OpNode, is_wanted
 from .unbroadcast import cast, cast_all, conj_array, fit_array, is_complex_array
 
 
@@ -39,7 +39,8 @@ class InterpretedNode(OpNode):
 
     def backward(self, g: Any, keep: bool, edges: Any = None) -> list[Any]:
         op, sources, backend = self.op, self._sources(), self.backend
-        values = {n: self._array(n) for n in needed(op, sources)}
+        wanted = (True,) if len(op.inputs) == 1 else tuple(map(is_wanted, sources.values()))
+        values = {n: self._array(n, what) for n, what in kept(op, wanted)}
         sources = sources if edges is None else self._sources(edges)
         if self.compute is not None and self.low:
             g = cast_all(backend, g, self.compute)
@@ -63,9 +64,9 @@ class InterpretedNode(OpNode):
             self._free()
         return [fit_array(x, f, e) for x, f, e in zip(gradients, self.fit, self.edges, strict=True)]
 
-    def _array(self, name: str) -> Any:
+    def _array(self, name: str, what: str) -> Any:
         """Return what a formula reads: arrays in the dtype that the forward computed in, shapes and constants."""
-        op, what, saved = self.op, self.op.saves(name), getattr(self, name)
+        op, saved = self.op, getattr(self, name)
         value: Any
         if what in ("meta", "constant"):
             return saved

@@ -111,7 +111,7 @@ def interpret(op: Op, values: Any, mode: Mode) -> Any:
             keep_tangents(op, node, outs)
     if not op.returns:
         return outs[0]
-    return op.public.result_type(*outs) if op.results else tuple(outs)  # type: ignore[attr-defined]
+    return op.public.result_type(*outs) if op.results and not op.many else tuple(outs)  # type: ignore[attr-defined]
 
 
 def _observed(

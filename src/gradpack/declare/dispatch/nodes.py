@@ -185,12 +185,8 @@ class OpNode(Node):
         return [found.get(p) for p in op.inputs]
 
     def _free(self) -> None:
-        from .torch_names import may_stay
-
-        op = self.op
-        for name in needed(op, None):
-            if op.saves(name) in ("input", "result", "residual"):
-                setattr(self, name, freed(getattr(self, name, None)) if may_stay(op, name) else FREED)
+        for name, stays in _freeable(self.op):
+            setattr(self, name, freed(getattr(self, name, None)) if stays else FREED)
 
     @property
     def saves(self) -> list[str]:
@@ -255,6 +251,15 @@ def needed(op: Op, sources: dict[str, Any] | None) -> tuple[str, ...]:
 def _read(op: Op, wanted: tuple[bool, ...] | None) -> tuple[str, ...]:
     inputs = op.inputs if wanted is None else compress(op.inputs, wanted)
     return tuple(dict.fromkeys(n for p in inputs for n in op.reads[p]))
+
+
+@lru_cache(maxsize=1024)
+def _freeable(op: Op) -> tuple[tuple[str, bool], ...]:
+    """Return the names of the saved tensors that backward frees, and whether what is saved may be a number."""
+    from .torch_names import may_stay
+
+    saved = [n for n in needed(op, None) if op.saves(n) in ("input", "result", "residual")]
+    return tuple((n, may_stay(op, n)) for n in saved)
 
 
 def is_wanted(source: Any, asked: set[Node] | None = None) -> bool:

@@ -75,7 +75,7 @@ def is_many(op: Op) -> bool:
         return False
     if op.view:
         return len(op.inputs) == 1 and not op.results
-    return bool(op.results) and bool(op.inputs) and not op.broadcasts
+    return bool(op.results) and bool(op.inputs)
 
 
 def is_symmetric(op: Op) -> bool:

@@ -51,7 +51,7 @@ def save(op: Op, names: list[str]) -> str:
             keep, pack = _input(op, n, test) if what == "input" else _result(op, n, test, what)
             plain.append(keep)
             packed.append(pack)
-    if not op.returns and len(op.inputs) > 1 and op.broadcasts:
+    if len(op.inputs) > 1 and op.broadcasts:
         always.append(_fit(op))
     if plain:
         always.append("if _mode.hooks is None:\n" + indented("\n".join(plain)))

@@ -132,6 +132,7 @@ def _std(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = Fal
 @_with_mean(
     input=lambda g, input, dim, correction, keepdim: _both_slopes(g[0], g[1], input, dim, correction, keepdim),
     name="var_mean",
+    results=("var", "mean"),
     saved_as="correction dim=(dim) keepdim self",
 )
 def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
@@ -140,11 +141,12 @@ def _var_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool 
 
 
 @_with_mean(
-    input=lambda g, input, out, dim, correction, keepdim: _both_slopes(
-        None if g[0] is None else _through_root(g[0], out), g[1], input, dim, correction, keepdim
+    input=lambda g, input, std, dim, correction, keepdim: _both_slopes(
+        None if g[0] is None else _through_root(g[0], std), g[1], input, dim, correction, keepdim
     ),
     name="std_mean",
-    saved_as="correction dim=(dim) keepdim result0=out self",
+    results=("std", "mean"),
+    saved_as="correction dim=(dim) keepdim result0=std self",
 )
 def _std_mean(input: Array, dim: Dim = None, correction: Any = 1, keepdim: bool = False) -> Any:
     """The standard deviation and the mean."""
