@@ -13,6 +13,7 @@ import numpy as np
 from ...backends.numpy import as_intp, product
 from ...kernels.dispatch import accelerated
 from ..pointwise.blockwise import is_numpy
+from ..reduce.kernels import _add, _array_type
 
 DENSE = 256  # elements along a dimension, up to which a product with a matrix along the last one is faster
 
@@ -44,6 +45,17 @@ class Taps:
             found = self._matrices[dtype] = whole.astype(dtype)
         return found
 
+    def parts(self, dtype: Any, dim: int) -> list[tuple[Any, Any]]:
+        """For each tap the indices, and the weights in a dtype of NumPy's for a dimension counted from the end."""
+        found = self._matrices.get((dtype, dim))
+        if found is None:
+            shape = (-1,) + (1,) * (-1 - dim)
+            weights = [None] * len(self.index) if self.weight is None else self.weight.astype(dtype)
+            pairs = zip(self.index, weights, strict=True)
+            found = [(as_intp(i), w if w is None else w.reshape(shape)) for i, w in pairs]
+            self._matrices[dtype, dim] = found
+        return found
+
     def back(self) -> Taps:
         """The adjoint as a map of its own; elements that take less than others get taps of weight zero."""
         if self._back is None:
@@ -67,7 +79,7 @@ class Taps:
 def taken(x: Any, taps: Taps, dim: int) -> Any:
     """Apply the map along a dimension (negative: counted from the end)."""
     if dim == -1 and taps.weight is not None and taps.size <= DENSE and x.dtype.kind in "fc" and x.size:
-        if np.isfinite(np.sum(x)):  # zeros in the matrix times infinity would be NaN
+        if _is_finite(x):  # zeros in the matrix times infinity would be NaN
             return product(x, taps.matrix(x.dtype).T)
     return summed_taps(x, taps, dim)
 
@@ -75,9 +87,15 @@ def taken(x: Any, taps: Taps, dim: int) -> Any:
 @accelerated
 def summed_taps(x: Any, taps: Taps, dim: int) -> Any:
     """`taken`, one tap after another."""
-    index, weight = taps.index, taps.weight
+    index, weight, total = taps.index, taps.weight, None
+    if type(x) is _array_type:
+        for place, factor in taps.parts(x.dtype, dim):
+            term = x.take(place, dim)
+            if factor is not None:
+                term *= factor
+            total = term if total is None else np.add(total, term, total)
+        return total
     shape = (-1,) + (1,) * (-1 - dim)
-    total: Any = None
     for nr in range(index.shape[0]):
         term = np.take(x, as_intp(index[nr]), axis=dim)
         if weight is not None:
@@ -87,6 +105,11 @@ def summed_taps(x: Any, taps: Taps, dim: int) -> Any:
         else:
             total += term
     return total
+
+
+def _is_finite(x: Any) -> bool:
+    """Whether the sum of all elements is finite: it is not if one of them is not."""
+    return bool(np.isfinite(_add(x, None) if type(x) is _array_type else np.sum(x)))
 
 
 def _put_apart(g: Any, taps: Taps, dim: int) -> Any:
@@ -105,10 +128,10 @@ def put_back(g: Any, taps: Taps, dim: int) -> Any:
     """Apply the adjoint of the map along a dimension."""
     looks = g.dtype.kind in "fc" and is_numpy(g)
     grows = looks and g.shape[dim] <= taps.size  # the smaller one of argument and result is looked at
-    if looks and grows and not np.isfinite(np.sum(g)):
+    if looks and grows and not _is_finite(g):
         return _put_apart(g, taps, dim)
     made = _put_together(g, taps, dim)
-    if looks and not grows and not np.isfinite(np.sum(made)):
+    if looks and not grows and not _is_finite(made):
         return _put_apart(g, taps, dim)
     return made
 
@@ -116,7 +139,7 @@ def put_back(g: Any, taps: Taps, dim: int) -> Any:
 def _put_together(g: Any, taps: Taps, dim: int) -> Any:
     """`put_back` where all is finite: weights of 0 would make NaN of infinite elements."""
     if dim == -1 and taps.size * taps.index.shape[1] <= DENSE * DENSE and g.dtype.kind in "fc" and g.size:
-        if is_numpy(g) or np.isfinite(np.sum(g)):
+        if is_numpy(g) or _is_finite(g):
             return product(g, taps.matrix(g.dtype))
     back = taps.back()
     if back.index.shape[0] <= 16 or taps.weight is not None:
