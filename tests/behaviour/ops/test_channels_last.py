@@ -117,6 +117,14 @@ def test_part_of_the_channels(torch):
     assert F.adaptive_avg_pool2d(x, 3).is_contiguous(memory_format=form)
 
 
+def test_expanded_channels_are_not_last(torch):
+    F = torch.nn.functional
+    x = torch.ones(1).expand(2, 3, 4, 4)
+    assert F.max_pool2d(x, 2).is_contiguous() and F.dropout(x, 0.5).is_contiguous()
+    leaf = torch.ones(2, 3, 4, 4, requires_grad=True)
+    assert torch.autograd.grad(F.dropout(leaf, 0.5).sum(), leaf)[0].is_contiguous()
+
+
 def test_one_volume_without_a_batch(torch):
     x = torch.randn(1, 4, 6, 6, 6).to(memory_format=torch.channels_last_3d)[0]
     for out in torch.nn.functional.max_pool3d(x, 2, return_indices=True):

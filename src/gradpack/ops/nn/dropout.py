@@ -20,6 +20,7 @@ from ..conv.spatial import check_tensor
 from ..create.making import RECORDERS, beside, on_device
 from ..pointwise.relu_bits import keep_bits
 from ..random.generator import source
+from ..reduce.kernels import broadcast, reshaped
 from .dropped import masked
 
 FUNCTIONS = (
@@ -46,8 +47,9 @@ def keep_mask(generator: Any, shape: tuple[int, ...], p: float) -> Any:
     if not shape or p in (0.0, 1.0):
         return np.asarray(rng.random(shape) >= p)
     count = prod(shape)
-    words = rng.integers(0, 2**64, (count + 3) // 4, dtype=np.uint64).view(np.uint16)[:count]
-    return np.reshape(words >= round(p * 65536), shape)
+    words, bits = (count + 3) // 4, getattr(rng, "bit_generator", None)  # whole words are all bits as they are
+    drawn = rng.integers(0, 2**64, words, dtype=np.uint64) if bits is None else bits.random_raw(words)
+    return reshaped(drawn.view(np.uint16)[:count] >= round(p * 65536), shape)
 
 
 def _drawn_mask(shape: tuple[int, ...], p: float) -> Any:
@@ -85,7 +87,7 @@ def _dropout(input: Array, p: float, generator: Setting = None, kept: Array = No
 )
 def _apply_mask(input: Array, mask: Array, input_shape: Array, p: float) -> Any:
     """Dropout with a mask of packed bits."""
-    kept = np.reshape(np.unpackbits(mask, count=input.size), input_shape).view(bool)
+    kept = reshaped(np.unpackbits(mask, count=input.size), input_shape).view(bool)
     return masked(input, kept, 1 / (1 - p) if p < 1 else 0.0)
 
 
@@ -148,7 +150,7 @@ def _by_channel(input: Tensor, p: float) -> Any:
     shape = input._shape[:2] + (1,) * (input.ndim - 2)
     if MODE.get().levels:
         return _mask(shape, p, input.device)
-    return beside(np.broadcast_to(_drawn_mask(shape, p), input._shape), input)._data
+    return beside(broadcast(_drawn_mask(shape, p), input._shape), input)._data
 
 
 def feature_dropout(input: Tensor, p: float, train: bool) -> Tensor:

@@ -106,7 +106,7 @@ def channels_as_in(array: Any, input: Any) -> Any:
 def _channels_are_last(array: Any) -> bool:
     """Whether the strides of a 4-dim or 5-dim array are those of channels last, maybe with gaps."""
     order = _CHANNELS_LAST.get(array.ndim)
-    if order is None:
+    if order is None or not array.strides[1]:  # as in torch, not those of expanded channels
         return False
     least = 0
     for i in reversed(order):
