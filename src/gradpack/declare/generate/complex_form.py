@@ -39,7 +39,7 @@ def _made(op: Op, names: dict[str, Any]) -> Callable[[tuple[Any, ...]], Any]:
     own.update(large_forms(op, Called(op), names["_forward"], {p: names[f"_vjp_{p}"] for p in op.formulas}))
     exec(compile(text, filename, "exec"), own)
     node = own["_Backward"]
-    if "backward" in vars(node) and op.holomorphic:
+    if "backward" in vars(node) and op.holomorphic and op.result != "real":  # whose gradient is real
         node.backward = _conjugating(node.backward)
     name_node(op, node, filename)
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)

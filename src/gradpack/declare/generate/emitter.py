@@ -42,11 +42,12 @@ def source(op: Op, form: Form | None = None) -> str:
 
 
 def has_complex_form(op: Op) -> bool:
-    """Return whether complex numbers, whose results are complex, too, have a text of their own."""
+    """Return whether complex numbers, whose results are complex, too, or real, have a text of their own."""
     return (
         "c" in op.dtypes
-        and op.result in ("same", "float", "sum")
-        and not (op.returns or op.lists or op.view or op.sparse or op.data_movement or op.joint_vjp is not None)
+        and op.result in ("same", "float", "sum", "real")
+        and op.view in (False, "real")
+        and not (op.returns or op.lists or op.sparse or op.data_movement or op.joint_vjp is not None)
     )
 
 
@@ -85,10 +86,12 @@ def _one(op: Op, form: Form, inlined: Inlined) -> str:
     made = "_data" + "".join(f", {n}_" for n in op.residuals)
     quiet = op.warns and not op.data_movement and op.result != "bool" and not op.lists
     compute = (HUSHED if quiet else LOUD).format(made=made, call=_call(op, inlined), leave=form.leave(op))
-    if form.complex:
+    real = form.complex and op.result == "real"
+    if form.complex and not real:
         compute += "    if _data.dtype is not _spec.native: _data = _data.astype(_spec.native)\n"
     seq = "None if _out._edge is None else _out._edge.seq"
-    return _start(op, form) + compute + one_result(op, form.leave(op)) + record(op) + form.finish("_out", seq)
+    result = one_result(op, form.leave(op), "_spec_of(_data)" if real else "")
+    return _start(op, form) + compute + result + record(op) + form.finish("_out", seq)
 
 
 def _call(op: Op, inlined: Inlined) -> str:

@@ -78,8 +78,12 @@ def _array(op: Op, name: str) -> str:
     return f"    if type({name}) is not _ndarray: {name} = _asarray({name})\n"
 
 
-def one_result(op: Op, leave: str) -> str:
-    """Return the statements that make the tensor `_out` of the array `_data`."""
+def one_result(op: Op, leave: str, spec: str = "") -> str:
+    """Return the statements that make the tensor `_out` of the array `_data`.
+
+    Args:
+        spec: the expression for its spec, if that is not the one for real numbers.
+    """
     tensors = tensors_of(op)
     shape = "    _out._shape = _data.shape\n"
     if is_pair(op):
@@ -96,7 +100,7 @@ def one_result(op: Op, leave: str) -> str:
             place = f"    _base = _data.base\n    if {shared}:\n{indented(place)}    else:\n{indented(PLACE)}"
     return (
         f"{_array(op, '_data')}    _out = _new(_Tensor)\n    _out._data = _data\n"
-        f"    _out._spec = {spec_of_result(op)}\n{shape}{place}"
+        f"    _out._spec = {spec or spec_of_result(op)}\n{shape}{place}"
     )
 
 

@@ -47,7 +47,14 @@ def real(input: Any) -> Any:
     return _real(input) if is_complex(input) else input
 
 
-@linear(input=lambda g: g, view="real", result="real", holomorphic=False, broadcasts=True, name="real")
+def _as_complex(g: Any) -> Any:
+    """`g` in its complex dtype."""
+    if isinstance(g, Tensor):
+        return late._to_copy(g, g._spec.dtype.to_complex())
+    return np.astype(g, np.result_type(g.dtype, np.complex64))
+
+
+@linear(input=lambda g: _as_complex(g), view="real", result="real", holomorphic=False, broadcasts=True, name="real")
 def _real(input: Array) -> Any:
     """The real part."""
     return input["real"] if is_paired(input) else np.real(input)
