@@ -238,7 +238,7 @@ def _implicit(i: int, out: Any, shape: tuple[int, ...] | None, spec: Spec | None
         )
     if isinstance(out, Tensor) and not out.requires_grad:
         return None
-    if any(size != 1 for size in shape):
+    if shape and any(size != 1 for size in shape):
         raise RuntimeError(
             f"grad can be implicitly created only for scalar outputs: output {i} has shape {list(shape)}; "
             "give its gradient, or reduce it to a scalar first"

@@ -74,6 +74,8 @@ def _way(shape: _Sizes, over: Any, keepdims: bool) -> tuple[Callable[[Any], Any]
     lead, trail = shape[: dims[0]], shape[dims[-1] + 1 :]
     before, middle, after = math.prod(lead), math.prod(shape[dims[0] : dims[-1] + 1]), math.prod(trail)
     made = (*lead, *((1,) * len(dims) if keepdims else ()), *trail)
+    if before == 1 and middle * after < ROWS and (after == 1 or (after >= 48 and middle <= 320)):
+        return None, (), ()
     if before == 1 and after > 1:
         return _over_few_rows if middle < 64 and middle * after <= _FEW else over_rows, (middle, after), made
     if after >= CHUNK:  # NumPy adds whole rows of this length to one another: as fast as it gets
@@ -154,7 +156,7 @@ def of_rows(x: Any) -> Any:
     """Sums of the rows of a matrix."""
     count, length = x.shape
     if length <= CHUNK:
-        if length >= 64 and x.size < ROWS:  # no more than a call for each row
+        if length >= 32 and x.size < ROWS:  # no more than a call for each row
             return np.vecdot(x, _ones(length, x.dtype))
         return product(x, _ones(length, x.dtype))
     whole = length - length % CHUNK
