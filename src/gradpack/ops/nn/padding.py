@@ -17,6 +17,7 @@ from ...kernels.dispatch import accelerated
 from ..conv.spatial import check_tensor, is_int
 from ..pointwise.blockwise import is_numpy
 from ..pointwise.operands import LARGE
+from ..reduce.kernels import SMALL
 from ..shape.memory_formats import channels_as_in
 from .along import Taps, put_back, taken
 
@@ -127,7 +128,7 @@ def _plan(mode: str, shape: Any, padding: Any) -> list[tuple[int, Taps]]:
 @accelerated
 def bordered(input: Any, padding: Any, mode: str) -> Any:
     """Pad the last dimensions with elements of the array itself."""
-    if is_numpy(input) and input.size >= LARGE and min(padding) >= 0 and sum(padding) <= _NARROW:
+    if _is_narrow(input, padding) and input.size >= LARGE:
         return _bordered(input, padding, mode)
     out = input
     for dim, taps in reversed(_plan(mode, input.shape, padding)):
@@ -136,6 +137,11 @@ def bordered(input: Any, padding: Any, mode: str) -> Any:
 
 
 _NARROW = 64  # lines of a border that are copied one by one
+
+
+def _is_narrow(array: Any, padding: Any) -> bool:
+    """Whether an array of some size has, or gets, a border of few lines."""
+    return is_numpy(array) and array.size >= SMALL and min(padding) >= 0 and sum(padding) <= _NARROW
 
 
 def _bordered(input: Any, padding: Any, mode: str) -> Any:
@@ -159,10 +165,20 @@ def _bordered(input: Any, padding: Any, mode: str) -> Any:
 @accelerated
 def unbordered(input: Any, shape: Any, padding: Any, mode: str) -> Any:
     """The adjoint of `bordered`: each element gets the sum of what was copied from it."""
-    out = input
+    out, narrow = input, _is_narrow(input, padding)
     for dim, taps in _plan(mode, shape, padding):
-        out = put_back(out, taps, dim)
+        out = _folded(out, taps, dim, padding[-2 - 2 * dim]) if narrow else put_back(out, taps, dim)
     return np.array(out) if out is input else out
+
+
+def _folded(array: Any, taps: Taps, dim: int, start: int) -> Any:
+    """Take the border off that a dimension has, and add it line by line to the elements that it was copied from."""
+    lines = np.moveaxis(array, dim, 0)
+    out = lines[start : start + taps.size].copy("K")
+    for k, source in enumerate(taps.index[0].tolist()):
+        if not 0 <= k - start < taps.size:
+            out[source] += lines[k]
+    return np.ascontiguousarray(np.moveaxis(out, 0, dim))
 
 
 @linear(input=lambda g, padding, mode: _repad(g, padding, mode), node="ReflectionPad2DBackwardBackward0")
