@@ -224,6 +224,8 @@ def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bo
             count = input._data.size // max(1, input._shape[1])
             _update(running_var, wrap(var * (count / (count - 1) if count > 1 else np.nan)), momentum)
         return wrap(mean), wrap(1 / np.sqrt(var + eps))
+    if not training and running_var._spec.plain and not MODE.get().leaves_fast_path:
+        return running_mean, wrap(1 / np.sqrt(running_var._data + eps))
     with using(grad=False, dual=0):
         if not training:
             wide = running_mean._spec.dtype.low

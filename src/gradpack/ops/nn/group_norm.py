@@ -42,23 +42,25 @@ def normalized_groups_backward(x: Any, g: Any, groups: int, weight: Any, mean: A
     """
     batch, channels, places = x.shape
     each = channels // groups
-    by_group = (batch, groups, each)
-    sums, products = reshaped(add_up(g, 2), by_group), reshaped(dots(g, x), by_group)
+    shape = (batch, groups, each, places)
+    x, g = reshaped(x, shape), reshaped(g, shape)
+    sums, products = add_up(g, 3), dots(g, x)
     mean, rstd = reshaped(mean, (batch, groups, 1)), reshaped(rstd, (batch, groups, 1))
     products = (products - sums * mean) * rstd  # of g and y
-    weight_g = reshaped(np.sum(products, axis=0), (channels,)) if needs[1] else None
-    bias_g = reshaped(np.sum(sums, axis=0), (channels,)) if needs[2] else None
+    weight_g = reshaped(add_up(products, 0), (channels,)) if needs[1] else None
+    bias_g = reshaped(add_up(sums, 0), (channels,)) if needs[2] else None
     if not needs[0]:
         return None, weight_g, bias_g
-    factor = np.ones((groups, each), g.dtype) if weight is None else reshaped(weight, (groups, each))
-    count = each * places
-    slope = np.sum(products * factor, axis=2, keepdims=True) / count * rstd * rstd
-    level = mean * slope - np.sum(sums * factor, axis=2, keepdims=True) / count * rstd
-    by_channel = (batch, channels, 1)
-    x_g = g * reshaped(factor * rstd, by_channel)
-    x_g -= x * reshaped(np.repeat(slope, each, axis=2), by_channel)
-    x_g += reshaped(np.repeat(level, each, axis=2), by_channel)
-    return x_g, weight_g, bias_g
+    scale, count = rstd, each * places
+    if weight is not None:
+        factor = reshaped(weight, (groups, each))
+        scale, sums, products = factor * rstd, sums * factor, products * factor
+    slope = add_up(products, 2, True) / count * rstd * rstd
+    level = mean * slope - add_up(sums, 2, True) / count * rstd
+    x_g = g * scale[..., None]
+    x_g -= x * slope[..., None]
+    x_g += level[..., None]
+    return reshaped(x_g, (batch, channels, places)), weight_g, bias_g
 
 
 def _gradients(

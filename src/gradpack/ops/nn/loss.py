@@ -198,7 +198,7 @@ def _nll_loss(input: Tensor, target: Tensor, weight: Any, reduction: Any, ignore
     if target._spec.backend.later:
         return _nll_later(input, target, weight, ignore_index, kind)
     take = _take_by_class if len(shape) == 2 else _take_by_class_2d
-    if weight is None and not 0 <= ignore_index < shape[1] and _all_count(target._data, shape[1]):
+    if weight is None and _all_count(target._data, shape[1], ignore_index):
         return take(input, target, 1.0, _DIVISORS.get(kind, float(target.numel())))
     return take(input, *counted(input._spec, shape[1], target, weight, ignore_index, kind))
 
@@ -246,9 +246,9 @@ def _check_classes(input: Tensor, target: Tensor) -> None:
 _DIVISORS = {NONE: None, SUM: 1.0}
 
 
-def _all_count(index: Any, classes: int) -> bool:
-    """Return whether all indices are valid classes. Read as unsigned, negative numbers are large."""
-    if index.dtype != np.int64 or not index.size:
+def _all_count(index: Any, classes: int, ignored: int) -> bool:
+    """Return whether all indices are valid classes that count. Read as unsigned, negative numbers are large."""
+    if 0 <= ignored < classes or index.dtype != np.int64 or not index.size:
         return False
     if hasattr(index, "recorder"):  # of a program, which asks the same at each call
         return bool(np.logical_and(np.less(np.max(index), classes), np.greater_equal(np.min(index), 0)))
@@ -366,14 +366,18 @@ def cross_entropy(
     loss = _nll_loss(log_p, target, weight, reduction, ignore_index)
     if not label_smoothing:
         return loss
-    counted = late.ne(target, ignore_index)
     scaled = log_p if weight is None else log_p * _by_class(weight, input.ndim, dim)
-    smooth = late.where(counted, -late.sum(scaled, dim), 0.0)
-    kind = kind_of(reduction)
+    smooth, kind = -late.sum(scaled, dim), kind_of(reduction)
+    if type(target._data) is _array_type and _all_count(target._data, input._shape[dim], ignore_index):
+        total: Any = target.numel() if weight is None else late.sum(weight[target])
+    else:
+        counted = late.ne(target, ignore_index)
+        smooth = late.where(counted, smooth, 0.0)
+        each = counted if weight is None else late.where(counted, weight[late.where(counted, target, 0)], 0.0)
+        total = late.sum(each)
     spread = smooth if kind == NONE else late.sum(smooth)
     if kind == MEAN:
-        each = counted if weight is None else late.where(counted, weight[late.where(counted, target, 0)], 0.0)
-        spread = spread / late.sum(each)
+        spread = spread / total
     return loss * (1 - label_smoothing) + spread * (label_smoothing / input._shape[dim])
 
 

@@ -17,6 +17,7 @@ from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
 from ..create.making import beside
 from ..random.floats import host_of
+from ..reduce.kernels import add_up, take_along
 from .reduction import MEAN, NONE, reduced, refuse_gradient
 
 FUNCTIONS = "margin_ranking_loss cosine_embedding_loss triplet_margin_loss"
@@ -164,10 +165,9 @@ def triplet_margin_with_distance_loss(
 )
 def _multi_margin(input: Array, target: Array, scales: Array, p: int, margin: float, divisor: Array = None) -> Any:
     """The sum of `scale * max(0, margin - right + other) ** p` for each row; the scale of the right class is 0."""
-    right = np.take_along_axis(input, target[:, None], axis=1)
-    short = margin - right + input
-    each = np.sum(np.where(short > 0, short, 0) ** p * scales, axis=1)
-    return each if divisor is None else np.sum(each) / divisor
+    short = margin - take_along(input, target[:, None], 1) + input
+    each = add_up(np.where(short > 0, short, 0) ** p * scales, 1)
+    return each if divisor is None else add_up(each) / divisor
 
 
 def _by_rows(g: Any, divisor: Any) -> Any:
@@ -223,7 +223,7 @@ def multi_margin_loss(
     scales = np.full((n, classes), 1 / max(classes, 1), native)
     if weight is not None:
         scales *= np.reshape(host_of(weight), (-1,))[index][:, None]
-    np.put_along_axis(scales, index[:, None], 0, axis=1)
+    scales[np.arange(n), index] = 0
     scale = beside(scales, input)
     if reduction == NONE:
         each = _multi_margin(scores, flat, scale, p, margin)

@@ -237,7 +237,7 @@ def soft_margin_loss(input: Array, target: Array, reduction: int = MEAN) -> Any:
             f"soft_margin_loss(): output with shape {list(input.shape)} doesn't match the broadcast shape of a target "
             f"of {list(target.shape)}"
         )
-    return reduce_array(np.logaddexp(0, -target.astype(input.dtype) * input), reduction)
+    return reduce_array(_below(target.astype(input.dtype) * input), reduction)
 
 
 def _smooth(input: Any, target: Any, beta: float) -> Any:
