@@ -4,7 +4,7 @@ from tests.samples.base import S, T
 
 SAMPLES = {
     "mode": [S(T(3, 5)), S(T(3, 4), 0, True), S(T(())), S(T(2, 0, 3), 0)],
-    "_unique2": [S(T.of([3, 1, 3, 2])), S(T.of([[1, 1], [2, 1]]), True), S(T.of([], "int"))],
+    "_unique2": [S(T.of([3, 1, 3, 2])), S(T.of([[1, 1], [2, 1]]), True, True), S(T.of([], "int"))],
     "_unique_dim": [
         S(T.of([[1, 2], [1, 2], [0, 5]])),
         S(T.of([[1, 1, 2], [1, 1, 0]]), dim=1, consecutive=True),

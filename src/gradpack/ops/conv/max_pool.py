@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -196,6 +197,12 @@ def _adaptive_max(input: Any, output_size: Any) -> tuple[Any, Any]:
     if not all(output_size) or not input.size:
         shape = (*input.shape[: len(input.shape) - ndim], *output_size)
         return np.zeros(shape, input.dtype), np.zeros(shape, np.int64)
+    even = [even_parts(n, m) for n, m in zip(size, output_size, strict=True)]
+    if None not in even:
+        kernel, stride = zip(*even, strict=True)
+        geometry = (kernel, stride, (0,) * ndim, (1,) * ndim, output_size)
+        values, code = max_with_codes(input, geometry)
+        return values, flat_places(code, size, geometry)
     tables = [adaptive_parts(n, m) for n, m in zip(size, output_size, strict=True)]
     nan = input.dtype.kind == "f" and bool(np.isnan(np.max(input)))
     values, code = greatest_with_codes(input, tables, nan)
@@ -207,6 +214,15 @@ def _adaptive_max(input: Any, output_size: Any) -> tuple[Any, Any]:
         index += table[nr, places] * pitch
         pitch *= size[i]
     return values, index
+
+
+@lru_cache(512)
+def even_parts(size: int, count: int) -> tuple[int, int] | None:
+    """Return the length of `count` parts of a dimension and the step from one to the next, if all have the same."""
+    start, stop = adaptive_bounds(size, count)
+    length, step = int(stop[0]), int(start[-1]) // (count - 1) if count > 1 else size
+    same = bool(np.all(stop - start == length) and np.all(start == np.arange(count) * step))
+    return (length, step) if same else None
 
 
 def adaptive_parts(size: int, count: int) -> list[Any]:

@@ -151,6 +151,13 @@ def pooled_maxima(x: Any, table: Table, geometry: Any, lowest: Any) -> tuple[Any
 
 def pooled_maxima_back(g: Any, code: Any, table: Table, shape: Any) -> Any:
     """Zeros with each element of `g` added where its maximum was."""
-    rows, _, _, places = table.index.shape
-    at = table.index[np.arange(rows)[:, None], 0, code.reshape(rows, places), np.arange(places)]
-    return placed(g.reshape(-1), at.reshape(-1), table, shape)
+    rows, _, kernel, places = table.index.shape
+    at = np.multiply(code.reshape(rows, places), places, dtype=np.intp)
+    at += _first_places(rows, kernel, places)
+    return placed(g.reshape(-1), table.index.reshape(-1).take(at.reshape(-1)), table, shape)
+
+
+@lru_cache(256)
+def _first_places(rows: int, kernel: int, places: int) -> Any:
+    """Where the first element of each window stands in the index of a table of pooling."""
+    return np.arange(rows)[:, None] * (kernel * places) + np.arange(places)

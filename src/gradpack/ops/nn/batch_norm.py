@@ -11,7 +11,7 @@ from ...base import late
 from ...base.dtypes import float32
 from ...base.errors import not_implemented_for
 from ...base.modes import MODE, using
-from ...core.tensor import Tensor, wrap
+from ...core.tensor import Tensor, alias, wrap
 from ...declare.annotations import Array
 from ...declare.batching.batch_tensor import is_batched
 from ...declare.decorators import general, nondifferentiable
@@ -223,7 +223,7 @@ def _statistics(input: Tensor, running_mean: Any, running_var: Any, training: bo
         if running_var is not None:
             count = input._data.size // max(1, input._shape[1])
             _update(running_var, wrap(var * (count / (count - 1) if count > 1 else np.nan)), momentum)
-        return wrap(mean), wrap(1 / np.sqrt(var + eps))
+        return tuple(alias(a, input._spec, a.shape) for a in (mean, 1 / np.sqrt(var + eps)))
     if not training and running_var._spec.plain and not MODE.get().leaves_fast_path:
         return running_mean, wrap(1 / np.sqrt(running_var._data + eps))
     with using(grad=False, dual=0):

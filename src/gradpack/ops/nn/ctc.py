@@ -23,11 +23,13 @@ from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
 from ..create.making import beside
 from ..random.floats import host_of
+from ..reduce.kernels import _array_type
 from .reduction import MEAN, NONE, SUM
 
 FUNCTIONS = "ctc_loss"
 
 _CHECKING = "(while checking arguments for ctc_loss_allocate_outputs)"
+_FEW = 512  # elements, for which two calls take less time than a dozen passes
 _FAR = -1e30  # the logarithm of zero, where -inf would make nan of differences
 
 
@@ -38,18 +40,11 @@ def _emitted(log_probs: Any, labels: Any) -> Any:
 
 
 def _log_sum(a: Any, b: Any, c: Any) -> Any:
+    if type(a) is _array_type and a.size < _FEW:
+        return np.logaddexp(np.logaddexp(a, b), c)
     top = np.maximum(np.maximum(a, b), c)
     safe = np.where(np.isfinite(top), top, 0)
     return np.log(np.exp(a - safe) + np.exp(b - safe) + np.exp(c - safe)) + safe
-
-
-def _moved(x: Any, step: int, allowed: Any = None) -> Any:
-    """Places moved along by `step`, -inf where nothing comes from or a step is not allowed."""
-    out = np.full_like(x, -np.inf)
-    n = x.shape[1]
-    if abs(step) < n:
-        out[:, max(step, 0) : n + min(step, 0)] = x[:, max(-step, 0) : n - max(step, 0)]
-    return out if allowed is None else np.where(allowed, out, -np.inf)
 
 
 def _ends(lengths: Any, places: int, dtype: Any) -> Any:
@@ -60,11 +55,13 @@ def _ends(lengths: Any, places: int, dtype: Any) -> Any:
 
 def _forward(log_probs: Any, labels: Any, skips: Any, times: Any, lengths: Any) -> tuple[Any, Any]:
     emitted = _emitted(log_probs, labels)
-    alpha = np.full(emitted.shape, -np.inf, log_probs.dtype)
+    steps, batch, places = emitted.shape
+    wide = np.full((steps, batch, places + 2), -np.inf, log_probs.dtype)  # where nothing comes from, before the first
+    alpha = wide[:, :, 2:]
     alpha[:1, :, :2] = emitted[:1, :, :2]
-    for t in range(1, emitted.shape[0]):
-        a = alpha[t - 1]
-        alpha[t] = _log_sum(a, _moved(a, 1), _moved(a, 2, skips)) + emitted[t]
+    for t in range(1, steps):
+        a = wide[t - 1]
+        alpha[t] = _log_sum(a[:, 2:], a[:, 1:-1], np.where(skips, a[:, :-2], -np.inf)) + emitted[t]
     last = alpha[np.maximum(times, 1) - 1, np.arange(len(times))] + _ends(lengths, labels.shape[1], log_probs.dtype)
     top = np.max(last, axis=1)
     safe = np.where(np.isfinite(top), top, 0)
@@ -81,13 +78,14 @@ def _gradients(
         return None, g
     emitted = _emitted(log_probs, labels)
     steps, batch, classes = log_probs.shape
-    beta = np.full(emitted.shape, -np.inf, log_probs.dtype)
+    wide = np.full((steps, batch, labels.shape[1] + 2), -np.inf, log_probs.dtype)  # the same behind the last
+    beta, b = wide[:, :, :-2], wide[0]
     ends = _ends(lengths, labels.shape[1], log_probs.dtype)
     forwards = np.concatenate((skips[:, 2:], np.zeros((batch, min(2, skips.shape[1])), bool)), axis=1)
-    b = beta[0]
     for t in range(steps - 1, -1, -1):
-        b = _log_sum(b, _moved(b, -1), _moved(b, -2, forwards))
-        b = beta[t] = np.where((times == t + 1)[:, None], ends, b) + emitted[t]
+        found = _log_sum(b[:, :-2], b[:, 1:-1], np.where(forwards, b[:, 2:], -np.inf))
+        beta[t] = np.where((times == t + 1)[:, None], ends, found) + emitted[t]
+        b = wide[t]
     share = alpha + beta - emitted + loss[None, :, None]
     share = np.where(np.isneginf(alpha) | np.isneginf(beta), -np.inf, share)
     share = np.exp(share) * -g[None, :, None]

@@ -101,6 +101,8 @@ def spread(g: Any, shape: Any) -> Any:
 
 def spread_over(g: Any, shape: Any, dim: Any, keepdim: bool) -> Any:
     """Expand `g` along the dimensions `dim` of `shape`: the adjoint of a sum over them."""
+    if type(g) is _array_type and g.size and not any(g.strides) and g.dtype.kind != "V":  # the same for all elements
+        return spread(g[(0,) * g.ndim], shape)
     if type(g) is not _array_type or not g.flags.c_contiguous or not g.size or g.dtype.kind == "V":
         return late.expand(restored(g, shape, dim, keepdim), shape)
     over = axes(dim, len(shape))

@@ -181,7 +181,8 @@ def place_along(input: Array, indices: Array, shape: Sizes, dim: int = -1, keepd
     if not len(shape):
         return np.reshape(np.asarray(input, copy=True), ())
     if not keepdim:
-        input, indices = np.expand_dims(input, axis=place), np.expand_dims(indices, axis=place)
+        at: Any = (*(slice(None),) * place, None, ...)
+        input, indices = input[at], indices[at]
     return placed_along(tuple(shape), indices, input, place)
 
 

@@ -16,7 +16,7 @@ from ...declare.decorators import general, nondifferentiable
 from ..pointwise.operands import not_implemented
 from .dimensions import axis, numpy_names
 from .extremes import pick, picking
-from .kernels import _array_type, float_kind, take_along
+from .kernels import SMALL, _array_type, float_kind, reshaped, take_along
 from .order import _order
 
 FUNCTIONS = METHODS = "unique unique_consecutive mode isin"
@@ -64,13 +64,21 @@ def _unique_rows(rows: Any, consecutive: bool) -> tuple[Any, Any, Any]:
     return ordered[starts], inverse, _counts(starts, n)
 
 
+_FIRST = np.ones(1, bool)
+
 _finding = partial(general, results=("output", "inverse_indices", "counts"), differentiable=1, dtypes="bif")
 
 
 @_finding(input=lambda g: not_implemented("_unique2"), name="_unique2")
-def _unique_all(input: Array, consecutive: bool = False) -> Any:
-    """The unique elements, the index of each element among them (inverse), and their counts."""
+def _unique_all(input: Array, consecutive: bool = False, alone: bool = False) -> Any:
+    """The unique elements, the index of each element among them (inverse), and their counts; or empty ones for both."""
+    if alone and type(input) is _array_type and input.size:
+        ordered = input.reshape(-1) if consecutive else np.sort(input, None, "stable")
+        none = np.zeros(0, np.int64)
+        return ordered[np.concatenate((_FIRST, ordered[1:] != ordered[:-1]))], none, none
     values, inverse, counts = _unique_rows(np.reshape(input, (-1,)), consecutive)
+    if alone:
+        return values, np.zeros((0,), dtype=np.int64), np.zeros((0,), dtype=np.int64)
     return values, np.reshape(inverse, input.shape), counts
 
 
@@ -142,7 +150,10 @@ def unique_consecutive(
 def _chosen(op: str, input: Any, inverse: bool, counts: bool, dim: Any, consecutive: bool) -> Any:
     if not isinstance(input, Tensor):
         raise TypeError(f"{op}(): argument 'input' (position 1) must be Tensor, not {type(input).__name__}")
-    found = _unique_all(input, consecutive) if dim is None else _unique_dim(input, dim, consecutive)
+    if dim is None:
+        found = _unique_all(input, consecutive, not (inverse or counts))
+    else:
+        found = _unique_dim(input, dim, consecutive)
     wanted = [found[0], *([found[1]] if inverse else []), *([found[2]] if counts else [])]
     return wanted[0] if len(wanted) == 1 else tuple(wanted)
 
@@ -197,8 +208,10 @@ def _mode(input: Any, place: int) -> tuple[Any, Any]:
 @nondifferentiable(result="bool", promote=("elements", "test_elements"), dtypes="bif", name="isin", refuses="unsigned")
 def _isin(elements: Array, test_elements: Array, assume_unique: bool = False, invert: bool = False) -> Any:
     """Which of `elements` are among `test_elements`."""
-    tests, found = np.reshape(test_elements, (-1,)), elements
-    if tests.shape[0] <= 8:
+    tests, found = reshaped(test_elements, (-1,)), elements
+    if type(found) is type(tests) is _array_type and 0 < tests.size * found.size < SMALL:
+        hit = (tests[:, None] == found.reshape(-1)).any(0).reshape(found.shape)
+    elif tests.shape[0] <= 8:
         hit = np.zeros(found.shape, dtype=bool)
         for k in range(tests.shape[0]):
             hit |= found == tests[k]
