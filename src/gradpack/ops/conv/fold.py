@@ -13,6 +13,7 @@ from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.decorators import linear
 from ..shape.memory_formats import channels_as_in
+from . import small_windows as small
 from .sliding import at, cropped, extent, offsets, reaching, windows
 from .spatial import check_tensor, ints, is_int, wrong_type
 
@@ -30,9 +31,12 @@ FUNCTIONS = "pixel_shuffle pixel_unshuffle channel_shuffle native_channel_shuffl
 def _im2col(input: Array, geometry: Setting) -> Any:
     """Windows of (batch, channels, height, width) as (batch, channels * kernel, windows)."""
     kernel, stride, padding, dilation, count = geometry
+    columns = (input.shape[0], input.shape[1] * prod(kernel), prod(count))
+    table = small.table_of_pool(input, input.shape, geometry)
+    if table is not None:
+        return small.columns(input, table).reshape(columns)
     x = reaching(input, padding, kernel, stride, dilation, count)
     seen = windows(x, kernel, stride, dilation, count)
-    columns = (input.shape[0], input.shape[1] * prod(kernel), prod(count))
     return np.array(seen, order="C").reshape(columns)  # windows of one element could be read in place
 
 
@@ -41,6 +45,10 @@ def _col2im(input: Array, size: Sizes, geometry: Setting) -> Any:
     """Zeros of spatial size `size` with windows added back: the adjoint of `_im2col`."""
     kernel, stride, padding, dilation, count = geometry
     channels = input.shape[1] // prod(kernel)
+    shape = (input.shape[0], channels, *size)
+    table = small.table_of_pool(input, shape, geometry)
+    if table is not None:
+        return small.placed(input.reshape(-1), table.index.reshape(-1), table, shape)
     columns = np.reshape(input, (input.shape[0], channels, *kernel, *count))
     reach = extent(kernel, stride, dilation, count)
     whole = tuple(max(r, p + n) for r, p, n in zip(reach, padding, size, strict=True))
