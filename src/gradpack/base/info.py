@@ -68,6 +68,12 @@ class finfo:  # noqa: N801 - torch's name
         )
 
 
+@cache
+def limits_of(d: dtype) -> finfo:
+    """Return the limits of a floating-point dtype, made once: not for users, who may write to it."""
+    return finfo(d)
+
+
 class iinfo:  # noqa: N801 - torch's name
     """Limits of an integer dtype: `bits, max, min, dtype`.
 

@@ -10,6 +10,7 @@ import numpy as np
 from ...base import dtypes, late
 from ...base.dtypes import float32
 from ...base.errors import refuse
+from ...base.info import limits_of
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Sizes
 from ...declare.decorators import general
@@ -191,12 +192,10 @@ def rms_norm(input: Tensor, normalized_shape: Any, weight: Tensor | None = None,
         >>> torch.nn.functional.rms_norm(torch.tensor([3.0, 4.0]), (2,))
         tensor([0.8485, 1.1314])
     """
-    from ...base.info import finfo
-
     shape = _check_normalized("rms_norm", input, normalized_shape, weight)
     refuse("rms_norm", input._spec.dtype, "biul")
     dims = tuple(range(-len(shape), 0))
-    small = finfo(dtypes.computed_in(input._spec.dtype)).eps if eps is None else eps
+    small = limits_of(dtypes.computed_in(input._spec.dtype)).eps if eps is None else eps
     low = input._spec.dtype.low  # squares of half precision numbers overflow
     wide = input.to(float32) if low else input
     out = wide * late.rsqrt(late.mean(wide * wide, dims, True) + small)

@@ -12,7 +12,7 @@ from ...backends import backend_of
 from ...backends.numpy import NATIVE, quiet
 from ...base import dtypes, late
 from ...base.errors import cpp_name, refuse, scalar_type
-from ...base.info import finfo, iinfo
+from ...base.info import iinfo, limits_of
 from ...base.modes import MODE, Mode
 from ...core.parameter import Parameter as TensorParameter
 from ...core.tensor import Tensor, wrap
@@ -157,7 +157,7 @@ def _method_uniform_(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, 
     """
     a = _lower_bound("uniform_", a, kw)
     b = b if to is None else to
-    most = finfo(t._spec.dtype).max
+    most = limits_of(t._spec.dtype).max
     for label, bound in (("from", a), ("to", b)):
         if not -most <= bound <= most:
             raise RuntimeError(f"{label} is out of bounds for {cpp_name(t._spec.dtype)}")
@@ -168,7 +168,8 @@ def _method_uniform_(t: Tensor, generator: Any, a: float = 0.0, b: float = 1.0, 
             f"uniform_ expects to-from <= std::numeric_limits<{scalar_type(t._spec.dtype)}>::max(), but found to={b} "
             f"and from={a} which result in to-from to exceed the limit"
         )
-    return uniform_array(generator, t._shape, NATIVE[t._spec.flow]) * (b - a) + a
+    made = uniform_array(generator, t._shape, NATIVE[t._spec.flow])
+    return made if a == 0 and b == 1 else made * (b - a) + a
 
 
 @_filled
@@ -192,7 +193,8 @@ def _method_normal_(t: Tensor, generator: Any, mean: float = 0.0, std: float = 1
     """
     if std < 0:
         raise RuntimeError(f"normal expects std >= 0.0, but found std {std}")
-    return normal_array(generator, t._shape, NATIVE[t._spec.flow]) * std + mean
+    made = normal_array(generator, t._shape, NATIVE[t._spec.flow])
+    return made if std == 1 and mean == 0 else made * std + mean
 
 
 @_filled

@@ -43,7 +43,7 @@ METHODS = "bernoulli multinomial"
 def uniform_array(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Uniform numbers in [0, 1) of a NumPy dtype."""
     rng = source(generator)
-    if native in (np.float32, np.float64):
+    if native.char in "fd":
         return rng.random(shape, dtype=native)
     if native is PAIR:
         return paired(uniform_array(generator, shape, np.dtype(np.complex64)))
@@ -56,7 +56,7 @@ def uniform_array(generator: Generator | None, shape: Any, native: Any) -> Any:
 def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Standard normal numbers of a NumPy dtype."""
     rng = source(generator)
-    if native in (np.float32, np.float64):
+    if native.char in "fd":
         return rng.standard_normal(shape, dtype=native)
     if native is PAIR:
         return paired(normal_array(generator, shape, np.dtype(np.complex64)))
@@ -228,7 +228,7 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
     if input._spec.dtype.is_complex:
         raise not_implemented_for("bernoulli_scalar_cpu_", input._spec.dtype)
     chance = np.asarray(host_of(input if p is None else p))
-    if np.any((chance < 0) | (chance > 1)) or np.any(np.isnan(chance)):
+    if chance.size and not (np.minimum.reduce(chance, None) >= 0 and np.maximum.reduce(chance, None) <= 1):  # or NaN
         raise RuntimeError(
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false. bernoulli() got probabilities from "
             f"{chance.min():g} to {chance.max():g}"
