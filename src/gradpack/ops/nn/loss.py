@@ -21,6 +21,7 @@ from ..conv.spatial import check_tensor
 from ..index.places import FEW
 from ..reduce.kernels import SMALL, _array_type, _maximum, add_up
 from ..shape.broadcasting import check_broadcast
+from .loss_probabilities import of_all_classes, soft_cross_entropy
 from .reduction import MEAN, NONE, SUM, kind_of, reduce_array, reduced, refuse_gradient, spread_back
 
 FUNCTIONS = ""
@@ -361,41 +362,11 @@ def cross_entropy(
                 f"cross_entropy: weight tensor should be defined either for all {classes} classes or no classes but "
                 f"got weight tensor of shape: {list(weight._shape)}"
             )
-        return _soft_cross_entropy(late.log_softmax(input, dim), target, weight, reduction, label_smoothing, dim)
+        return soft_cross_entropy(late.log_softmax(input, dim), target, weight, reduction, label_smoothing, dim)
     log_p = late._log_softmax(input, dim) if input._shape else input
     loss = _nll_loss(log_p, target, weight, reduction, ignore_index)
     if not label_smoothing:
         return loss
-    scaled = log_p if weight is None else log_p * _by_class(weight, input.ndim, dim)
-    smooth, kind = -late.sum(scaled, dim), kind_of(reduction)
-    if type(target._data) is _array_type and _all_count(target._data, input._shape[dim], ignore_index):
-        total: Any = target.numel() if weight is None else late.sum(weight[target])
-    else:
-        counted = late.ne(target, ignore_index)
-        smooth = late.where(counted, smooth, 0.0)
-        each = counted if weight is None else late.where(counted, weight[late.where(counted, target, 0)], 0.0)
-        total = late.sum(each)
-    spread = smooth if kind == NONE else late.sum(smooth)
-    if kind == MEAN:
-        spread = spread / total
+    whole = type(target._data) is _array_type and _all_count(target._data, input._shape[dim], ignore_index)
+    spread = of_all_classes(log_p, target, weight, kind_of(reduction), None if whole else ignore_index, dim)
     return loss * (1 - label_smoothing) + spread * (label_smoothing / input._shape[dim])
-
-
-def _by_class(weight: Tensor, ndim: int, dim: int) -> Tensor:
-    return late.reshape(weight, (1,) * dim + (-1,) + (1,) * (ndim - dim - 1))
-
-
-def _soft_cross_entropy(
-    log_p: Tensor, target: Tensor, weight: Tensor | None, reduction: str, smoothing: float, dim: int
-) -> Tensor:
-    classes = log_p._shape[dim]
-    if smoothing:
-        target = target * (1 - smoothing) + smoothing / classes
-    terms = log_p * target
-    if weight is not None:
-        terms = terms * _by_class(weight, log_p.ndim, dim)
-    kind = kind_of(reduction)
-    if kind == NONE:
-        return -late.sum(terms, dim)
-    total = -late.sum(terms)
-    return total if kind == SUM else total / (terms.numel() / max(classes, 1) or math.nan)
