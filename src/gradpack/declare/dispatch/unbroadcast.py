@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...backends import backend_of
+from ...backends.memory_layout import _array_type
 from ...base.dtypes import dtype
 from ...base.layouts import strided
 from ...base.modes import using
@@ -77,7 +78,7 @@ def fit_array(g: Any, fit: Any, edge: Any) -> Any:
     if g is None or fit is None or edge is None:
         return None if edge is None else g
     shape, spec = fit
-    if type(g) is np.ndarray and g.dtype is spec.native and g.shape == shape and spec.plain:
+    if type(g) is _array_type and g.dtype is spec.native and g.shape == shape and spec.plain:
         return g
     if tuple(g.shape) != shape:
         g = sum_to_array(g, shape, spec.backend.xp)

@@ -43,7 +43,7 @@ METHODS = "bernoulli multinomial"
 def uniform_array(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Uniform numbers in [0, 1) of a NumPy dtype."""
     rng = source(generator)
-    if native.char in "fd":
+    if native in (np.float32, np.float64):
         return rng.random(shape, dtype=native)
     if native is PAIR:
         return paired(uniform_array(generator, shape, np.dtype(np.complex64)))
@@ -56,7 +56,7 @@ def uniform_array(generator: Generator | None, shape: Any, native: Any) -> Any:
 def normal_array(generator: Generator | None, shape: Any, native: Any) -> Any:
     """Standard normal numbers of a NumPy dtype."""
     rng = source(generator)
-    if native.char in "fd":
+    if native in (np.float32, np.float64):
         return rng.standard_normal(shape, dtype=native)
     if native is PAIR:
         return paired(normal_array(generator, shape, np.dtype(np.complex64)))
