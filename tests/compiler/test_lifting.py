@@ -160,6 +160,19 @@ def buffer_of_the_module():
     return run, net
 
 
+def state_with_a_graph():
+    w, s = x(1).requires_grad_(), Holder(h=x(2))
+
+    def step(x):
+        w.grad = None
+        s.h = (s.h.detach() * 0.5 + w * x).tanh()
+        loss = s.h.sum()
+        loss.backward()
+        return loss
+
+    return of(step, lambda: s.h, lambda: w.grad)
+
+
 def number_that_is_returned():
     s = Holder(h=x(1), n=0)
 
@@ -299,7 +312,7 @@ def scheduled(name, kind=torch.optim.AdamW, rate=0.1):
 
 MAKERS = [
     *[scheduled(name) for name in SCHEDULES], scheduled("StepLR", torch.optim.RMSprop),
-    counts, counts_of_a_module, number_that_is_returned,
+    counts, counts_of_a_module, number_that_is_returned, state_with_a_graph,
     attribute, nonlocal_variable, global_variable, slot, items_of_a_list, items_of_a_dict, buffer_in_a_step,
     buffer_of_the_module, leaf, leaf_with_a_gradient, two_that_change_places, one_in_two_places, a_view_of_an_argument,
 ]  # fmt: skip

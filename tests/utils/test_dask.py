@@ -189,7 +189,7 @@ def most():
 
 if __name__ == "__main__":
     with Client(n_workers=2, threads_per_worker=1, memory_limit="400MB", dashboard_address=None) as client:
-        x = from_memmap(np.load(sys.argv[1], mmap_mode="r"), chunks=(30_000, 50))
+        x = from_memmap(np.load(sys.argv[1], mmap_mode="r"), chunks=(20_000, 50))
         client.run(__import__, "gradpack.utils.dask")
         y = (x[:, 0] > 0).float()
         before = client.run(most)

@@ -300,6 +300,10 @@ class Compiled:
             return self.function(*args, **kwargs)
         session = Session(walk, inputs, self.whole)
         session.recorder.executed, known = self.executed, len(self.executed or ())
+        if session.reason and session.replaced and self.lifts < LIMIT:
+            function = self.function
+            self._lift(session.replaced)
+            return function(*args, **kwargs)
         if session.reason:
             self._refuse(f"{session.reason}{self._place()}")
             return self.function(*args, **kwargs)

@@ -116,8 +116,10 @@ def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
 
 def noted(executed: dict[int, Any], frame: Any) -> bool:
     """Note the code of a frame, and return True, if it is the user's."""
-    module = frame.f_globals.get("__name__", "")  # generated code has none
-    if not (module and is_users(module)) and not frame.f_code.co_filename.startswith("<doctest "):
+    module = frame.f_globals.get("__name__") or "namedtuple_"  # generated code has none, or such a one
+    if (module.startswith("namedtuple_") or not is_users(module)) and not frame.f_code.co_filename.startswith(
+        "<doctest "
+    ):
         return False
     executed[id(frame.f_code)] = frame.f_code
     return True

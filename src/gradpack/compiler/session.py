@@ -47,7 +47,7 @@ from .outcome import Outcome
 from .passes.fusion import has_loops
 from .passes.simplify import simplified, without_dead_code
 from .program import Instruction, Program, in_use, line_of_caller, updates_early, written_early
-from .python.lifting import Place, Schedule, epoch_of, replaced
+from .python.lifting import Place, Schedule, epoch_of, held_by, replaced
 from .python.state import Walk
 from .recorded_array import RecordedArray
 from .recording import Recorder, recording
@@ -90,8 +90,9 @@ class Session:
                 named.append((source._replace(grad=True), grad, f"{name}.grad"))
         self.names = [name for *_, name in named]
         for source, tensor, name in named:
-            self.reason = self.reason or unfit(tensor, name, source.tensor is None)
+            self.reason = unfit(tensor, name, source.tensor is None)
             if self.reason:
+                self.replaced = [*held_by(walk, tensor)] if tensor.grad_fn is not None else []
                 return
             if source.tensor is None and tensor._edge is not None and type(tensor._edge) is not AccumulateGrad:
                 self.outer.add(tensor._edge)

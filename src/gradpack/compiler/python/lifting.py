@@ -206,6 +206,12 @@ def replaced(walk: Walk) -> list[Place | Schedule]:
     return found + [Schedule(s, vars(s), each.name) for s, each in stepped if id(s) not in inner]
 
 
+def held_by(walk: Walk, tensor: Tensor) -> list[Place]:
+    """Return the places that hold a tensor."""
+    pairs = [pair for each in walk.snapshots for pair in zip(_places_of(each), each.held, strict=False)]
+    return [place for place, value in pairs if value is tensor]
+
+
 def _only_steps(schedule: Any, snapshot: Snapshot, walk: Walk) -> bool:
     """Return whether code does nothing with a scheduler that has changed but to take steps of the usual kind."""
     step, groups = type(schedule).step, schedule.optimizer.param_groups
