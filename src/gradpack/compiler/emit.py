@@ -20,11 +20,12 @@ from .passes.fusion import fused
 from .passes.large_forms import with_large_forms
 from .passes.small_forms import with_small_forms
 from .passes.small_loops import SmallLoop
-from .program import GuardFailed, Instruction, Program, Variable, variables
+from .program import GuardFailed, Instruction, Program, Variable, variables, with_room
 
 _PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
 IN_TURN = Kernel("numba", "ranges.in_turn")
 _LARGE = 1 << 12  # elements of an array that is dropped after its last use
+_CALLS = 32  # of functions of Python, in which a program takes so long that its frame may take memory of its own
 
 
 class Built(NamedTuple):
@@ -389,4 +390,6 @@ def build(program: Program, least: int = LARGE, foreign: Container[Variable] = (
     names = writer.names
     exec(compile(source, "<compiled program>", "exec"), names)
     bind = names.get("bind") or (lambda: names["program"])
+    if sum(hasattr(each.function, "__code__") for each in program.instructions) >= _CALLS:
+        bind = with_room(bind)
     return Built(source, bind, writer.plan.nbytes, described(program), any(map(may_warn, program.instructions)))
