@@ -328,3 +328,23 @@ def test_programs_with_arguments_in_containers_of_users_are_kept():
     for _ in range(30):
         f(Box(X), 2), f(Box(X), 2), f(Box(X), 3)
     assert len(f.kept) == 1
+
+
+def test_programs_that_call_many_functions_have_room_behind_their_frame():
+    layers = torch.nn.Sequential(*[torch.nn.Conv1d(1, 1, 3, padding=1) for _ in range(40)])
+
+    @torch.compile(fullgraph=True)
+    def many(x):
+        with torch.no_grad():
+            return layers(x)
+
+    @torch.compile(fullgraph=True)
+    def few(x):
+        with torch.no_grad():
+            return layers[0](x)
+
+    for f in (many, few):
+        for _ in range(5):
+            assert f(torch.ones(1, 1, 8)).shape == (1, 1, 8)
+    sizes = [f.kept[0].turn.call.__globals__["program"].__code__ for f in (many, few)]
+    assert [code.co_nlocals + code.co_stacksize >= 2048 for code in sizes] == [True, False]
