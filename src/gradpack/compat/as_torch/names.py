@@ -33,6 +33,8 @@ _SOURCES: dict[str, str] = {
     "_C._nn": "compat.nn_functions ops.aten",
     "_VF": "compat.nn_functions . ops.aten",
     "_dynamo": "+dynamo",
+    "_higher_order_ops": "+associative_scan",
+    "_higher_order_ops.associative_scan": "+associative_scan",
     "_jit_internal": "+jit",
     "_subclasses": "+fake_tensor",
     "_subclasses.fake_tensor": "+fake_tensor",

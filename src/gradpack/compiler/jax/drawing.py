@@ -53,6 +53,8 @@ class Numbers:
         self._draws = draws
 
     def __getattr__(self, method: str) -> Any:
+        if method == "bit_generator":
+            raise AttributeError(method)
         return lambda *args, **kwargs: self._draws.next(method, args, kwargs)
 
 
