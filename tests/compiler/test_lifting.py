@@ -466,6 +466,56 @@ def test_a_count_that_is_no_integer_any_more_is_the_functions():
     assert step(torch.ones(3)).tolist() == [2, 2, 2] and s.n == 5
 
 
+def test_a_count_that_other_code_looks_at_ends_the_programs():
+    """Where all that code could reach is too much, the code of calls is known when it has run."""
+    s, many = Holder(n=0), dict.fromkeys(range(30_000), 1)
+
+    def reads(x):
+        return x * s.n
+
+    def calls(x):
+        return reads(x)
+
+    def too_much():
+        return len(many)
+
+    def function(x):
+        s.n += 1
+        if x.shape[0] == 2:
+            return calls(x)
+        return x + (too_much() if x.shape[0] == 1 else 1)
+
+    step = torch.compile(function)
+    for _ in range(8):
+        step(torch.ones(3))
+    assert step.executed is not None and step.hits
+    with pytest.warns(UserWarning, match="looks at s.n, which it had only counted"):
+        found = [step(torch.ones(2)).tolist() for _ in range(6)]
+    assert found == [[i, i] for i in range(9, 15)]
+    assert step(torch.ones(3)).tolist() == [2, 2, 2] and s.n == 15
+
+
+def test_a_variable_that_is_deleted():
+    h = torch.zeros(3)
+
+    @torch.compile
+    def step(x):
+        nonlocal h
+        h = h + x
+        if x.shape[0] == 1:
+            del h
+        return x * 2
+
+    for _ in range(6):
+        step(torch.ones(3))
+    with pytest.warns(UserWarning, match="may be another one at each call"):
+        step(torch.ones(1))
+    with pytest.raises(NameError):
+        step(torch.ones(3))
+    h = torch.ones(3)
+    assert step(torch.ones(3)).tolist() == [2, 2, 2] and h.tolist() == [2, 2, 2]
+
+
 def test_explain_names_them_and_they_are_arguments():
     step = agrees(attribute)
     assert "set behind it, as the function does: s.h" in step.explain()

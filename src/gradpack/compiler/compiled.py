@@ -22,7 +22,7 @@ from .first_run import first_run
 from .graphs import LOCK
 from .program import GuardFailed, draws_early, failed
 from .python.guard import became
-from .python.lifting import Lifted, Place, Schedule, function_of, replaced
+from .python.lifting import Lifted, Place, Schedule, function_of, is_read, replaced
 from .python.state import Unreachable, Walk
 from .recompiled import calls_before, with_small_loops
 from .recording import RECORDERS, current
@@ -297,6 +297,10 @@ class Compiled:
                 self.executed = {}
                 return executing(self.executed, self.function, args, kwargs)
             self._refuse(f"{reason}{self._place()}")
+            return self.function(*args, **kwargs)
+        read = [p.name for p in self.function.counts if is_read(p, walk)] if type(self.function) is Lifted else []
+        if read:
+            self._refuse(f"it looks at {read[0]}, which it had only counted{self._place()}")
             return self.function(*args, **kwargs)
         session = Session(walk, inputs, self.whole)
         session.recorder.executed, known = self.executed, len(self.executed or ())

@@ -59,13 +59,15 @@ class Schedule(NamedTuple):
     Attributes:
         schedule: the scheduler.
         holder: its attributes.
-        key: all of them.
         name: how a message calls it.
+        changed: the names of those that a step changes.
+        key: all of them.
     """
 
     schedule: LRScheduler
     holder: dict[str, Any]
     name: str
+    changed: frozenset[str]
     key: Any = _ALL
     counts: bool = True
 
@@ -127,8 +129,7 @@ class Lifted:
         lines.append(f"result, [{', '.join('n' + i for i in held)}], [{', '.join('w' + i for i in counts)}] = (")
         lines.append(f"    {called}(*args, {''.join(f'v{i}, ' for i in held)}**kwargs))")
         lines += [f"n{i} = v{i} + w{i}" for i in counts]
-        for i, place in enumerate(every):
-            lines.append(f"if ({_reads(place, i)}) is not n{i}: {_sets(place, i)}")
+        lines += [f"if n{i} is not v{i} and n{i} is not _empty: {_sets(place, i)}" for i, place in enumerate(every)]
         exec("def run(*args, **kwargs):\n" + "".join(f"    {line}\n" for line in [*lines, "return result"]), names)
         run: Callable[..., Any] = names["run"]
         return run
@@ -181,29 +182,29 @@ def replaced(walk: Walk) -> list[Place | Schedule]:
     """Return the places that hold other values than in a walk; none if others than tensors and counts are new."""
     found: list[Place | Schedule] = []
     schedules = {id(vars(each)): each for each in walk.seen.values() if isinstance(each, LRScheduler)}
-    stepped: list[tuple[Any, Snapshot]] = []
+    stepped: list[Schedule] = []
     for each in walk.snapshots:
         if each.holds():
             continue
-        if id(each.holder) in schedules:
-            stepped.append((schedules[id(each.holder)], each))
-            continue
-        places, now = _places_of(each), list(each.values())
+        schedule, places, now = schedules.get(id(each.holder)), _places_of(each), list(each.values())
         if not len(places) == len(now) == len(each.held):
             return []
-        for place, a, b in zip(places, each.held, now, strict=True):
-            if same(a, b):
-                continue
+        changed = [(p, a, b) for p, a, b in zip(places, each.held, now, strict=True) if not same(a, b)]
+        if schedule is not None:
+            names = frozenset(str(place.key) for place, *_ in changed)
+            stepped.append(Schedule(schedule, vars(schedule), each.name, names))
+            continue
+        for place, a, b in changed:
             if isinstance(a, (Tensor, *PLAIN)) and (b is None or type(b) is Tensor):
                 found.append(place)
-            elif type(a) is type(b) is int and _counts(place, walk):
+            elif type(a) is type(b) is int and _is_variable(place, walk) and not is_read(place, walk):
                 found.append(place._replace(counts=True))
             else:
                 return []
-    inner = {id(part) for schedule, _ in stepped for part in _parts_of(schedule)[1:]}
-    if not all(_only_steps(*each, walk) for each in stepped):
+    inner = {id(part) for each in stepped for part in _parts_of(each.schedule)[1:]}
+    if any(is_read(each, walk) for each in stepped):
         return []
-    return found + [Schedule(s, vars(s), each.name) for s, each in stepped if id(s) not in inner]
+    return found + [each for each in stepped if id(each.schedule) not in inner]
 
 
 def held_by(walk: Walk, tensor: Tensor) -> list[Place]:
@@ -212,26 +213,28 @@ def held_by(walk: Walk, tensor: Tensor) -> list[Place]:
     return [place for place, value in pairs if value is tensor]
 
 
-def _only_steps(schedule: Any, snapshot: Snapshot, walk: Walk) -> bool:
-    """Return whether code does nothing with a scheduler that has changed but to take steps of the usual kind."""
-    step, groups = type(schedule).step, schedule.optimizer.param_groups
-    is_usual = step.__module__.startswith(_PACKAGE) and not isinstance(schedule, ReduceLROnPlateau)
-    items = zip(snapshot.holder, snapshot.held, snapshot.values(), strict=False)
-    changed = {name for name, a, b in items if not same(a, b)}
-    is_read = not walk.names.isdisjoint({*_LOOKS, *changed, "get_last_lr", "get_lr", "state_dict", "param_groups"})
-    return is_usual and not is_read and not any(isinstance(group["lr"], Tensor) for group in groups)
-
-
-def _counts(place: Place, walk: Walk) -> bool:
-    """Return whether all that code does with an attribute or variable is to add integers."""
+def is_read(place: Place | Schedule, walk: Walk) -> bool:
+    """Return whether code does more with a count than to add integers to it, or to let a scheduler take steps."""
+    if not walk.names.isdisjoint(_LOOKS):
+        return True
+    if type(place) is Schedule:
+        step, groups = type(place.schedule).step, place.schedule.optimizer.param_groups
+        is_usual = step.__module__.startswith(_PACKAGE) and not isinstance(place.schedule, ReduceLROnPlateau)
+        names = {*place.changed, "get_last_lr", "get_lr", "state_dict", "param_groups"}
+        return not is_usual or not walk.names.isdisjoint(names) or any(isinstance(g["lr"], Tensor) for g in groups)
     name = place.key or place.name
-    functions = [f for f in walk.seen.values() if isinstance(f, FunctionType) and is_users_function(f)]
-    if isinstance(place.holder, dict | list):
-        owners = (getattr(value, "__dict__", None) for value in walk.seen.values())
-        if not any(own is place.holder for own in (*owners, *(f.__globals__ for f in functions))):
-            return False  # an item
-    is_known = isinstance(name, str) and not hasattr(Module, name) and walk.names.isdisjoint(_LOOKS)
-    return is_known and all(only_counts(f.__code__, name) for f in functions)
+    functions = (f for f in walk.seen.values() if isinstance(f, FunctionType) and is_users_function(f))
+    return not all(only_counts(f.__code__, name) for f in functions)
+
+
+def _is_variable(place: Place, walk: Walk) -> bool:
+    """Return whether code names a place: it is no item of a dict or list."""
+    if not isinstance(place.key, str) or hasattr(Module, place.key or place.name):
+        return False
+    spaces = (
+        getattr(v, "__globals__" if isinstance(v, FunctionType) else "__dict__", None) for v in walk.seen.values()
+    )
+    return not isinstance(place.holder, dict) or any(space is place.holder for space in spaces)
 
 
 _LOOKS = ANY_NAME | {"__setattr__"}
