@@ -66,6 +66,31 @@ def test_loggers_are_not_looked_into():
         handler.stream.close()
 
 
+def test_messages_that_are_logged_end_the_program():
+    class Kept(logging.Handler):
+        def emit(self, record):
+            kept.append(record.getMessage())
+
+    kept, handler = [], Kept()
+    log.addHandler(handler)
+
+    @torch.compile
+    def step(x):
+        log.debug("not shown")
+        log.warning("shown")
+        return x * 2
+
+    try:
+        with pytest.warns(UserWarning, match=r"time(_ns)?\(\)"):
+            [step(torch.ones(2)) for _ in range(6)]
+        assert kept == ["shown"] * 6
+        log.setLevel(logging.ERROR)
+        assert programs(step.function)[0][2] == [4, 4, 4] and len(kept) == 6
+    finally:
+        log.removeHandler(handler)
+        log.setLevel(logging.NOTSET)
+
+
 def test_what_is_written_to_a_stream_ends_the_program(capsys):
     import sys
 
