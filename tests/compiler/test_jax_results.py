@@ -131,3 +131,59 @@ def test_averages_of_parameters_are_compared_but_for_rounding():
     for i in range(6):
         compiled(numbers(8, 6, seed=i))
     assert len(compiled.kept) == 1
+
+
+def test_a_step_is_traced_again_while_parameters_are_with_jax():
+    """Resizing asks whether all numbers are finite, and another answer is another trace."""
+
+    def run(wrap):
+        torch.manual_seed(0)
+        net = torch.nn.Linear(4, 8)
+        optimizer = torch.optim.Adam(net.parameters(), lr=0.1)
+
+        def step(*inputs):
+            optimizer.zero_grad()
+            a, b = (torch.nn.functional.interpolate(x[None], scale_factor=2, mode="linear")[0] for x in inputs)
+            loss = (net(inputs[1]) * b + a.nan_to_num(0, 0, 0)).square().sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        step = wrap(step)
+        for k in range(12):
+            x, y = numbers(5, 4, seed=k), numbers(5, 4, seed=k + 20)
+            x[0, 0] *= float("inf") if k in (6, 7, 10) else 1
+            step(x, y)
+        return net, step
+
+    (net, _), (other, step) = run(lambda f: f), run(by_jax)
+    same(other.weight, net.weight)
+    (binding,) = step.bindings.values()
+    assert len(binding.program.traces) == 4 and step.misses == []
+
+
+def test_indices_are_compared_with_their_bound_only():
+    torch.manual_seed(0)
+    plain, ours = (torch.nn.Parameter(numbers(5, 6)) for _ in range(2))
+    steps = []
+    for w in (plain, ours):
+        optimizer = torch.optim.Adam([w], lr=0.1)
+
+        def step(x, i, w=w, optimizer=optimizer):
+            optimizer.zero_grad()
+            loss = (w * x).gather(1, i).square().sum()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        steps.append(step)
+    compiled = by_jax(steps[1], fullgraph=True)
+    for k in range(10):
+        x, i = numbers(5, 6, seed=k), torch.tensor(np.random.default_rng(k).integers(0, 2 + k % 5, (5, 2)))
+        same(compiled(x, i), steps[0](x, i))
+    same(ours, plain)
+    (binding,) = compiled.bindings.values()
+    assert len(binding.program.traces) == 1
+    with pytest.raises(RuntimeError, match="index 6 is out of bounds for dimension 1 with size 6"):
+        compiled(x, i + 6 - i.max())
+    same(ours, plain)

@@ -72,6 +72,11 @@ CLASSES: dict[type, type] = {Tensor: DeferredTensor, Parameter: DeferredParamete
 _PLAIN = {deferred: plain for plain, deferred in CLASSES.items()}
 
 
+def plain_class(kind: type) -> type:
+    """Return the class that a tensor has when its numbers are looked at."""
+    return _PLAIN.get(kind, kind)
+
+
 def bring(tensor: Any) -> None:
     """Give a deferred tensor its array of NumPy's, and its class."""
     plain = _PLAIN.get(type(tensor))

@@ -20,6 +20,7 @@ from ...optim._formula_optimizer import FormulaOptimizer, PerParameterOptimizer
 from ..program import Instruction
 from .arrays import TracedArray
 from .backend import JAX
+from .deferred import held_by, plain_class
 
 _NUMBERS = ("lr", "momentum", "weight_decay", "betas")  # those that schedulers change
 _TAKES_TENSORS = frozenset({"SGD", "Adam", "AdamW"})  # in all of these; others take a tensor for `lr` only
@@ -119,12 +120,13 @@ class Updates:
         grads = [tracing.value(g) for g in each.args]
         arrays = [tracing.value(v) for v in each.writes]
         counts = _counts(optimizer, params)
-        held = [(t, t._data, t._spec, t._counter[0]) for t in tensors]
+        held = [(t, type(t), held_by(t), t._spec, t._counter[0]) for t in tensors]  # arrays may be gone by now
         edges = [(p, p._edge, _grad(p)) for p in params]
         options = [(group, dict(group)) for group in optimizer.param_groups]
         try:
             for tensor, array in zip(tensors, arrays, strict=True):
                 array = array.astype(np.float64) if id(tensor) in counts else array
+                tensor.__class__ = plain_class(type(tensor))
                 tensor._data, tensor._spec = array, JAX.spec(array)
             for p, grad in zip(params, grads, strict=True):
                 _set_grad(p, None if grad is None else wrap(grad))
@@ -141,8 +143,8 @@ class Updates:
             for p, edge, grad in edges:
                 p._edge = edge
                 _set_grad(p, grad)
-            for tensor, data, spec, count in held:
-                tensor._data, tensor._spec, tensor._counter[0] = data, spec, count
+            for tensor, kind, data, spec, count in held:
+                tensor._data, tensor._spec, tensor._counter[0], tensor.__class__ = data, spec, count, kind
 
     def _fill(self, optimizer: Any) -> None:
         """Let options be tensors in place of numbers."""

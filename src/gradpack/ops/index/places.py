@@ -60,18 +60,22 @@ def check_bounds(
             return
         if (unsigned.item(unsigned.argmax()) if index.size < SMALL else _maximum(unsigned, None)) < size:
             return
-    if prod(index.shape):
-        for found in (int(np.min(index)), int(np.max(index))):
-            if not low <= found < size:
-                where = f"{op}(): " if op else ""
-                raise error(f"{where}index {found} is out of bounds for dimension {dim} with size {size}")
+    for found in _outside(index, low, size):
+        where = f"{op}(): " if op else ""
+        raise error(f"{where}index {found} is out of bounds for dimension {dim} with size {size}")
+
+
+def _outside(places: Any, low: int, high: int) -> list[int]:
+    """Return the least and the greatest of integers that are not in a range, if there are any."""
+    if not prod(places.shape) or not bool(np.any((places < low) | (places >= high))):
+        return []
+    return [found for found in (int(np.min(places)), int(np.max(places))) if not low <= found < high]
 
 
 def check_flat(places: Any, size: int, low: int | None = None) -> None:
     """Raise unless places in an array of so many elements, which count from the end below zero, are within it."""
-    for found in (int(np.min(places)), int(np.max(places))) if prod(places.shape) else ():
-        if not (-size if low is None else low) <= found < size:
-            raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")
+    for found in _outside(places, -size if low is None else low, size):
+        raise IndexError(f"out of range: tried to access index {found} on a tensor of {size} elements.")
 
 
 def counted_from_front(index: Any, size: int) -> Any:
