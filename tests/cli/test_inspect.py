@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,21 @@ def test_a_page_and_tables_and_the_programs_own_output(here, capfd):
     assert "exp.out" in said.err and "recompute" in said.err and "report: prog.saved.html" in said.err
     page = Path("prog.saved.html").read_text()
     assert page.startswith("<!DOCTYPE html>") and "prog.py" in page
+
+
+def test_threads_that_never_end_are_not_waited_for(here, capfd):
+    ended = threading.Event()
+    other = threading.Thread(target=ended.wait)  # of somebody else
+    other.start()
+    text = "import threading\nthreading.Timer(0.2, print, ['thread']).start()\n"
+    text += "from concurrent.futures import ThreadPoolExecutor as Pool\n"
+    text += "pool = Pool(1)\npool.submit(print, 'pool').result()\n"
+    try:
+        assert run(program(text)) == 0
+    finally:
+        ended.set()
+        other.join()
+    assert capfd.readouterr().out == "pool\nthread\n"
 
 
 STEPS = "for _ in range(3):\n    y = x.exp().exp().exp().exp().sum()\n    y.backward()\n"

@@ -115,7 +115,7 @@ def run_program(args: argparse.Namespace, recording: Record) -> int:
 
     The recording is told of the exception that ended it.
     """
-    before = sys.argv, sys.path[:]
+    before, threads = (sys.argv, sys.path[:]), {threading.current_thread(), *threading.enumerate()}
     sys.argv = [args.script, *args.arguments]
     sys.path.insert(0, os.getcwd() if args.is_module else os.path.dirname(os.path.realpath(args.script)))
     try:
@@ -123,8 +123,9 @@ def run_program(args: argparse.Namespace, recording: Record) -> int:
             runpy.run_module(args.script, run_name="__main__", alter_sys=True)
         else:
             runpy.run_path(os.path.abspath(args.script), run_name="__main__")
+        pools = getattr(sys.modules.get("concurrent.futures.thread"), "_threads_queues", {})  # whose threads never end
         for thread in threading.enumerate():  # as Python does at the end of a program
-            if thread not in (threading.main_thread(), threading.current_thread()) and not thread.daemon:
+            if thread not in threads and not thread.daemon and thread not in pools:
                 thread.join()
     except SystemExit as end:
         return exit_code(end)
