@@ -399,6 +399,13 @@ def n_inside(s):
     return [s.n for _ in range(2)]
 
 
+def n_in_a_pattern(s):
+    s.n += 1
+    match s:
+        case Holder(n=3):
+            s.h = 1
+
+
 def n_is_a_method(s):
     s.n += 1
     s.n()
@@ -407,7 +414,7 @@ def n_is_a_method(s):
 @pytest.mark.parametrize(
     "function",
     [n_is_read, n_is_tested, n_is_set, n_is_doubled, n_of_another_one, n_plus_a_variable, n_plus_a_float,
-     n_in_two_steps, n_with_another_target, n_inside, n_is_a_method],
+     n_in_two_steps, n_with_another_target, n_inside, n_in_a_pattern, n_is_a_method],
 )  # fmt: skip
 def test_code_that_does_more_than_to_count(function):
     assert not only_counts(function.__code__, "n")

@@ -1,4 +1,4 @@
-"""The arguments of a call: in one spelling, and taken apart by the text of a call."""
+"""The arguments of a call: in one spelling, compared with those of others, and taken apart by the text of a call."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from typing import Any
 
 from ..base.tree import TreeSpec, tree_flatten
 from ..core.tensor import Tensor
+from .facts import TENSOR, Kept
+from .python.guard import became
 from .trees import flattened
 
 MISSED = object()  # what a call returns where it does not fit
@@ -99,3 +101,23 @@ def taken_apart(
         return [f"if {kind}len({name}) != {len(own)}: return MISSED", found, *inner]
     keys = name_of("n", list(tree.context))
     return [f"if {kind}[*{name}] != {keys}: return MISSED", f"{found}.values()", *inner]
+
+
+def other_call(kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec) -> str:
+    """Return what of a call is not as it was, tensors apart."""
+    if kept.context != context:
+        return "the grad mode, the default dtype or a setting of algorithms is another one"
+    if tree != kept.tree:
+        return "the number of arguments, their names or the structure of one is another one"
+    for a, b in zip(leaves, kept.leaves, strict=True):
+        if (b is TENSOR) is not isinstance(a, Tensor):
+            return f"an argument is a {type(a).__name__}, and was a {'Tensor' if b is TENSOR else type(b).__name__}"
+        if b is not TENSOR and not same_leaf(a, b):
+            number = isinstance(a, int | float) and not isinstance(a, bool)
+            return f"an argument was {became(b, a)} and is {became(a, b)}{': make a tensor of it' if number else ''}"
+    return "arguments differ"
+
+
+def same_leaves(a: list[Any], b: list[Any]) -> bool:
+    """Return whether arguments are those that were recorded: tensors where there were some, and equal others."""
+    return all(isinstance(x, Tensor) if y is TENSOR else same_leaf(x, y) for x, y in zip(a, b, strict=True))

@@ -14,18 +14,17 @@ from ..backends.numpy import quiet
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..ops.random.generator import Generator
-from .arguments import MISSED, leaves_of, plain_parameters, same_leaf
+from .arguments import MISSED, leaves_of, other_call, plain_parameters, same_leaves
 from .effects import executing, place_of
 from .explanation import explained
-from .facts import TENSOR, Kept
+from .facts import Kept
 from .first_run import first_run
 from .graphs import LOCK
 from .program import GuardFailed, draws_early, failed
-from .python.guard import became
 from .python.lifting import Lifted, Place, Schedule, function_of, is_read, replaced
 from .python.state import Unreachable, Walk
 from .recompiled import calls_before, with_small_loops
-from .recording import RECORDERS, current
+from .recording import RECORDERS, Recorder, current
 from .returned_numbers import with_values
 from .session import Session
 from .small import Trial, is_small
@@ -145,13 +144,11 @@ class Compiled:
             if self.stopped is not None or self.calls == 1:
                 return self.function(*args, **kwargs)
             if len(self.kept) >= self.limit:
-                function, places = self.function, replaced(self.kept[-1].walk)
-                if places and self.lifts < LIMIT:
-                    self._lift(places)
-                    return function(*args, **kwargs)
-                last = (self.misses or ["none was needed twice"])[-1]
-                self._refuse(f"{self.limit} programs were made, and none fits: {last}")
-                return self.function(*args, **kwargs)
+                function = self.function
+                if not self._lifts(replaced(self.kept[-1].walk)):
+                    last = (self.misses or ["none was needed twice"])[-1]
+                    self._refuse(f"{self.limit} programs were made, and none fits: {last}")
+                return function(*args, **kwargs)
             return self._record(args, kwargs, leaves, tree, inputs, now)
 
     by_program = __call__
@@ -177,14 +174,20 @@ class Compiled:
             self.kept, self._turns = [], []
             self.call_by(function_of(self.function))
 
-    def _lift(self, places: list[Place | Schedule]) -> None:
-        """Let places that hold other tensors at each call be arguments and results of what becomes programs."""
+    def _lifts(self, places: list[Place | Schedule]) -> bool:
+        """Let places that hold other tensors at each call be arguments and results of what becomes programs.
+
+        Return whether there are any, and programs were not dropped for others too often.
+        """
+        if not places or self.lifts >= LIMIT:
+            return False
         self.lifts += 1
         if type(self.function) is Lifted:
             places = [*self.function.places, *places]
         self.function, self._has_code = Lifted(function_of(self.function), places), False
         self.kept, self._turns, self.trial = [], [], None
         self.call_instead(None)
+        return True
 
     def _missed(self, reason: str) -> None:
         """Keep in mind why a program did not run."""
@@ -198,8 +201,8 @@ class Compiled:
         warnings.warn(f"compile: {name} runs without a program from now on: {reason}", UserWarning, stacklevel=4)
 
     def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
-        if kept.context != context or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
-            self._missed(_other_call(kept, context, leaves, tree))
+        if kept.context != context or tree != kept.tree or not same_leaves(leaves, kept.leaves):
+            self._missed(other_call(kept, context, leaves, tree))
             return False
         if list(map(type, inputs)) != kept.kinds:
             self._missed("a tensor became a parameter, or the other way round")
@@ -283,60 +286,70 @@ class Compiled:
     def _record(
         self, args: Any, kwargs: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor], context: Any
     ) -> Any:
-        walk = Walk(self.function.places if type(self.function) is Lifted else (), self.executed)
+        function = self.function
         try:
-            walk.add(self.function, getattr(self.function, "__name__", "function"))
-            for leaf in leaves:
-                if not isinstance(leaf, Tensor):
-                    walk.add(leaf, "an argument")
-            for kind in records_in(tree):
-                walk.add(kind, kind.__name__)
-            walk.finish()
+            walk = self._walk(leaves, tree)
         except Unreachable as reason:
             if self.executed is None and sys.getprofile() is None:  # less may be within reach of what it calls
                 self.executed = {}
-                return executing(self.executed, self.function, args, kwargs)
+                return executing(self.executed, function, args, kwargs)
             self._refuse(f"{reason}{self._place()}")
-            return self.function(*args, **kwargs)
-        read = [p.name for p in self.function.counts if is_read(p, walk)] if type(self.function) is Lifted else []
-        if read:
-            self._refuse(f"it looks at {read[0]}, which it had only counted{self._place()}")
-            return self.function(*args, **kwargs)
-        session = Session(walk, inputs, self.whole)
-        session.recorder.executed, known = self.executed, len(self.executed or ())
-        if session.reason and session.replaced and self.lifts < LIMIT:
-            function = self.function
-            self._lift(session.replaced)
             return function(*args, **kwargs)
+        session = Session(walk, inputs, self.whole)
         if session.reason:
-            self._refuse(f"{session.reason}{self._place()}")
-            return self.function(*args, **kwargs)
+            if not self._lifts(session.replaced):
+                self._refuse(f"{session.reason}{self._place()}")
+            return function(*args, **kwargs)
+        session.recorder.executed, known = self.executed, len(self.executed or ())
         generators = [v for v in (*walk.seen.values(), *leaves) if isinstance(v, Generator)]
         undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before], generators)
         try:
-            result = session.run(self.function, args, kwargs)
+            result = session.run(function, args, kwargs)
         except Exception as error:
             if walk.changed():
                 raise
             undo.restore()
-            result = self.function(*args, **kwargs)
+            result = function(*args, **kwargs)
             what = f"{type(error).__name__}: {error}"
             self._stop(f"it raised an exception while it was recorded, and not afterwards: {what}")
             return result
-        kept, result = session.kept(result, leaves, tree, context), with_values(result)
+        kept = session.kept(result, leaves, tree, context)
         if kept is not None:
             if not self.whole:
                 kept.turn.left = calls_before(kept, self.at_once)
             self.kept.append(kept)
             self.tries = 0
-        elif session.replaced and self.lifts < LIMIT:
-            self._lift(session.replaced)
-        elif session.recorder.again and self.tries < TRIES and (not self.fullgraph or len(self.executed or ()) > known):
+        elif not self._lifts(session.replaced):
+            self._try_again(session.recorder, len(self.executed or ()) > known)
+        return with_values(result)
+
+    def _walk(self, leaves: list[Any], tree: TreeSpec) -> Walk:
+        """Return what the function can reach, and its arguments.
+
+        Raises:
+            Unreachable: if that is too much, may change without notice, or code looks at what it had only counted.
+        """
+        lifted = self.function if type(self.function) is Lifted else None
+        walk = Walk(() if lifted is None else lifted.places, self.executed)
+        walk.add(self.function, getattr(self.function, "__name__", "function"))
+        for leaf in leaves:
+            if not isinstance(leaf, Tensor):
+                walk.add(leaf, "an argument")
+        for kind in records_in(tree):
+            walk.add(kind, kind.__name__)
+        walk.finish()
+        for place in () if lifted is None else lifted.counts:
+            if is_read(place, walk):
+                raise Unreachable(f"it looks at {place.name}, which it had only counted")
+        return walk
+
+    def _try_again(self, recorder: Recorder, has_called_more: bool) -> None:
+        """Let a later call be recorded, if it may become a program where this one did not; else none."""
+        if recorder.again and self.tries < TRIES and (not self.fullgraph or has_called_more):
             self.tries += 1
-            self._missed(session.recorder.refused or "")
+            self._missed(recorder.refused or "")
         else:
-            self._refuse(session.recorder.refused or "it cannot become a program")
-        return result
+            self._refuse(recorder.refused or "it cannot become a program")
 
     # -- what people see --
 
@@ -371,22 +384,3 @@ class Elsewhere(Compiled):
 
 
 Compiled.kinds = (Compiled, Elsewhere)
-
-
-def _other_call(kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec) -> str:
-    """Return what of a call is not as it was, tensors apart."""
-    if kept.context != context:
-        return "the grad mode, the default dtype or a setting of algorithms is another one"
-    if tree != kept.tree:
-        return "the number of arguments, their names or the structure of one is another one"
-    for a, b in zip(leaves, kept.leaves, strict=True):
-        if (b is TENSOR) is not isinstance(a, Tensor):
-            return f"an argument is a {type(a).__name__}, and was a {'Tensor' if b is TENSOR else type(b).__name__}"
-        if b is not TENSOR and not same_leaf(a, b):
-            number = isinstance(a, int | float) and not isinstance(a, bool)
-            return f"an argument was {became(b, a)} and is {became(a, b)}{': make a tensor of it' if number else ''}"
-    return "arguments differ"
-
-
-def _same_leaves(a: list[Any], b: list[Any]) -> bool:
-    return all(isinstance(x, Tensor) if y is TENSOR else same_leaf(x, y) for x, y in zip(a, b, strict=True))

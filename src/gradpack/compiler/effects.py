@@ -116,17 +116,16 @@ def effects(recorder: Recorder, frame: Any, event: str, function: Any) -> None:
 
 def noted(executed: dict[int, Any], frame: Any) -> bool:
     """Note the code of a frame, and return True, if it is the user's."""
-    module = frame.f_globals.get("__name__") or "namedtuple_"  # generated code has none, or such a one
-    if (module.startswith("namedtuple_") or not is_users(module)) and not frame.f_code.co_filename.startswith(
-        "<doctest "
-    ):
+    module = frame.f_globals.get("__name__") or ""
+    generated = module == "" or module.startswith("namedtuple_") or module.partition(".")[0] in _COMPILERS
+    if (generated or not is_users(module)) and not frame.f_code.co_filename.startswith("<doctest "):
         return False
     executed[id(frame.f_code)] = frame.f_code
     return True
 
 
 def executing(executed: dict[int, Any], function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
-    """Call a function, and note what code of the user's that calls."""
+    """Return what a function returns, and note the user's code that it runs."""
 
     def watch(frame: Any, event: str, _: Any) -> None:
         if event == "call" and id(frame.f_code) not in executed:

@@ -9,8 +9,8 @@ import jax
 from ...base.tree import TreeSpec
 from ...core.tensor import Tensor
 from ...ops.random.generator import default_generator
-from ..arguments import plain_tree
-from ..compiled import Compiled, _same_leaves
+from ..arguments import plain_tree, same_leaves
+from ..compiled import Compiled
 from ..facts import Kept
 from ..graphs import LOCK
 from ..program import GuardFailed
@@ -41,7 +41,7 @@ class JaxCompiled(Compiled):
         super().__init__(function, fullgraph)
 
     def _fits(self, kept: Kept, now: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
-        if kept.context != now or tree != kept.tree or not _same_leaves(leaves, kept.leaves):
+        if kept.context != now or tree != kept.tree or not same_leaves(leaves, kept.leaves):
             return False
         binding = self.bindings.get(id(kept))
         if not (kept.facts.are(inputs) if binding is None else binding.holds(inputs)):

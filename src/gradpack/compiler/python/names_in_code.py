@@ -54,6 +54,8 @@ def only_counts(code: CodeType, name: str) -> bool:
 
     That is `x.name += 1`, `x.name = x.name + 1` and the like: nothing else depends on what they hold.
     """
+    if name in strings_of(code):  # as in a pattern of `match`, which looks at attributes
+        return False
     inside = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
     steps = [i for i in get_instructions(code) if i.opname != "EXTENDED_ARG"]
     uses = [k for k, i in enumerate(steps) if i.argval == name and _is_of_name(i)]
