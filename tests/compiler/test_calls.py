@@ -331,7 +331,7 @@ def test_programs_with_arguments_in_containers_of_users_are_kept():
 
 
 def test_programs_that_call_many_functions_have_room_behind_their_frame():
-    layers = torch.nn.Sequential(*[torch.nn.Conv1d(1, 1, 3, padding=1) for _ in range(40)])
+    layers = torch.nn.Sequential(*[torch.nn.Conv1d(1, 1, 3, padding=1) for _ in range(120)])
 
     @torch.compile(fullgraph=True)
     def many(x):

@@ -93,7 +93,7 @@ class Compiled:
         self.call_by(function)
 
     def call_by(self, function: Callable[..., Any] | None) -> None:
-        """Let calls be those of a function that takes what calls are given; None: of the programs."""
+        """Call a function with the arguments of each call, from now on; None: run the programs."""
         if function is not None:
             self._instead = function
         if type(self) in self.kinds:

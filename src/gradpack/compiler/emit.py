@@ -25,7 +25,7 @@ from .program import GuardFailed, Instruction, Program, Variable, variables, wit
 _PLAIN = (int, float, bool, str, type(None), type(Ellipsis))
 IN_TURN = Kernel("numba", "ranges.in_turn")
 _LARGE = 1 << 12  # elements of an array that is dropped after its last use
-_CALLS = 32  # of functions of Python, in which a program takes so long that its frame may take memory of its own
+_CALLS = 100  # of functions of Python, in which a program takes so long that its frame may take memory of its own
 
 
 class Built(NamedTuple):

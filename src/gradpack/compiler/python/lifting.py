@@ -112,10 +112,11 @@ class Lifted:
         return result, [place.value() for place in self.held], went
 
     def around(self, call: Callable[..., Any] | ref[Any]) -> Callable[..., Any]:
-        """Return the function, by a call that takes and returns what this one does.
+        """Return a function of the user's arguments: it reads the places, makes a call, and sets the places.
 
         Args:
-            call: a function, or a reference to an object whose `by_program` it is.
+            call: takes and returns what this function does; or a weak reference to an object whose method
+                `by_program` does.
         """
         every = [*self.held, *self.counts]
         names: dict[str, Any] = {"_call": call, "_function": self.function, "_empty": _EMPTY}
@@ -166,7 +167,7 @@ def by_holder(places: Iterable[Place | Schedule]) -> dict[int, set[Any]]:
 
 
 def without(keys: set[Any], holder: Any, values: Any) -> Any:
-    """Return what returns the values of a container without those of places; None if there are no others."""
+    """Return a function that returns the values of a container, None for those of places; None if all are those."""
     function = getattr(values, "func", None)
     if function is contents or _ALL in keys or (function in (member, slot) and values.args[1] in keys):
         return None
@@ -179,7 +180,7 @@ def function_of(function: Any) -> Any:
 
 
 def replaced(walk: Walk) -> list[Place | Schedule]:
-    """Return the places that hold other values than in a walk; none if others than tensors and counts are new."""
+    """Return the places whose values changed since a walk; an empty list if more than tensors and counts changed."""
     found: list[Place | Schedule] = []
     schedules = {id(vars(each)): each for each in walk.seen.values() if isinstance(each, LRScheduler)}
     stepped: list[Schedule] = []
