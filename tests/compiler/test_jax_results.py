@@ -187,3 +187,22 @@ def test_indices_are_compared_with_their_bound_only():
     with pytest.raises(RuntimeError, match="index 6 is out of bounds for dimension 1 with size 6"):
         compiled(x, i + 6 - i.max())
     same(ours, plain)
+
+
+def test_programs_run_in_inference_mode_and_under_autocast():
+    torch.manual_seed(0)
+    net = torch.nn.Linear(4, 3)
+    compiled = by_jax(lambda x: net(x).tanh(), fullgraph=True)
+    for i in range(12):
+        with torch.inference_mode(i % 3 == 0), torch.autocast("cpu", enabled=i % 3 == 1):
+            x = torch.tensor(np.random.default_rng(i).standard_normal((2, 4)), dtype=torch.float32)
+            found, wanted = compiled(x), net(x).tanh()
+        assert (found.is_inference(), found.requires_grad, found.dtype) == (i % 3 == 0, i % 3 > 0, wanted.dtype)
+        torch.testing.assert_close(found, wanted)
+        if i % 3:
+            net.zero_grad()
+            found.float().sum().backward()
+            got, net.weight.grad = net.weight.grad, None
+            wanted.float().sum().backward()
+            torch.testing.assert_close(got, net.weight.grad)
+    assert len({kept.context for kept in compiled.kept}) == 3

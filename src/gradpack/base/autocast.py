@@ -34,6 +34,11 @@ class Autocast:
         self.enabled, self.dtypes, self.caching, self.nesting, self.cache = enabled, dtypes, caching, nesting, cache
 
     @property
+    def settings(self) -> tuple[Any, ...]:
+        """All that casts depend on."""
+        return self.enabled, tuple(self.dtypes.items())
+
+    @property
     def active(self) -> bool:
         return bool(self.enabled)
 

@@ -54,6 +54,7 @@ class Mode(Settings):
     watched: bool  # is `needs_interpreter` due only to modes that observe: see `OpMode.observes`
     unwatched: Mode | None  # cache: the same mode without those
     traced: bool  # do modules record that they are called?
+    plain: bool  # is nothing of this on but grad, inference and autocast?
 
     __slots__ = ("__weakref__", *_FIELDS, *__annotations__)
 
@@ -63,18 +64,18 @@ class Mode(Settings):
         self.forward = bool(self.dual and self.tangents and not self.inference)
         self.without_grad = self.below = self.with_grad = self.within = self.primal = self.unwatched = None
         self.traced = self.recorder is not None or (self.hooks is not None and len(self.hooks) > 2)
-        busy = bool(
-            self.inference
-            or self.forward
+        special = bool(
+            self.forward
             or self.levels
             or self.functions
             or self.anomaly is not None
             or self.recorder is not None
             or self.mutation is not None
-            or (self.autocast is not None and self.autocast.active)
         )
+        busy = special or self.inference or bool(self.autocast is not None and self.autocast.active)
         self.needs_interpreter = busy or bool(self.ops)
         self.leaves_fast_path = self.needs_interpreter or self.profiler is not None
+        self.plain = not (special or self.ops or self.profiler is not None or self.hooks is not None)
         self.note = None if self.needs_interpreter or self.profiler is None else self.profiler.append
         self.watched = bool(self.ops) and not busy and all(mode.observes for mode in self.ops)
 

@@ -1,4 +1,4 @@
-"""The arguments of a call: in one spelling, compared with those of others, and taken apart by the text of a call."""
+"""The arguments and settings of a call: compared with those of others, and taken apart by the text of a call."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from inspect import CO_VARARGS, CO_VARKEYWORDS
 from types import MethodType
 from typing import Any
 
+from ..base import dtypes
+from ..base.devices import _DEFAULTS
+from ..base.modes import MODE, TRANSFORMS, Mode
+from ..base.settings import FILLING
 from ..base.tree import TreeSpec, tree_flatten
 from ..core.tensor import Tensor
+from ..nn._module.global_hooks import PRESENT
+from ..optim._step_hooks import after_every_step, before_every_step
 from .facts import TENSOR, Kept
 from .python.guard import became
 from .trees import flattened
@@ -121,3 +127,27 @@ def other_call(kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec) -> s
 def same_leaves(a: list[Any], b: list[Any]) -> bool:
     """Return whether arguments are those that were recorded: tensors where there were some, and equal others."""
     return all(isinstance(x, Tensor) if y is TENSOR else same_leaf(x, y) for x, y in zip(a, b, strict=True))
+
+
+def context() -> Any:
+    """Return the settings that programs depend on; None where only eager calls are right."""
+    settings = settings_of(MODE.get())
+    if settings is None or TRANSFORMS.get():
+        return None
+    if is_elsewhere(_DEFAULTS.get()):
+        return None
+    if PRESENT or before_every_step or after_every_step:  # hooks of all modules, and of all optimizers
+        return None
+    return settings, dtypes._default, FILLING[0]
+
+
+def settings_of(mode: Mode) -> Any:
+    """Return what of a mode programs depend on; None for modes in which operations do more than to compute."""
+    if not mode.plain:
+        return None
+    return mode.grad, mode.inference, None if mode.autocast is None else mode.autocast.settings
+
+
+def is_elsewhere(devices: tuple[Any, ...]) -> bool:
+    """Return whether one of the default devices is not the CPU."""
+    return any(device.type != "cpu" for device in devices)

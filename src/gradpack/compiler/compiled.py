@@ -14,7 +14,7 @@ from ..backends.numpy import quiet
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..ops.random.generator import Generator
-from .arguments import MISSED, leaves_of, other_call, plain_parameters, same_leaves
+from .arguments import MISSED, context, leaves_of, other_call, plain_parameters, same_leaves
 from .effects import executing, place_of
 from .explanation import explained
 from .facts import Kept
@@ -29,7 +29,6 @@ from .returned_numbers import with_values
 from .session import Session
 from .small import Trial, is_small
 from .trees import records_in
-from .turn import context
 from .undo import Undo
 
 LIMIT = 8  # programs of one function, if `compile` is not told otherwise

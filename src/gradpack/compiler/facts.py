@@ -10,7 +10,7 @@ import numpy as np
 from ..backends import NUMPY
 from ..backends.memory_layout import _array_type
 from ..base.tree import TreeSpec
-from ..core.tensor import Tensor, alias
+from ..core.tensor import InferenceCounter, Tensor, alias
 from ..graph.node import AccumulateGrad
 from .lowering import root
 from .program import Program
@@ -143,7 +143,7 @@ class Facts:
             elif now[2] is not facts[2]:
                 return f"{name} is of {now[2].dtype}, and was of {facts[2].dtype}"
             elif not hold(now, facts):
-                return f"{name} has another layout, other attributes or hooks, or another `requires_grad`"
+                return f"{name} has another layout, attributes, hooks, inference mode, or another `requires_grad`"
         if any(s.now(inputs) is not None for s in self.without):
             return "a tensor has a gradient, and had none"
         return "tensors share memory, or are one, that did not, or the other way round"
@@ -185,8 +185,13 @@ def facts_of(tensor: Any) -> Any:
     own, array = tensor.__dict__, tensor._data
     return (
         tensor._shape, array.strides, tensor._spec, kind, kind is True and hooked, array.flags.writeable,
-        own_of(tensor) if own else (),
+        own_of(tensor) if own else (), type(tensor._counter) is InferenceCounter,
     )  # fmt: skip
+
+
+def version_of(tensor: Any) -> int:
+    """Return how often a tensor was written to; -1 for one of inference mode, which does not count that."""
+    return -1 if type(tensor._counter) is InferenceCounter else tensor._counter[0]
 
 
 _HOOKS = 4  # the place, among the facts, of whether a leaf has hooks
@@ -209,7 +214,7 @@ def own_of(tensor: Any) -> tuple[tuple[str, Any], ...]:
     return tuple([(k, v if type(v) in PLAIN else id(v)) for k, v in vars(tensor).items() if k not in _INTERNAL])
 
 
-_INTERNAL = frozenset({"_own_grad", "_tangents"})
+_INTERNAL = frozenset({"_own_grad", "_relaid", "_tangents"})
 
 
 def _unlike(tensor: Any) -> bool:
@@ -221,8 +226,6 @@ def unfit(tensor: Tensor, name: str, given: bool) -> str:
     """Return why a tensor cannot be recorded, or ""."""
     if is_users(type(tensor).__module__):
         return f"{name} is a {type(tensor).__name__}, of a class of yours: give it as a Tensor"
-    if tensor.is_inference():
-        return f"{name} was made in inference mode: make a copy by `clone`"
     if not tensor._spec.numpy or type(tensor._data) is not _array_type:
         return f"{name} is not a dense tensor on the CPU"
     edge = tensor._edge

@@ -9,9 +9,9 @@ from typing import Any
 
 from ..core.tensor import Tensor
 from ..graph.node import AccumulateGrad, OutputSlot
+from .arguments import context
 from .facts import facts_of
 from .trees import parts_of
-from .turn import context
 
 
 class Lasting:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..graph.node import AccumulateGrad
-from .facts import Result, Source, grad_of, own_of
+from .facts import Result, Source, grad_of, own_of, version_of
 from .program import Variable
 from .recorded_array import RecordedArray
 from .returned_numbers import Number
@@ -22,8 +22,8 @@ class Outcome:
 
     Attributes:
         outputs: the variables.
-        counters: of the tensor of each output: a number of writes, or a tensor that has the same one, which is a source
-            or, by its place, another output.
+        counters: of the tensor of each output: a number of writes, -1 in inference mode, or a tensor that has the same
+            one, which is a source or, by its place, another output.
     """
 
     def __init__(self, session: Session) -> None:
@@ -42,7 +42,7 @@ class Outcome:
         self.outputs.append(variable)
         own = (place,)
         found = self._known.setdefault(id(counter), own)
-        self.counters.append(int(counter[0]) if found is own else found)
+        self.counters.append(int(version_of(tensor)) if found is own else found)
         return place
 
     def results(self, result: Any) -> tuple[list[Any], TreeSpec]:

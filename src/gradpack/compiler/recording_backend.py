@@ -53,15 +53,15 @@ class RecordingBackend(WrappingBackend):
     def cast(self, array: Any, d: dtype) -> Any:
         if array.dtype == NATIVE[d]:
             return array
-        return array.recorder.call(f"as_{d.name}", partial(_cast, d), (array,), {})
+        return _called(f"as_{d.name}", partial(_cast, d), array)
 
     def copy(self, array: Any) -> Any:
-        return array.recorder.call("copy", NUMPY.copy, (array,), {})
+        return _called("copy", NUMPY.copy, array)
 
     def in_rows(self, array: Any) -> Any:
         if array.flags.c_contiguous:
             return array
-        return array.recorder.call("np.ascontiguousarray", np.ascontiguousarray, (array,), {})
+        return _called("np.ascontiguousarray", np.ascontiguousarray, array)
 
     def write(self, array: Any, value: Any) -> None:
         if type(array) is not RecordedArray:
@@ -115,6 +115,11 @@ class RecordingBackend(WrappingBackend):
 
 def _cast(d: dtype, array: Any) -> Any:
     return NUMPY.cast(array, d)
+
+
+def _called(name: str, function: Callable[[Any], Any], array: Any) -> Any:
+    """Return the result of a function; for an array of NumPy's, as nodes have when the recording is over, at once."""
+    return array.recorder.call(name, function, (array,), {}) if type(array) is RecordedArray else function(array)
 
 
 def _name_of(function: Any) -> str:

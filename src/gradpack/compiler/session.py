@@ -13,6 +13,7 @@ import numpy as np
 
 from ..backends import NUMPY
 from ..backends.memory_layout import _array_type
+from ..base import autocast
 from ..base.modes import MODE
 from ..base.tree import TreeSpec
 from ..core.packed import Packed
@@ -37,6 +38,7 @@ from .facts import (
     kin_of,
     tensor_of,
     unfit,
+    version_of,
     without_hooks,
 )
 from .graphs import noder
@@ -97,7 +99,7 @@ class Session:
             if source.tensor is None and tensor._edge is not None and type(tensor._edge) is not AccumulateGrad:
                 self.outer.add(tensor._edge)
             self.sources.append(source)
-            self.before.append((tensor, tensor._data, tensor._spec, tensor._counter[0]))
+            self.before.append((tensor, tensor._data, tensor._spec, version_of(tensor)))
             self.arrays.append(self.recorder.array(tensor._data, name.rpartition(".")[2] if not source.grad else name))
 
     # -- while the function runs --
@@ -113,6 +115,7 @@ class Session:
         original, profile, collects = engine.run, sys.getprofile(), gc.isenabled()
         any(has_loops(array) for _, array, *_ in self.before)  # Numba is imported here, and not inside of the function
         gc.disable()  # what it calls, as finalizers, is no part of the function
+        autocast.current().cache.clear()  # casts that were made before are none of the program
         for (tensor, *_), array in zip(self.before, self.arrays, strict=True):
             tensor._data, tensor._spec = array, RECORDING.spec(array)
         optimizers.RECORDERS.append(self)
@@ -243,7 +246,7 @@ class Session:
             for tensor, array, spec in held:
                 tensor._data, tensor._spec = array, spec
         written = tuple(t._data.variable for t in tensors if type(t._data) is RecordedArray)
-        versions = [0 if g is None else g._counter[0] for g in grads]
+        versions = [0 if g is None else version_of(g) for g in grads]
         function = partial(_updated, optimizer=optimizer, step=step, params=params, tensors=tensors, versions=versions)
         recorder.instructions.append(
             Instruction(function, "update", tuple(given), {}, None, written, None, "update", line_of_caller())
@@ -257,7 +260,7 @@ class Session:
         self.after = [(t, t._data) for t, *_ in self.before]
         self.new_grads = [grad_of(t) for t, *_ in self.before]
         self.grad_arrays = [None if g is None else g._data for g in self.new_grads]
-        self.versions = [t._counter[0] for t, *_ in self.before]
+        self.versions = [version_of(t) for t, *_ in self.before]
         for tensor, *_ in self.before:
             if type(tensor._data) is RecordedArray:
                 tensor._data = tensor._data._array

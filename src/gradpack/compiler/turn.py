@@ -15,11 +15,11 @@ from ..base.devices import _DEFAULTS, CPU
 from ..base.modes import MODE, TRANSFORMS
 from ..base.settings import FILLING
 from ..base.tree import TreeSpec, tree_unflatten
-from ..core.tensor import Tensor
+from ..core.tensor import InferenceCounter, Tensor
 from ..graph.node import AccumulateGrad
 from ..nn._module.global_hooks import PRESENT
 from ..optim._step_hooks import after_every_step, before_every_step
-from .arguments import MISSED, is_known, same_leaf, taken_apart
+from .arguments import MISSED, is_elsewhere, is_known, same_leaf, settings_of, taken_apart
 from .emit import Built
 from .facts import TENSOR, Kept, Result, Source, array_of, facts_of, grad_of, is_steady, kin_of, memory_of, own_of
 from .freed import freed_edge
@@ -90,27 +90,10 @@ def moving_facts(kept: Kept, owners: set[int]) -> Callable[[list[Tensor]], bool]
     return found
 
 
-def context() -> Any:
-    """Return the settings that programs depend on; None where only eager calls are right."""
-    mode = MODE.get()
-    if mode.leaves_fast_path or mode.hooks is not None or TRANSFORMS.get():
-        return None
-    if _is_elsewhere(_DEFAULTS.get()):
-        return None
-    if PRESENT or before_every_step or after_every_step:  # hooks of all modules, and of all optimizers
-        return None
-    return mode.grad, dtypes._default, FILLING[0]
-
-
-def _is_elsewhere(devices: tuple[Any, ...]) -> bool:
-    """Return whether one of the default devices is not the CPU."""
-    return any(device.type != "cpu" for device in devices)
-
-
 _CONTEXT = (
     "mode = MODE.get()",
     "if mode is not known[0]:",
-    "    if mode.leaves_fast_path or mode.hooks is not None or mode.grad is not grad: return MISSED",
+    "    if settings_of(mode) != settings: return MISSED",
     "    known[0] = mode",
     "if TRANSFORMS.get() or dtypes._default is not default or FILLING[0] is not filling: return MISSED",
     "if (devices := DEVICES.get()) and is_elsewhere(devices): return MISSED",
@@ -138,7 +121,8 @@ class _Text:
         self.names: dict[str, Any] = {
             "Leaf": AccumulateGrad, "facts_of": facts_of, "grad_of": grad_of, "kin_of": kin_of, "own_of": own_of,
             "memory_of": memory_of, "ended": failed, "hushed": hushed, "unhush": unhush,
-            "GuardFailed": GuardFailed, "MISSED": MISSED, "Tensor": Tensor, "new": _NEW, "array_type": _array_type,
+            "GuardFailed": GuardFailed, "MISSED": MISSED, "Tensor": Tensor, "InferenceCounter": InferenceCounter,
+            "new": _NEW, "array_type": _array_type,
             "freed_edge": freed_edge, "set_grad": _set_grad, "unflatten": tree_unflatten, "same_leaf": same_leaf,
         }  # fmt: skip
 
@@ -203,7 +187,7 @@ class _Text:
         return bool(self._edge(source)) if source.tensor is not None else source.place not in self.plain
 
     def _of_argument(self, x: str, source: Source, facts: Any) -> list[str]:
-        shape, strides, spec, kind, hooked, writeable, own = facts
+        shape, strides, spec, kind, hooked, writeable, own, inference = facts
         edge = {
             None: f"{x}._edge is None",
             True: f"type({x}._edge) is Leaf" + ("" if hooked is None else f" and {x}._edge.extras is None"),
@@ -219,6 +203,7 @@ class _Text:
         return [
             f"{x}._shape == {shape}", f"{x}._spec is {self.name('s', spec)}", edge, layout,
             given if own else f"(not {x}.__dict__ or {given})",
+            f"type({x}._counter) is {'' if inference else 'not '}InferenceCounter",
         ]  # fmt: skip
 
     def _kin(self) -> list[str]:
@@ -312,7 +297,9 @@ class _Text:
         """Return the text of the version counter of an output."""
         if isinstance(of, Source):
             return f"{self.tensor(of)}._counter"
-        return f"[{of}]" if isinstance(of, int) else f"{self.made_of[of[0]]}._counter"
+        if not isinstance(of, int):
+            return f"{self.made_of[of[0]]}._counter"
+        return "InferenceCounter([0])" if of < 0 else f"[{of}]"
 
     def _results(self, lines: list[str]) -> tuple[list[str], dict[int, str]]:
         """Append the lines that make results; return their names, and those of results that require grad, by number."""
@@ -359,11 +346,12 @@ class _Text:
     def call(self, tests: list[str], run: list[str]) -> str:
         """Return the text of a function of the arguments of a call."""
         kept = self.kept
-        grad, default, filling = kept.context
+        settings, default, filling = kept.context
         self.names |= {
             "MODE": MODE, "TRANSFORMS": TRANSFORMS, "DEVICES": _DEFAULTS, "HOOKS": PRESENT,
-            "is_elsewhere": _is_elsewhere, "BEFORE": before_every_step, "AFTER": after_every_step,
-            "dtypes": dtypes, "FILLING": FILLING, "known": [None], "grad": grad, "default": default, "filling": filling,
+            "is_elsewhere": is_elsewhere, "BEFORE": before_every_step, "AFTER": after_every_step,
+            "dtypes": dtypes, "FILLING": FILLING, "known": [None], "settings_of": settings_of, "settings": settings,
+            "default": default, "filling": filling,
             "unchanged": kept.walk.check(),
         }  # fmt: skip
         number, leaves = count(), enumerate(kept.leaves)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..graph.node import AccumulateGrad
 from ..ops.random.generator import default_generator
-from .facts import grad_of
+from .facts import grad_of, version_of
 from .program import Instruction
 
 
@@ -17,7 +17,7 @@ class Undo:
         self, instructions: list[Instruction], tensors: list[Any], arrays: list[Any], generators: list[Any]
     ) -> None:
         self.arrays = [(a, a.copy()) for a in arrays]
-        self.counters = [(t, t._counter[0]) for t in tensors]
+        self.counters = [(t, version_of(t)) for t in tensors]
         self.grads = [(t, grad_of(t)) for t in tensors]
         self.more: list[Any] = []
         for each in instructions:
@@ -25,7 +25,7 @@ class Undo:
                 function: Any = each.function
                 self.more += function.keywords["tensors"]
         self.grads += [(t, grad_of(t)) for t in self.more]
-        self.more = [(t, t._data.copy(), t._counter[0]) for t in self.more]
+        self.more = [(t, t._data.copy(), version_of(t)) for t in self.more]
         self.states = [(g, g.get_state()) for g in {id(g): g for g in (default_generator, *generators)}.values()]
 
     def restore(self) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 from ...backends.memory_layout import _array_type
 from ...backends.numpy import NUMPY
 from ...base.tree import tree_unflatten
-from ...core.tensor import Tensor
+from ...core.tensor import InferenceCounter, Tensor
 from ...graph.node import AccumulateGrad
 from ..arguments import is_known
 from ..facts import Kept, Result, Source, facts_of, grad_of, hold, is_steady, kin_of, memory_of, own_of
@@ -32,7 +32,7 @@ _DEFERRED = frozenset(CLASSES.values())
 
 def _is_like(tensor: Any, known: Any) -> bool:
     """Return whether a deferred tensor has the facts that it had; it lies in memory as JAX likes."""
-    shape, _, spec, kind, _, _, own = known
+    shape, _, spec, kind, _, _, own, _ = known
     edge = edge_of(tensor)
     if (kind is None) != (edge is None) or (kind is True and edge.extras is not None):
         return False
@@ -269,7 +269,8 @@ class Binding:
         """Return a new tensor of an output, which is noted in `same`."""
         made = same[place] = new(array, *self.specs[place])
         if place < len(self.kept.counters):  # the gradients of optimizers come behind
-            counter_of(made)[0] = self.kept.counters[place]
+            count = self.kept.counters[place]
+            made._counter = InferenceCounter([0]) if count == -1 else [count]
         return made
 
 

@@ -74,7 +74,7 @@ class JaxText(_Text):
             f"{name} = new(Deferred)", f"{name}._spec = {self.name('s', spec)}", f"{name}._shape = {shape}",
             f"{name}._data = {f'part(Part, (grads, {output}))' if packed else f'o{output}'}",
             f"{name}._edge = {name}._view = None",
-            f"{name}._counter = [{counters[output] if output < len(counters) else 0}]",
+            f"{name}._counter = {self.counter(counters[output] if output < len(counters) else 0)}",
         ]  # fmt: skip
 
 

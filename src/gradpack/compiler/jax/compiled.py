@@ -9,12 +9,11 @@ import jax
 from ...base.tree import TreeSpec
 from ...core.tensor import Tensor
 from ...ops.random.generator import default_generator
-from ..arguments import plain_tree, same_leaves
+from ..arguments import context, plain_tree, same_leaves
 from ..compiled import Compiled
 from ..facts import Kept
 from ..graphs import LOCK
 from ..program import GuardFailed
-from ..turn import context
 from .binding import Binding
 from .first_run import FirstRun
 from .many import can_scan, scan

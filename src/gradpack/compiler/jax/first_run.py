@@ -9,7 +9,7 @@ import numpy as np
 from ...backends.numpy import NUMPY
 from ...core.tensor import Tensor
 from ..comparison import array_of, equal, is_output, kind_of, noise, without_noise
-from ..facts import Result, grad_of
+from ..facts import Result, grad_of, version_of
 from ..graphs import agrees
 from ..trees import flattened
 from .binding import Binding
@@ -31,7 +31,7 @@ class FirstRun:
         self.state = [state.numpy(i) for i in range(program.writes)]
         self.outputs = [grads.numpy(i) if a is None else fetched(a) for i, a in enumerate(made.outputs)]
         self.captured = [s.tensor for s in binding.sources if s.tensor is not None and not s.grad]
-        self.counts = [t._counter[0] for t in self.captured]
+        self.counts = [version_of(t) for t in self.captured]
 
     def agreed(self, result: Any, inputs: list[Tensor]) -> Binding | None:
         """Return the program, ready for further calls, if the function did the same; else None."""
@@ -59,7 +59,7 @@ class FirstRun:
             if not equal(found, without_noise(source.now(inputs)._data, found, places)):
                 return None
         others = {id(source.tensor) for source, _ in kept.written if not source.grad}
-        moved = [(t, t._counter[0] - n) for t, n in zip(self.captured, self.counts, strict=True)]
+        moved = [(t, version_of(t) - n) for t, n in zip(self.captured, self.counts, strict=True)]
         binding.counts = [(t, n) for t, n in moved if n and id(t) not in others]
         binding.specs = [(NUMPY.spec(a), tuple(a.shape)) for a in self.outputs]
         return binding

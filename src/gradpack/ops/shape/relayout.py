@@ -5,8 +5,6 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from ...backends.memory_layout import memory_of, reach
 from ...base import late
 from ...base.memory_formats import FORMATS, order_of
@@ -118,10 +116,9 @@ def _resized(target: Tensor, shape: tuple[int, ...], order: tuple[int, ...] | No
     first = target.storage_offset() if memory is not None else 0
     needed = first + reach(shape, strides)
     if memory is None or needed > memory.size:
-        grown = np.zeros(needed, target._data.dtype)
-        old = np.reshape(target._data, (-1,)) if memory is None else memory
-        grown[: old.size] = old
-        memory = grown
+        xp = target._spec.backend.xp
+        old = xp.reshape(target._data, (-1,)) if memory is None else memory
+        memory = xp.concatenate([old, xp.zeros(max(needed - old.size, 0), old.dtype)])
     array = memory[first : first + reach(shape, strides)]
     if order is None:
         array = array.reshape(shape)
@@ -196,7 +193,7 @@ def _method_set_(
     refuse_inference(self)
     spec = self._spec
     if source is None:
-        made = alias(np.zeros(0, spec.native), spec, (0,))
+        made = alias(spec.backend.asarray((), spec.dtype, spec.device), spec, (0,))
     elif isinstance(source, Tensor) and size is None:
         if source._spec is not spec:
             raise RuntimeError(
