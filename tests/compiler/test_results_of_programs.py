@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
+import warnings
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -562,3 +565,103 @@ def test_views_of_what_stands_for_a_result_are_views_of_it():
 
     step = agrees(make)
     assert step.kept and step.stopped is None and step.hits
+
+
+class Layer:
+    def __init__(self, hidden, size, activation):
+        self.hidden, self.size, self.activation = hidden, size, activation
+        self.more = {"twice": [hidden * 2]}
+
+
+class Kind(enum.Enum):
+    FIRST = 1
+
+
+def test_objects_and_constants_are_results():
+    net = nn.Sequential(nn.Linear(3, 2), nn.Tanh()).double()
+
+    def function(x):
+        hidden = net(x)
+        return Layer(hidden, hidden.shape, net[1]), Kind.FIRST, slice(0, x.shape[0]), torch.float32, nn.functional.relu
+
+    compiled = torch.compile(function, fullgraph=True)
+    for i in range(5):
+        (found, *others), (wanted, *more) = compiled(x(i, 4, 3)), function(x(i, 4, 3))
+        assert type(found) is Layer and found.size == wanted.size and found.activation is net[1] and others == more
+        for a, b in ((found.hidden, wanted.hidden), (found.more["twice"][0], wanted.more["twice"][0])):
+            np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-12)
+        (found.hidden.sum() + found.more["twice"][0].sum()).backward()
+    assert len(compiled.kept) == 1
+
+
+def held_twice(make):
+    def function(x):
+        made = make(x)
+        return made, {"again": made}
+
+    return function
+
+
+def holds_itself(x):
+    made = Layer(x, 1, 2)
+    made.more["self"] = made
+    return made
+
+
+@pytest.mark.parametrize("make", [lambda x: [x + 1], lambda x: Layer(x + 1, 1, 2)], ids=["list", "object"])
+def test_a_container_at_two_places_of_a_result_stays_one(make):
+    compiled = torch.compile(held_twice(make))
+    with warnings.catch_warnings(action="ignore"):
+        results = [compiled(x(0, 2)) for _ in range(4)]
+    assert all(first is others["again"] for first, others in results)
+    assert "or one at two places" in compiled.stopped
+
+
+def test_a_result_that_holds_itself_runs_as_it_is():
+    compiled = torch.compile(holds_itself)
+    with warnings.catch_warnings(action="ignore"):
+        results = [compiled(x(0, 2)) for _ in range(4)]
+    assert all(found.more["self"] is found for found in results) and not compiled.kept
+
+
+class Pair(NamedTuple):
+    first: torch.Tensor
+    second: torch.Tensor
+
+
+class NamedPair(Pair):
+    """A named tuple whose class lets it have attributes."""
+
+
+def test_attributes_of_named_tuples_are_kept():
+    def named(x):
+        made = NamedPair(x, x + 1)
+        made.name = x * 2
+        return made
+
+    def scaled(pair):
+        return pair.first * getattr(pair, "scale", 1.0)
+
+    functions = named, scaled
+    compiled = [torch.compile(f) for f in functions]
+    with warnings.catch_warnings(action="ignore"):
+        for i in range(5):
+            given = NamedPair(x(i, 2), x(i, 2))
+            assert torch.equal(compiled[0](x(i, 2)).name, x(i, 2) * 2)
+            assert torch.equal(compiled[1](given), x(i, 2))
+            given.scale = float(i)
+            assert torch.equal(compiled[1](given), x(i, 2) * i)
+
+
+def test_strides_of_new_tensors_are_seen_as_they_are():
+    def function(x):
+        made = torch.empty_strided((3, 4), (1, 3), dtype=x.dtype).copy_(x)
+        return made.stride(), made
+
+    compiled = torch.compile(function, fullgraph=True)
+    for i in range(5):
+        strides, made = compiled(x(i, 3, 4))
+        assert strides == made.stride() == (1, 3) and torch.equal(made, x(i, 3, 4))
+    overlapping = torch.compile(lambda x: torch.empty_strided((2, 2), (2, 3), dtype=x.dtype).stride())
+    with warnings.catch_warnings(action="ignore"):
+        assert [overlapping(x(0, 1)) for _ in range(4)] == [(2, 3)] * 4

@@ -10,7 +10,7 @@ from .comparison import array_of, equal, is_output, kind_of, noise, results_of, 
 from .facts import Kept, Result, grad_of, is_steady
 from .graphs import agrees
 from .program import GuardFailed
-from .trees import flattened
+from .trees import fields_of_new, flattened
 from .undo import Undo
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def first_run(compiled: Compiled, kept: Kept, args: Any, kwargs: Any, inputs: An
     made += [np.array(array_of(grad_of(p))) for p, _ in kept.stepped().values()]
     everything.restore()
     result = compiled.function(*args, **kwargs)
-    leaves, shape = flattened(result)
+    leaves, shape = flattened(result, fields_of_new(kept.walk.seen))
     wanted: list[Any] = [array_of(leaves[i], kind_of(kept, e)) for i, e in enumerate(kept.results) if is_output(e)]
     for source, output in kept.grads:
         if output is not None:

@@ -24,7 +24,6 @@ from .program import Instruction, Program, Variable, variables
 from .python.own_functions import is_fixed
 from .recorded_array import RecordedArray
 from .recording import Recorder
-from .trees import flattened
 
 BOUNDARY = Instruction(print, "boundary", (), {}, None, kind="boundary")  # between the passes; it is never called
 
@@ -69,16 +68,19 @@ class Backward(NamedTuple):
     checks: list[tuple[Source | int, Any, Any]]
 
 
-def recorded(recorder: Recorder, result: Any, before: list[Any], sources: list[Source], freed: dict[Any, bool]) -> Any:
+def recorded(
+    recorder: Recorder, leaves: list[Any], before: list[Any], sources: list[Source], freed: dict[Any, bool]
+) -> Any:
     """Record the backward pass from results that require grad; None if there are none.
 
     Args:
+        leaves: the results.
         before: the tensors that the function can reach, first in each entry.
         freed: nodes of backward passes inside of the function; whether each is a root.
     """
     ours = {id(t) for t, *_ in before}
     roots: dict[int, Tensor] = {}
-    for leaf in flattened(result)[0]:
+    for leaf in leaves:
         if isinstance(leaf, Tensor) and id(leaf) not in ours and not freed.get(leaf._edge):
             if leaf._edge is not None and type(leaf._edge) is not AccumulateGrad:
                 roots[id(leaf)] = leaf

@@ -11,7 +11,7 @@ from ..core.tensor import Tensor
 from ..graph.node import AccumulateGrad, OutputSlot
 from .arguments import context
 from .facts import facts_of
-from .trees import parts_of
+from .trees import containers, fields_of_new, parts_of
 
 
 class Lasting:
@@ -69,15 +69,16 @@ class Lasting:
         Args:
             seen: what it can reach, by identity.
         """
-        given = {id(c) for c, *_ in self.containers}
-        held = (c for c in containers(result) if not isinstance(c, tuple) and (id(c) in given or id(c) in seen))
-        return next((f"it returns a {type(c).__name__} that outlives the call: return a new one" for c in held), "")
-
-
-def containers(value: Any) -> list[Any]:
-    """Return the lists, dicts and the like in nested values, and these themselves."""
-    found = parts_of(value)
-    return [] if found is None else [value, *[c for part in found[0] for c in containers(part)]]
+        known = {id(c) for c, *_ in self.containers}
+        for each in containers(result, fields_of_new(seen)):
+            if isinstance(each, tuple):
+                continue
+            if id(each) in seen or id(each) in known:
+                return (
+                    f"it returns a {type(each).__name__} that outlives the call, or one at two places: return a new one"
+                )
+            known.add(id(each))
+        return ""
 
 
 def _is_as(a: Any, b: Any) -> bool:

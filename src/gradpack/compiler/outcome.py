@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import numbers
+import sys
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
+from ..base.size import Size
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..graph.node import AccumulateGrad
 from .facts import Result, Source, grad_of, own_of, version_of
 from .program import Variable
+from .python.guard import PLAIN
 from .recorded_array import RecordedArray
 from .returned_numbers import Number
-from .trees import flattened
+from .trees import fields_of_new, flattened
 
 if TYPE_CHECKING:
     from .session import Session
@@ -47,7 +53,7 @@ class Outcome:
 
     def results(self, result: Any) -> tuple[list[Any], TreeSpec]:
         """Return what makes the results of the function, and their structure."""
-        session, (flat, shape) = self.session, flattened(result)
+        session, (flat, shape) = self.session, flattened(result, fields_of_new(self.session.walk.seen))
         results: list[Any] = []
         made: dict[int, Result] = {}
         sources = {id(t): i for i, (t, *_) in enumerate(session.before)}
@@ -59,7 +65,7 @@ class Outcome:
                 self.outputs.append(leaf.variable)
                 self.counters.append(0)
             elif not isinstance(leaf, Tensor):
-                if not isinstance(leaf, int | float | bool | str | type(None)):
+                if not is_constant(leaf) and id(leaf) not in session.walk.seen:
                     self.refuse(f"it returns a {type(leaf).__name__}, which may be another one at each call")
                 results.append(leaf)
             elif id(leaf) in new_grads:
@@ -128,6 +134,18 @@ class Outcome:
                 continue
             grads.append((source, self._add(array.variable, grad)))
         return grads
+
+
+_CONSTANTS = (*PLAIN, type, ModuleType, Size, range, Enum, numbers.Number, type(...), type(NotImplemented))
+
+
+def is_constant(value: Any) -> bool:
+    """Return whether a result cannot change, and depends on nothing but what programs are compared with."""
+    if isinstance(value, slice):
+        return all(map(is_constant, (value.start, value.stop, value.step)))
+    if isinstance(value, FunctionType | BuiltinFunctionType):  # one of a module, which no call makes
+        return getattr(sys.modules.get(value.__module__ or ""), value.__name__, None) is value
+    return isinstance(value, _CONSTANTS)
 
 
 def _keywords(function: Any) -> Any:

@@ -54,7 +54,7 @@ from .python.state import Walk
 from .recorded_array import RecordedArray
 from .recording import Recorder, recording
 from .recording_backend import RECORDING
-from .trees import flattened
+from .trees import fields_of_new, flattened
 from .turn import Turn
 from .updates import recorded
 
@@ -131,7 +131,8 @@ class Session:
                     hooked = self.lasting.hooked()
                     if hooked:
                         self.recorder.refuse(f"it gives {hooked} a hook, or takes one away: do so outside")
-                    self.backward = recorded_backward(self.recorder, result, self.before, self.sources, self.freed)
+                    leaves, _ = flattened(result, fields_of_new(self.walk.seen))
+                    self.backward = recorded_backward(self.recorder, leaves, self.before, self.sources, self.freed)
                     return result
         except BaseException:
             self.recorder.open = True
@@ -194,7 +195,10 @@ class Session:
     def made(self, tensor: Tensor) -> None:
         """Let a new tensor be a copy of a constant."""
         if tensor._spec.numpy and type(tensor._data) is _array_type and self.recorder.open:
-            constant = tensor._data.copy()
+            constant = tensor._data.copy("K")
+            if constant.strides != tensor._data.strides and constant.size > 1:
+                self.recorder.refuse("it makes a tensor whose elements share memory, or leave gaps in it")
+                return
             tensor._data = self.recorder.call("np.array", np.array, (constant,), {})
             tensor._spec = RECORDING.spec(tensor._data)
 

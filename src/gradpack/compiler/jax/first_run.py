@@ -11,7 +11,7 @@ from ...core.tensor import Tensor
 from ..comparison import array_of, equal, is_output, kind_of, noise, without_noise
 from ..facts import Result, grad_of, version_of
 from ..graphs import agrees
-from ..trees import flattened
+from ..trees import fields_of_new, flattened
 from .binding import Binding
 from .packing import Packs, fetched
 from .program import Made
@@ -36,7 +36,7 @@ class FirstRun:
     def agreed(self, result: Any, inputs: list[Tensor]) -> Binding | None:
         """Return the program, ready for further calls, if the function did the same; else None."""
         binding, kept = self.binding, self.binding.kept
-        leaves, shape = flattened(result)
+        leaves, shape = flattened(result, fields_of_new(kept.walk.seen))
         if shape != kept.shape:
             return None
         made = [(e, leaves[i]) for i, e in enumerate(kept.results) if is_output(e)]
