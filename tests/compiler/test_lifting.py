@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import copy
 import pickle
+import warnings
+from collections import deque
 
 import pytest
 
 import gradpack as torch
 from gradpack import nn
 from gradpack.compiler.compiled import Compiled, Unsupported
-from gradpack.compiler.python.names_in_code import only_counts
+from gradpack.compiler.python.names_in_code import only_appends, only_counts
 from gradpack.optim import lr_scheduler as lr
 
 from .test_lasting import equal, played, x
@@ -310,9 +312,41 @@ def scheduled(name, kind=torch.optim.AdamW, rate=0.1):
     return make
 
 
+def items_that_are_appended():
+    losses, s, h = [], Holder(rows=[], last=deque(maxlen=3)), {"loss": [], "pairs": []}
+    w = x(0).requires_grad_()
+
+    def log(value):
+        number = value.item()
+        losses.append(number)
+        return number
+
+    def step(x):
+        loss = (w * x).square().sum()
+        loss.backward()
+        log(loss)
+        s.rows.append(loss)
+        s.last.append([x, float(loss.detach())])
+        h["loss"].append((1, {"loss": loss.detach().item()}))
+        for row in x.unbind():
+            h["pairs"].append(row * w.detach()[0])
+        with torch.no_grad():
+            w.sub_(0.1 * w.grad)
+        w.grad = None
+        return log(loss * 2)
+
+    def run(step, i):
+        if i == 4:
+            s.rows = []
+        result = step(x(i))
+        return [result, list(losses), list(s.rows), list(s.last), *h.values(), w, s.rows[-1].requires_grad]
+
+    return run, step
+
+
 MAKERS = [
     *[scheduled(name) for name in SCHEDULES], scheduled("StepLR", torch.optim.RMSprop),
-    counts, counts_of_a_module, number_that_is_returned, state_with_a_graph,
+    counts, counts_of_a_module, number_that_is_returned, state_with_a_graph, items_that_are_appended,
     attribute, nonlocal_variable, global_variable, slot, items_of_a_list, items_of_a_dict, buffer_in_a_step,
     buffer_of_the_module, leaf, leaf_with_a_gradient, two_that_change_places, one_in_two_places, a_view_of_an_argument,
 ]  # fmt: skip
@@ -496,7 +530,7 @@ def test_a_count_that_other_code_looks_at_ends_the_programs():
     for _ in range(8):
         step(torch.ones(3))
     assert step.executed is not None and step.hits
-    with pytest.warns(UserWarning, match="looks at s.n, which it had only counted"):
+    with pytest.warns(UserWarning, match="looks at s.n, which it had only added to"):
         found = [step(torch.ones(2)).tolist() for _ in range(6)]
     assert found == [[i, i] for i in range(9, 15)]
     assert step(torch.ones(3)).tolist() == [2, 2, 2] and s.n == 15
@@ -684,3 +718,120 @@ def test_what_runs_as_fast_without_a_program_does_so():
         step(torch.full((3,), float(i)))
         assert s.h.tolist() == [2.0 * i] * 3
     assert step.trial is not None and not step.trial._times
+
+
+def list_is_read(s, x):
+    s.n.append(x)
+    return s.n[-1]
+
+
+def list_is_extended(s, x):
+    s.n.extend([x])
+
+
+def list_gets_another_name(s, x):
+    n = s.n
+    n.append(x)
+
+
+def list_is_replaced(s, x):
+    s.n = []
+    s.n.append(x)
+
+
+def list_is_read_inside(s, x):
+    s.n.append(x)
+    return lambda: len(s.n)
+
+
+def list_by_a_string(s, x):
+    s.n.append(x)
+    return getattr(s, "n")  # noqa: B009
+
+
+@pytest.mark.parametrize(
+    "function",
+    [list_is_read, list_is_extended, list_gets_another_name, list_is_replaced, list_is_read_inside, list_by_a_string],
+)
+def test_code_that_does_more_than_to_append(function):
+    assert not only_appends(function.__code__, "n", 0)
+    s = Holder(n=[])
+    step = torch.compile(lambda x: function(s, x * 2))
+    with warnings.catch_warnings(action="ignore"):
+        for i in range(5):
+            step(x(i))
+    assert torch.equal(s.n[-1], x(4) * 2) and len(s.n) == (1 if function is list_is_replaced else 5)
+
+
+def test_code_that_appends():
+    def function(s):
+        s.n.append(1)
+        s.of["n"].append(2)
+        s.of["m"].append(3)
+        return s.m
+
+    assert only_appends(function.__code__, "n", 0) is False  # the string may name it
+    assert only_appends(function.__code__, "of", 1) and not only_appends(function.__code__, "of", 0)
+    assert only_appends(function.__code__, "absent", 0)
+
+
+def test_one_list_in_two_places_keeps_the_order_of_its_items():
+    s, other = Holder(a=[], b=[]), []
+
+    def step(x):
+        s.a.append(x.sum().item())
+        s.b.append(x.mean().item())
+        s.a.append(x.max().item())
+
+    step = compiled(step)
+    for i in range(8):
+        if i == 5:
+            s.a = s.b = other
+        step(x(i))
+    given = [x(i) for i in range(5, 8)]
+    assert other == [v.item() for g in given for v in (g.sum(), g.mean(), g.max())] and step.kept
+
+
+def test_an_exception_leaves_what_was_appended():
+    s = Holder(items=[], n=0)
+
+    def step(x, fails):
+        s.n += 1
+        s.items.append(x.sum().item())
+        if fails:
+            raise ValueError("fails")
+        s.items.append("end")
+
+    step = torch.compile(step)
+    for i in range(12):
+        fails = i % 3 == 2
+        try:
+            step(x(i), fails)
+        except ValueError:
+            assert fails
+    wanted = [v for i in range(12) for v in ([x(i).sum().item()] if i % 3 == 2 else [x(i).sum().item(), "end"])]
+    assert s.items == wanted and s.n == 12 and step.hits
+
+
+def test_what_a_place_that_does_not_fit_raises_is_raised_once():
+    s = Holder(n=0, calls=0)
+
+    def step(x):
+        s.n += 1
+        return x * 2
+
+    def failing(x):
+        vars(s)["calls"] += 1
+        raise IndexError("of the function")
+
+    compiled_step = torch.compile(step)
+    for i in range(5):
+        compiled_step(x(i))
+    s.n = "text"
+    with pytest.raises(TypeError):
+        compiled_step(x(0))
+    compiled_step.function.function = failing
+    compiled_step.call_instead(None)
+    with pytest.raises(IndexError, match="of the function"):
+        compiled_step(x(0))
+    assert s.calls == 1

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import numbers
+import sys
 from collections.abc import Iterable
+from enum import Enum
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
 from ..backends.numpy import quiet
+from ..base.size import Size
 from ..core.tensor import Tensor
 from ..optim.optimizer import Optimizer
 from .facts import Kept, Result
+from .python.guard import PLAIN, same
 
 
 def array_of(value: Any, kind: Any = None) -> Any:
@@ -26,6 +32,24 @@ def kind_of(kept: Kept, each: Result) -> Any:
 def is_output(each: Any) -> bool:
     """Return whether a result is made of an output of the program."""
     return type(each) is Result and each.source < 0
+
+
+def has_constants(kept: Kept, leaves: list[Any]) -> bool:
+    """Return whether results that are no outputs of the program are those that were recorded."""
+    each = [(e, leaf) for e, leaf in zip(kept.results, leaves, strict=True) if type(e) is not Result]
+    return all(same(e, leaf) or (type(e) is type(leaf) and is_constant(e) and bool(e == leaf)) for e, leaf in each)
+
+
+def is_constant(value: Any) -> bool:
+    """Return whether a result cannot change, and depends on nothing but what programs are compared with."""
+    if isinstance(value, slice):
+        return all(map(is_constant, (value.start, value.stop, value.step)))
+    if isinstance(value, FunctionType | BuiltinFunctionType):  # one of a module, which no call makes
+        return getattr(sys.modules.get(value.__module__ or ""), value.__name__, None) is value
+    return isinstance(value, _CONSTANTS)
+
+
+_CONSTANTS = (*PLAIN, type, ModuleType, Size, range, Enum, numbers.Number, type(...), type(NotImplemented))
 
 
 def results_of(kept: Kept, outputs: Any) -> list[Any]:

@@ -21,7 +21,7 @@ from .facts import Kept
 from .first_run import first_run
 from .graphs import LOCK
 from .program import GuardFailed, draws_early, failed
-from .python.lifting import Lifted, Place, Schedule, function_of, is_read, replaced
+from .python.lifting import Lifted, Place, Schedule, appended, function_of, is_read, replaced
 from .python.state import Unreachable, Walk
 from .recompiled import calls_before, with_small_loops
 from .recording import RECORDERS, Recorder, current
@@ -294,6 +294,9 @@ class Compiled:
                 return executing(self.executed, function, args, kwargs)
             self._refuse(f"{reason}{self._place()}")
             return function(*args, **kwargs)
+        grown = appended(walk)
+        if grown and self._lifts(grown):
+            return function(*args, **kwargs)
         session = Session(walk, inputs, self.whole)
         if session.reason:
             if not self._lifts(session.replaced):
@@ -302,10 +305,13 @@ class Compiled:
         session.recorder.executed, known = self.executed, len(self.executed or ())
         generators = [v for v in (*walk.seen.values(), *leaves) if isinstance(v, Generator)]
         undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before], generators)
+        lifted = function if type(function) is Lifted else None
+        session.recorder.lists = {} if lifted is None else {id(each): each for each, _ in lifted.lists()}
+        left = None if lifted is None else lifted.state()
         try:
             result = session.run(function, args, kwargs)
         except Exception as error:
-            if walk.changed():
+            if walk.changed() or (lifted is not None and lifted.state() != left):
                 raise
             undo.restore()
             result = function(*args, **kwargs)
@@ -326,7 +332,7 @@ class Compiled:
         """Return what the function can reach, and its arguments.
 
         Raises:
-            Unreachable: if that is too much, may change without notice, or code looks at what it had only counted.
+            Unreachable: if that is too much, may change without notice, or code looks at what it had only added to.
         """
         lifted = self.function if type(self.function) is Lifted else None
         walk = Walk(() if lifted is None else lifted.places, self.executed)
@@ -337,9 +343,9 @@ class Compiled:
         for kind in records_in(tree):
             walk.add(kind, kind.__name__)
         walk.finish()
-        for place in () if lifted is None else lifted.counts:
+        for place in () if lifted is None else (*lifted.counts, *lifted.grown):
             if is_read(place, walk):
-                raise Unreachable(f"it looks at {place.name}, which it had only counted")
+                raise Unreachable(f"it looks at {place.name}, which it had only added to")
         return walk
 
     def _try_again(self, recorder: Recorder, has_called_more: bool) -> None:

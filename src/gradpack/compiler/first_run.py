@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .comparison import array_of, equal, is_output, kind_of, noise, results_of, without_noise
+from .comparison import array_of, equal, has_constants, is_output, kind_of, noise, results_of, without_noise
 from .facts import Kept, Result, grad_of, is_steady
 from .graphs import agrees
 from .program import GuardFailed
@@ -46,7 +46,12 @@ def first_run(compiled: Compiled, kept: Kept, args: Any, kwargs: Any, inputs: An
     wanted += [array_of(grad_of(p)) for p, _ in kept.stepped().values()]
     places = noise(kept.walk.seen.values())
     after = [without_noise(b, a, places) for a, b in zip(left, arrays, strict=True)]
-    agree = shape == kept.shape and all(map(equal, made, wanted)) and all(map(equal, left, after))
+    agree = (
+        shape == kept.shape
+        and has_constants(kept, leaves)
+        and all(map(equal, made, wanted))
+        and all(map(equal, left, after))
+    )
     if agree and kept.backward is not None:
         roots = {e.root: leaves[i] for i, e in enumerate(kept.results) if type(e) is Result and e.root >= 0}
         results = [roots[i] for i in range(len(roots))]

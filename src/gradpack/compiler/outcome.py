@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import numbers
-import sys
-from enum import Enum
-from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
-from ..base.size import Size
 from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..graph.node import AccumulateGrad
+from .comparison import is_constant
 from .facts import Result, Source, grad_of, own_of, version_of
 from .program import Variable
-from .python.guard import PLAIN
 from .recorded_array import RecordedArray
 from .returned_numbers import Number
 from .trees import fields_of_new, flattened
@@ -134,18 +129,6 @@ class Outcome:
                 continue
             grads.append((source, self._add(array.variable, grad)))
         return grads
-
-
-_CONSTANTS = (*PLAIN, type, ModuleType, Size, range, Enum, numbers.Number, type(...), type(NotImplemented))
-
-
-def is_constant(value: Any) -> bool:
-    """Return whether a result cannot change, and depends on nothing but what programs are compared with."""
-    if isinstance(value, slice):
-        return all(map(is_constant, (value.start, value.stop, value.step)))
-    if isinstance(value, FunctionType | BuiltinFunctionType):  # one of a module, which no call makes
-        return getattr(sys.modules.get(value.__module__ or ""), value.__name__, None) is value
-    return isinstance(value, _CONSTANTS)
 
 
 def _keywords(function: Any) -> Any:

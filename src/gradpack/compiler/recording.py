@@ -65,6 +65,7 @@ class Recorder:
         self._kept: list[Any] = []  # so that addresses of objects are not used again
         self._constants: dict[int, Variable] = {}
         self.floats: dict[int, Number] = {}  # by the address of a float that was only returned
+        self.lists: dict[int, Any] = {}  # to which the function appends, by identity: what it appends is a result
         self.executed: dict[int, Any] | None = None  # the code that calls may run, by identity; None: any
         self.agreed: dict[Any, Any] = {}  # how bodies become steps with the same results for other numbers; None: not
 

@@ -89,7 +89,7 @@ class RecordingBackend(WrappingBackend):
         if recorder.is_recording():
             frame = sys._getframe(1)
             caller = caller_of_float(frame) if array.dtype.kind == "f" else None
-            if is_returned(caller or frame):
+            if is_returned(caller or frame, recorder.lists):
                 return recorder.returned(array, caller is not None)
         return recorder.guard(array, "number", NUMPY.number)
 

@@ -1,12 +1,14 @@
-"""Numbers that a function asks a tensor for and only returns: `return loss.item()`, `return float(loss)`.
+"""Numbers that a function asks a tensor for and only returns, or appends to a list: `return loss.item()`.
 
 No code looks at such a number, so that it need not be the same at each call. Whether that is so is read from the
-instructions behind the call that gave it: the number may only be put into new lists, tuples and dicts, and be returned.
+instructions behind the call that gave it: the number may only be put into new lists, tuples and dicts, and be returned,
+or be appended to a list with which code does nothing else.
 """
 
 from __future__ import annotations
 
 import dis
+from collections import Counter
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -39,6 +41,8 @@ def with_values(result: Any) -> Any:
     return tree_unflatten([leaf.value if type(leaf) is Number else leaf for leaf in leaves], shape)
 
 
+Names = tuple[tuple[str, Any], ...]  # how code reads a value: a variable, and attributes and items of it
+_ELSEWHERE: tuple[bool | None, Names] = False, ()
 _SESSION = f"{__package__}.session"  # the module that calls the function
 _LIFTING = f"{__package__}.python.lifting"  # one whose functions return what they get
 
@@ -52,36 +56,68 @@ def caller_of_float(frame: Any) -> Any:
     return None
 
 
-def is_returned(frame: Any) -> bool:
-    """Return whether what a frame is about to get from a call is what the function returns, or a part of it."""
+def is_returned(frame: Any, lists: dict[int, Any]) -> bool:
+    """Return whether what a frame is about to get from a call is what the function returns, or a part of it.
+
+    Args:
+        lists: of which the items that are appended are results, too.
+    """
     while frame is not None and (module := frame.f_globals.get("__name__")) != _SESSION:
-        if module != _LIFTING and not _returns(frame.f_code, frame.f_lasti):
-            return False
+        if module != _LIFTING:
+            is_result, names = _goes(frame.f_code, frame.f_lasti)
+            if names and id(_value(frame, names)) not in lists:
+                return False
+            if not is_result:
+                return is_result is None
         frame = frame.f_back
     return frame is not None
 
 
+def _value(frame: Any, names: Names) -> Any:
+    """Return what code reads by a name, its attributes and items of these, at a moment."""
+    found: Any = None
+    for way, name in names:
+        if way == "[]":
+            found = found[name] if type(found) in (dict, list) else None
+        elif way == "LOAD_ATTR":
+            found = getattr(found, "__dict__", {}).get(name)
+        else:
+            found = frame.f_locals[name] if name in frame.f_locals else frame.f_globals.get(name)
+    return found
+
+
 @cache
-def _returns(code: Any, place: int) -> bool:
-    """Return whether the result of the call at a place of code is nothing but returned."""
+def _goes(code: Any, place: int) -> tuple[bool | None, Names]:
+    """Return whether the result of the call at a place of code is returned, and how code reads what it is appended to.
+
+    They are False and empty if something else is done with it, and None if nothing holds it in the end.
+    """
     if code.co_flags & 0x2A0:  # a generator or coroutine
-        return False
-    behind = [i for i in dis.get_instructions(code) if i.offset > place]
+        return _ELSEWHERE
+    steps = list(dis.get_instructions(code))
+    appended: Names = ()
     stack = [True]  # what lies on the stack from the result on: whether it is, or holds, the number
     names: set[str] = set()  # of local variables that hold it
-    for each in behind:
+    loads = Counter(i.argval for i in steps if i.opname.startswith("LOAD_FAST"))
+    first = place
+    for k, each in enumerate(steps):
         name = each.opname
-        if each.offset < place:
+        if each.offset <= first or each.offset < place or name in _NOTHING:
             continue  # a jump has led on
         if name == "RETURN_VALUE":
-            return bool(stack and stack[-1])
+            return bool(stack and stack[-1]) or None, appended
         if name == "JUMP_FORWARD":
             place = each.argval
             continue
-        if name in _NOTHING:
-            continue
-        if name.startswith("LOAD_FAST") and isinstance(each.argval, str):
+        if name == "CALL" and each.arg == 1 and stack[-1:] == [True] and not appended:
+            appended = _appended_to(steps[:k])
+            _pop(stack, 3)
+            stack.append(False)
+            if not appended:
+                return _ELSEWHERE
+        elif name.startswith("LOAD_FAST") and isinstance(each.argval, str):
             stack.append(each.argval in names)
+            loads[each.argval] -= each.argval in names
         elif name == "STORE_FAST":
             (names.add if _pop(stack, 1)[0] else names.discard)(each.argval)
         elif name in ("SWAP", "COPY"):
@@ -93,11 +129,41 @@ def _returns(code: Any, place: int) -> bool:
             _pop(stack, 1)
         else:
             count = _POPS[name](each.arg) if name in _POPS else 0 if name.startswith(("LOAD_", "PUSH_NULL")) else None
+            if count is None and not any(stack) and not any(loads[name] for name in names):
+                return None, appended
             if count is None or any(_pop(stack, count)):
-                return False
+                return _ELSEWHERE
             made = 1 if name == "CALL" else dis.stack_effect(each.opcode, each.arg, jump=False) + count
             stack += [False] * made
-    return False
+    return _ELSEWHERE
+
+
+def _appended_to(steps: list[dis.Instruction]) -> Names:
+    """Return how code that ends with the one argument of `append` reads what has this method; () for others."""
+    missing = 1
+    while steps and steps[-1].opname in _NOTHING:  # what prepares the call
+        steps.pop()
+    while steps and missing > 0:
+        step = steps.pop()
+        if "JUMP" in step.opname:
+            return ()
+        missing -= dis.stack_effect(step.opcode, step.arg)
+    steps = [step for step in steps if step.opname not in _NOTHING]
+    method = steps.pop() if steps else None
+    if method is None or method.opname not in ("LOAD_METHOD", "LOAD_ATTR") or method.argval != "append":
+        return ()
+    found: list[tuple[str, Any]] = []
+    while steps:
+        step = steps.pop()
+        if step.opname == "LOAD_ATTR":
+            found.append((step.opname, step.argval))
+        elif step.opname.startswith("BINARY_") and steps and steps[-1].opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+            found.append(("[]", steps.pop().argval))
+        elif step.opname.startswith("LOAD_") and isinstance(step.argval, str):
+            return (step.opname, step.argval), *reversed(found)
+        else:
+            break
+    return ()
 
 
 def _pop(stack: list[bool], count: int) -> list[bool]:

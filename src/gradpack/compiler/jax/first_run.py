@@ -8,7 +8,7 @@ import numpy as np
 
 from ...backends.numpy import NUMPY
 from ...core.tensor import Tensor
-from ..comparison import array_of, equal, is_output, kind_of, noise, without_noise
+from ..comparison import array_of, equal, has_constants, is_output, kind_of, noise, without_noise
 from ..facts import Result, grad_of, version_of
 from ..graphs import agrees
 from ..trees import fields_of_new, flattened
@@ -37,7 +37,7 @@ class FirstRun:
         """Return the program, ready for further calls, if the function did the same; else None."""
         binding, kept = self.binding, self.binding.kept
         leaves, shape = flattened(result, fields_of_new(kept.walk.seen))
-        if shape != kept.shape:
+        if shape != kept.shape or not has_constants(kept, leaves):
             return None
         made = [(e, leaves[i]) for i, e in enumerate(kept.results) if is_output(e)]
         pairs = [(self._result(e), array_of(leaf, kind_of(kept, e))) for e, leaf in made]

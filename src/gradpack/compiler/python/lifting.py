@@ -1,11 +1,12 @@
 """Tensors that a function replaces, as arguments and results of it: places of Python are read before, and set after.
 
 `self.h = h` gives an attribute another tensor at each call. No program does that, but one that takes what the attribute
-holds as an argument, and returns what it is to hold.
+holds as an argument, and returns what it is to hold. What `losses.append(loss.item())` appends is a result, too.
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable
 from functools import partial, update_wrapper
 from types import CellType, FunctionType
@@ -15,8 +16,9 @@ from weakref import ref
 from ...core.tensor import Tensor
 from ...nn import Module
 from ...optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
+from ..returned_numbers import with_values
 from .guard import PLAIN, Snapshot, all_but, member, same
-from .names_in_code import ANY_NAME, only_counts
+from .names_in_code import ANY_NAME, appended_names, only_appends, only_counts
 from .values import contents, is_users_function, slot
 
 if TYPE_CHECKING:
@@ -35,12 +37,14 @@ class Place(NamedTuple):
         key: of a dict or list, or the name of a slot; "" for cells.
         name: how a message calls it.
         counts: whether it holds an integer, to which the function adds others, and does nothing else with it.
+        grows: whether it holds a list or deque, to which the function appends, and does nothing else with it.
     """
 
     holder: Any
     key: Any
     name: str
     counts: bool = False
+    grows: bool = False
 
     def value(self) -> Any:
         """Return what the place holds now."""
@@ -70,6 +74,7 @@ class Schedule(NamedTuple):
     changed: frozenset[str]
     key: Any = _ALL
     counts: bool = True
+    grows: bool = False
 
     def value(self) -> Any:
         """Return how many steps it has taken."""
@@ -94,22 +99,42 @@ def _parts_of(schedule: Any) -> list[Any]:
 class Lifted:
     """A function that takes what places hold as its last arguments, and returns what it leaves there, too.
 
-    Of those that count it takes nothing, and returns how far they went.
+    Of those that count it takes nothing, and returns how far they went, and of lists what it appended, which is no item
+    of theirs yet.
     """
 
     def __init__(self, function: Callable[..., Any], places: list[Place | Schedule]) -> None:
         self.function, self.places = function, places
-        self.held = [place for place in places if not place.counts]
+        self.held = [place for place in places if not (place.counts or place.grows)]
         self.counts = [place for place in places if place.counts]
+        self.grown = [place for place in places if place.grows]
         if hasattr(function, "__name__"):
             update_wrapper(self, function, updated=())
         self.__wrapped__ = function  # for messages that name a line
 
-    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, list[Any], list[int]]:
+    def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, list[Any], list[int], list[list[Any]]]:
         before = [place.value() for place in self.counts]
-        result = self.function(*args[: len(args) - len(self.held)], **kwargs)
+        lists = self.lists()
+        for each, _ in lists:
+            each.clear()
+        try:
+            result = self.function(*args[: len(args) - len(self.held)], **kwargs)
+        except BaseException:
+            _fill([(each, [*items, *with_values(list(each))]) for each, items in lists])
+            raise
+        appended = [list(each) for each, _ in lists]
+        _fill(lists)
         went = [place.value() - first for place, first in zip(self.counts, before, strict=True)]
-        return result, [place.value() for place in self.held], went
+        return result, [place.value() for place in self.held], went, appended
+
+    def lists(self) -> list[tuple[Any, list[Any]]]:
+        """Return the lists to which it appends, each with its items."""
+        return [(found, list(found)) for found in (place.value() for place in self.grown)]
+
+    def state(self) -> list[int]:
+        """Return the identities of what the places hold, and of the items of lists."""
+        values = [place.value() for place in (*self.held, *self.counts)]
+        return list(map(id, [*values, *[item for _, items in self.lists() for item in items]]))
 
     def around(self, call: Callable[..., Any] | ref[Any]) -> Callable[..., Any]:
         """Return a function of the user's arguments: it reads the places, makes a call, and sets the places.
@@ -118,22 +143,36 @@ class Lifted:
             call: takes and returns what this function does; or a weak reference to an object whose method
                 `by_program` does.
         """
-        every = [*self.held, *self.counts]
-        names: dict[str, Any] = {"_call": call, "_function": self.function, "_empty": _EMPTY}
+        every = [*self.held, *self.counts, *self.grown]
+        names: dict[str, Any] = {"_call": call, "_function": self.function, "_empty": _EMPTY, "_lists": _LISTS}
         for i, place in enumerate(every):
             names |= {f"p{i}": place if type(place) is Schedule else place.holder, f"k{i}": place.key}
-        held, counts = (list(map(str, r)) for r in (range(len(self.held)), range(len(self.held), len(every))))
+        numbers = iter(map(str, range(len(every))))
+        held, counts, grown = ([next(numbers) for _ in each] for each in (self.held, self.counts, self.grown))
         called = "_call().by_program" if isinstance(call, ref) else "_call"
         lines = ["try:", *(f"    v{i} = {_reads(place, i)}" for i, place in enumerate(every))]
-        lines += [f"    if type(v{i}) is not int: return _function(*args, **kwargs)" for i in counts]
         lines += ["except (ValueError, IndexError, AttributeError):", "    return _function(*args, **kwargs)"]
-        lines.append(f"result, [{', '.join('n' + i for i in held)}], [{', '.join('w' + i for i in counts)}] = (")
-        lines.append(f"    {called}(*args, {''.join(f'v{i}, ' for i in held)}**kwargs))")
+        others = [*(f"type(v{i}) is not int" for i in counts), *(f"type(v{i}) not in _lists" for i in grown)]
+        if grown[1:]:  # items of one list would get another order
+            others.append(f"len({{{', '.join(f'id(v{i})' for i in grown)}}}) != {len(grown)}")
+        lines += [f"if {' or '.join(others)}: return _function(*args, **kwargs)"] * bool(others)
+        lists = (("n", held), ("w", counts), ("a", grown))
+        made = (f"[{', '.join(f'{name}{i}' for i in each)}]" for name, each in lists)
+        lines.append(f"result, {', '.join(made)} = {called}(*args, {''.join(f'v{i}, ' for i in held)}**kwargs)")
         lines += [f"n{i} = v{i} + w{i}" for i in counts]
-        lines += [f"if n{i} is not v{i} and n{i} is not _empty: {_sets(place, i)}" for i, place in enumerate(every)]
+        sets = enumerate([*self.held, *self.counts])
+        lines += [f"if n{i} is not v{i} and n{i} is not _empty: {_sets(place, i)}" for i, place in sets]
+        lines += [f"v{i}.extend(a{i})" for i in grown]
         exec("def run(*args, **kwargs):\n" + "".join(f"    {line}\n" for line in [*lines, "return result"]), names)
         run: Callable[..., Any] = names["run"]
         return run
+
+
+def _fill(lists: list[tuple[Any, list[Any]]]) -> None:
+    """Let lists hold other items."""
+    for each, items in lists:
+        each.clear()
+        each.extend(items)
 
 
 def _reads(place: Place | Schedule, i: int) -> str:
@@ -208,24 +247,54 @@ def replaced(walk: Walk) -> list[Place | Schedule]:
     return found + [each for each in stepped if id(each.schedule) not in inner]
 
 
-def held_by(walk: Walk, tensor: Tensor) -> list[Place]:
-    """Return the places that hold a tensor."""
+def held_by(walk: Walk, found: Any) -> list[Place]:
+    """Return the places that hold a value."""
     pairs = [pair for each in walk.snapshots for pair in zip(_places_of(each), each.held, strict=False)]
-    return [place for place, value in pairs if value is tensor]
+    return [place for place, value in pairs if value is found]
+
+
+def appended(walk: Walk) -> list[Place | Schedule]:
+    """Return the places of lists to which code appends, and with which it does nothing else."""
+    functions = [f.__code__ for f in walk.seen.values() if isinstance(f, FunctionType) and is_users_function(f)]
+    names = {name for code in functions for name in appended_names(code)}
+    if not names or not walk.names.isdisjoint(_LOOKS):
+        return []
+    places: dict[int, dict[Any, Place]] = {}  # of lists and dicts, by their identity
+    for each in walk.snapshots:
+        for place, value in zip(_places_of(each), each.held, strict=False):
+            if type(value) in (*_LISTS, dict):
+                places.setdefault(id(value), {})[id(place.holder), place.key] = place
+    found = list[Place | Schedule]()
+    for each in [each for each in walk.snapshots if type(each.holder) in _LISTS]:
+        own = [*places.get(id(each.holder), {}).values()]
+        of = [*places.get(id(own[0].holder), {}).values()] if len(own) == 1 else []
+        is_named = any((p.key or p.name, depth) in names for depth, all_of in enumerate((own, of)) for p in all_of)
+        if is_named and len(own) == 1 and not is_read(own[0]._replace(grows=True), walk):
+            found.append(own[0]._replace(grows=True))
+    return found
 
 
 def is_read(place: Place | Schedule, walk: Walk) -> bool:
-    """Return whether code does more with a count than to add integers to it, or to let a scheduler take steps."""
+    """Return whether code does more than to add integers to a count, take steps of a scheduler, or append to a list."""
     if not walk.names.isdisjoint(_LOOKS):
         return True
-    if type(place) is Schedule:
+    if isinstance(place, Schedule):
         step, groups = type(place.schedule).step, place.schedule.optimizer.param_groups
         is_usual = step.__module__.startswith(_PACKAGE) and not isinstance(place.schedule, ReduceLROnPlateau)
         names = {*place.changed, "get_last_lr", "get_lr", "state_dict", "param_groups"}
         return not is_usual or not walk.names.isdisjoint(names) or any(isinstance(g["lr"], Tensor) for g in groups)
-    name = place.key or place.name
+    name, depth = place.key or place.name, 0
+    if place.grows and not _is_variable(place, walk):  # an item of a dict that is one
+        places = {(id(p.holder), p.key): p for p in held_by(walk, place.holder)}
+        if not places:  # another one is in its place
+            return False
+        if len(places) != 1 or not all(_is_variable(p, walk) for p in places.values()):
+            return True
+        (of,) = places.values()
+        name, depth = of.key or of.name, 1
     functions = (f for f in walk.seen.values() if isinstance(f, FunctionType) and is_users_function(f))
-    return not all(only_counts(f.__code__, name) for f in functions)
+    code = (f.__code__ for f in functions)
+    return not all(only_appends(c, name, depth) if place.grows else only_counts(c, name) for c in code)
 
 
 def _is_variable(place: Place, walk: Walk) -> bool:
@@ -239,6 +308,7 @@ def _is_variable(place: Place, walk: Walk) -> bool:
 
 
 _LOOKS = ANY_NAME | {"__setattr__"}
+_LISTS = frozenset({list, deque})
 
 
 def _places_of(snapshot: Snapshot) -> list[Place]:

@@ -63,6 +63,44 @@ def only_counts(code: CodeType, name: str) -> bool:
     return 2 * len(counted) == len(uses) and all(only_counts(each, name) for each in inside)
 
 
+@cache
+def only_appends(code: CodeType, name: str, depth: int) -> bool:
+    """Return whether code does nothing with attributes and variables of a name but to append, if anything.
+
+    That is `x.name.append(value)` at a depth of 0, and `name["key"].append(value)` at one of 1.
+    """
+    if name in strings_of(code):
+        return False
+    inside = [constant for constant in code.co_consts if isinstance(constant, CodeType)]
+    steps = [i for i in get_instructions(code) if i.opname not in _BETWEEN]
+    uses = [k for k, i in enumerate(steps) if i.argval == name and _is_of_name(i)]
+    return all(_depth(steps, k) == depth for k in uses) and all(only_appends(each, name, depth) for each in inside)
+
+
+@cache
+def appended_names(code: CodeType) -> frozenset[tuple[str, int]]:
+    """Return the names of attributes and variables to which code appends, with the depth as of `only_appends`."""
+    steps = [i for i in get_instructions(code) if i.opname not in _BETWEEN]
+    found = {(i.argval, _depth(steps, k)) for k, i in enumerate(steps) if _is_of_name(i) and _depth(steps, k) >= 0}
+    inside = [appended_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return frozenset(found.union(*inside))
+
+
+def _depth(steps: list[Instruction], first: int) -> int:
+    """Return of how many subscripts of what is read at a step `append` is taken; -1 if something else is done."""
+    if not steps[first].opname.startswith("LOAD"):
+        return -1
+    then = first + 1
+    while steps[then].opname in _CONSTANTS and _is_subscript(steps[then + 1]):
+        then += 2
+    is_method = steps[then].opname in ("LOAD_METHOD", "LOAD_ATTR") and steps[then].argval == "append"
+    return (then - first - 1) // 2 if is_method else -1
+
+
+def _is_subscript(step: Instruction) -> bool:
+    return step.opname == "BINARY_SUBSCR" or (step.opname == "BINARY_OP" and step.argrepr == "[]")  # of Python 3.14
+
+
 def _is_of_name(step: Instruction) -> bool:
     return any(part in step.opname for part in ("_ATTR", "_METHOD", "_DEREF", "_GLOBAL", "_NAME"))
 
@@ -83,4 +121,5 @@ def _counts_at(steps: list[Instruction], first: int) -> bool:
     return then.opname.startswith("STORE") and _is_of_name(then) and then.argval == read.argval
 
 
+_BETWEEN = frozenset({"CACHE", "EXTENDED_ARG", "NOP", "PUSH_NULL"})
 _CONSTANTS = frozenset({"LOAD_CONST", "LOAD_SMALL_INT"})
