@@ -85,6 +85,22 @@ def test_decorators_give_back_what_they_are_given(library):
     assert torch.fx.wrap(f) is torch.jit.script(f) is torch.compiler.disable(f) is torch._dynamo.disable(f) is f
     assert torch.jit.unused(f) is torch.jit.ignore(f) is torch.jit.export(f) is torch.compiler.allow_in_graph(f) is f
     assert torch.compiler.disable(recursive=False)(f) is f
+    with torch._dynamo.config.patch(suppress_errors=True), torch._inductor.config.patch("debug", True):
+        assert torch._dynamo.mark_dynamic(f, 0) is torch._logging.set_logs(graph_breaks=True) is None
+
+
+def test_other_names_of_the_compiler():
+    import gradpack
+
+    torch = import_module("gradpack")
+    dynamo = torch._dynamo
+    double = dynamo.optimize("inductor", nopython=True)(lambda x: x * 2)
+    for _ in range(3):
+        assert double(torch.ones(1)) == 2
+    assert double.fullgraph and len(double.kept) == 1
+    dynamo.reset()
+    assert not double.kept and dynamo.is_compiling is gradpack.compiler.is_compiling
+    assert isinstance(torch.compile(torch.nn.ReLU()), dynamo.OptimizedModule)
 
 
 def test_values_exceptions_and_enumerations_are_those_of_torch(library):

@@ -171,3 +171,61 @@ def test_an_argument_that_gets_other_memory_has_no_program():
     for _ in range(3):
         x = torch.ones(4)
         assert function(x) is x and x.tolist() == [2, 2, 2, 2, 0, 0]
+
+
+def test_stances():
+    double = torch.compile(lambda x: x * 2)
+    x = torch.ones(2)
+    with torch.compiler.set_stance("fail_on_recompile"), pytest.raises(RuntimeError, match="Detected recompile"):
+        double(x)
+    for _ in range(3):
+        double(x)
+    seen, hits_before = [], hits(double)
+    with torch.compiler.set_stance("fail_on_recompile"):
+        assert torch.equal(double(x), x * 2) and hits(double) == hits_before + 1
+        with pytest.raises(RuntimeError, match=r"Detected recompile .*had \[2\]"):
+            double(torch.ones(3))
+    with torch.compiler.set_stance("eager_on_recompile"):
+        for _ in range(4):
+            assert double(torch.ones(3)).tolist() == [2, 2, 2]
+    assert len(double.kept) == 1
+
+    @torch.compiler.set_stance("force_eager")
+    def without(x):
+        seen.append(torch.compiler.is_compiling())
+        return double(x)
+
+    hits_before = hits(double)
+    assert torch.equal(without(x), x * 2) and hits(double) == hits_before and seen == [False]
+    torch.compiler.set_stance("force_eager")
+    try:
+        double(x)
+    finally:
+        torch.compiler.set_stance()
+    assert hits(double) == hits_before
+    double(x)
+    assert hits(double) == hits_before + 1
+    with pytest.raises(RuntimeError, match="invalid .* stance 'eager'"):
+        torch.compiler.set_stance("eager")
+    with pytest.raises(RuntimeError, match="non-default stance cannot have force_backend set"):
+        torch.compiler.set_stance("force_eager", force_backend="eager")
+
+
+def test_the_default_backend():
+    torch.compiler.set_default_backend("eager")
+    try:
+        assert torch.compile(torch.square) is torch.square and torch.compiler.get_default_backend() == "eager"
+    finally:
+        torch.compiler.set_default_backend(None)
+    assert torch.compiler.get_default_backend() == "inductor"
+    with pytest.raises(TypeError, match="backend must be a string or callable, got <class 'int'>"):
+        torch.compiler.set_default_backend(3)
+
+
+def test_functions_of_arrays_of_numpy_take_tensors():
+    @torch.compiler.wrap_numpy
+    def function(x, *, of):
+        return {"sum": x.sum(0) + of[0], "name": "n", "mean": x.mean()}
+
+    found = function(torch.ones(3, 2), of=[torch.ones(2)])
+    assert torch.equal(found["sum"], torch.full((2,), 4.0)) and found["name"] == "n" and found["mean"] == 1

@@ -31,6 +31,7 @@ class Settings:
     threads: bool = True  # see `set_multithreading_enabled`
     ops: tuple[Any, ...] = ()  # operation modes, innermost last: see `OpMode`
     autocast: Any = None  # the state of autocast, None when off everywhere
+    stance: str = "default"  # of compiled functions: see compiler/unrecorded.py
     functions: tuple[Any, ...] = ()  # modes of `__torch_function__`, innermost last: see overrides.py
 
     __slots__ = ()
@@ -76,6 +77,7 @@ class Mode(Settings):
         self.needs_interpreter = busy or bool(self.ops)
         self.leaves_fast_path = self.needs_interpreter or self.profiler is not None
         self.plain = not (special or self.ops or self.profiler is not None or self.hooks is not None)
+        self.plain = self.plain and self.stance != "force_eager"
         self.note = None if self.needs_interpreter or self.profiler is None else self.profiler.append
         self.watched = bool(self.ops) and not busy and all(mode.observes for mode in self.ops)
 

@@ -100,8 +100,8 @@ def look_up(module: str, name: str, library: str) -> Any:
         library: below which name modules are imported: `torch` or `gradpack`.
     """
     entry = torch_names.names(module).get(name)
-    if entry is None:
-        return NONE
+    if entry is None:  # a method of a module, as `patch` of settings
+        return harmless.found().get(f"{module}.{name}", NONE)
     if entry.kind == "/":
         return _module(_below(f"{module}.{name}", library))
     if entry.kind == "~":

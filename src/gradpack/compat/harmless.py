@@ -12,13 +12,13 @@ from typing import Any
 _GIVEN = {
     "torch._compile": "_disable_dynamo",
     "torch._dynamo": (
-        "allow_in_graph assume_constant_result disable disable_nested_graph_breaks disallow_in_graph dont_skip_tracing "
-        "forbid_in_graph nonstrict_trace optimize optimize_assert register_backend run"
+        "disable_nested_graph_breaks disallow_in_graph dont_skip_tracing forbid_in_graph nonstrict_trace "
+        "register_backend run"
     ),
     "torch._dynamo.decorators": "leaf_function skip",
     "torch._jit_internal": "_copy_to_script_wrapper _drop _overload _overload_method",
     "torch._library": "triton_op wrap_triton",
-    "torch.compiler": "nested_compile_region wrap_numpy",
+    "torch.compiler": "nested_compile_region",
     "torch.distributed.elastic.multiprocessing.errors": "record",
     "torch.distributed.rpc.api": "_require_initialized",
     "torch.distributed.rpc.functions": "async_execution",
@@ -44,16 +44,22 @@ _DECORATORS = {
     "torch.utils.data": "functional_datapipe",
 }
 # Blocks of any arguments that do nothing, and decorators of the same name.
-_BLOCKS = {"torch.cuda.nvtx": "range", "torch.cuda.profiler": "profile"}
+_BLOCKS = {
+    "torch._dynamo.config": "patch",
+    "torch._functorch.config": "patch",
+    "torch._inductor.config": "patch",
+    "torch.compiler.config": "patch",
+    "torch.cuda.nvtx": "range",
+    "torch.cuda.profiler": "profile",
+}
 # Functions of any arguments that do nothing.
 _SILENT = {
-    "torch._dynamo": (
-        "graph_break mark_dynamic mark_static mark_static_address maybe_mark_dynamic reset reset_code_caches"
-    ),
+    "torch._dynamo": ("graph_break mark_dynamic mark_static mark_static_address maybe_mark_dynamic reset_code_caches"),
     "torch._dynamo.decorators": "mark_unbacked",
     "torch.cuda.nvtx": "mark range_end range_pop range_push range_start",
     "torch.cuda.profiler": "start stop",
-    "torch.compiler": "cudagraph_mark_step_begin",
+    "torch._logging._internal": "set_logs",
+    "torch.compiler": "cudagraph_mark_step_begin load_cache_artifacts save_cache_artifacts",
     "torch.jit": "enable_onednn_fusion set_fusion_strategy",
     "torch.onnx._internal.torchscript_exporter.utils": "register_custom_op_symbolic unregister_custom_op_symbolic",
     "torch.serialization": "register_package",
@@ -75,6 +81,7 @@ _ANSWERS: dict[str, dict[str, Any]] = {
         "is_gradtrackingtensor": False,
         "peek_interpreter_stack": None,
     },
+    "torch._inductor": {"list_mode_options": {}, "list_options": []},
     "torch._library.opaque_object": dict.fromkeys(
         ("is_opaque_type", "is_opaque_value", "is_opaque_reference_type", "is_opaque_value_type"), False
     ),

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from .unrecorded import DISABLED
+from .unrecorded import DISABLED, set_stance
 
 __all__ = [
-    "allow_in_graph", "assume_constant_result", "compile", "disable", "is_compiling", "is_dynamo_compiling",
-    "is_exporting", "list_backends", "many", "reset",
+    "allow_in_graph", "assume_constant_result", "compile", "disable", "get_default_backend", "is_compiling",
+    "is_dynamo_compiling", "is_exporting", "list_backends", "many", "reset", "set_default_backend", "set_stance",
+    "wrap_numpy",
 ]  # fmt: skip
 
 F = TypeVar("F", bound=Callable[..., Any])
 _BACKENDS = ("numpy", "inductor", "jax", "eager", "aot_eager")
 _MODES = ("default", "lite", "reduce-overhead", "max-autotune-no-cudagraphs", "max-autotune")
+_DEFAULT: list[str | Callable[..., Any]] = ["inductor"]  # the backend of functions that are compiled without one
 _AT_ONCE = _MODES[2:]  # loops on small arrays are compiled
 
 
@@ -44,8 +46,8 @@ def compile(
         model: a function or a module; without it, `compile` returns a decorator.
         fullgraph: raise an error where a call cannot become a program.
         dynamic: without effect: each shape has a program.
-        backend: "numpy", which is the default, or one of torch's names for it. "jax" gives the program to XLA. "eager"
-            runs the function.
+        backend: "numpy", or torch's name for it, "inductor". "jax" gives the program to XLA. "eager" runs the function.
+            If not given, that of `set_default_backend`.
         mode: with "reduce-overhead" and "max-autotune", loops on small arrays are compiled at once, where Numba is
             installed; else after 16 calls of a program of a hundred steps, and some ten thousand of a shorter one.
         options: for "jax" `{"place": ...}`, see `docs/compile.md`; else without effect.
@@ -87,7 +89,7 @@ def compile(
             model, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode, options=options, name=name,
             disable=disable, recompile_limit=recompile_limit,
         )  # fmt: skip
-    backend = "numpy" if backend is None else backend
+    backend = _DEFAULT[0] if backend is None else backend
     if mode is not None and options is not None:
         raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
     if mode is not None and mode not in _MODES:
@@ -242,6 +244,74 @@ def list_backends(exclude_tags: tuple[str, ...] = ("debug", "experimental")) -> 
         ['inductor', 'jax', 'numpy']
     """
     return ["inductor", "jax", "numpy"]
+
+
+def get_default_backend() -> str | Callable[..., Any]:
+    """Return the backend that `compile` takes where none is given.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.compiler.get_default_backend()
+        'inductor'
+    """
+    return _DEFAULT[0]
+
+
+def set_default_backend(backend: str | Callable[..., Any] | None) -> None:
+    """Set the backend that `compile` takes where none is given.
+
+    Args:
+        backend: as that of `compile`; None: "inductor".
+
+    Raises:
+        TypeError: for what is neither a string nor callable.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> torch.compiler.set_default_backend("eager")
+        >>> square = torch.compile(torch.square)
+        >>> torch.compiler.set_default_backend(None)
+        >>> square is torch.square
+        True
+    """
+    if not (backend is None or isinstance(backend, str) or callable(backend)):
+        raise TypeError(f"backend must be a string or callable, got {type(backend)}")
+    _DEFAULT[0] = "inductor" if backend is None else backend
+
+
+def wrap_numpy(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function of tensors that calls a function of NumPy's arrays: results that are arrays become tensors.
+
+    Args:
+        fn: takes and returns arrays of NumPy's, in nested containers.
+
+    Example::
+
+        >>> import gradpack as torch
+        >>> @torch.compiler.wrap_numpy
+        ... def total(x):
+        ...     return x.sum(0)
+        >>> total(torch.ones(3, 2))
+        tensor([3., 3.])
+    """
+    from functools import wraps
+
+    from ..core.tensor import Tensor
+    from ..ops.create.create import as_tensor
+    from ..utils._pytree import tree_map, tree_map_only
+
+    @wraps(fn)
+    def wrapper(*args: Any, **kwargs: Any) -> Any:
+        args, kwargs = tree_map_only(Tensor, Tensor.numpy, (args, kwargs))
+        return tree_map(lambda value: as_tensor(value) if _is_numpy(value) else value, fn(*args, **kwargs))
+
+    return wrapper
+
+
+def _is_numpy(value: Any) -> bool:
+    return type(value).__module__ == "numpy" and hasattr(value, "__array_interface__")
 
 
 def reset() -> None:

@@ -30,6 +30,7 @@ from .session import Session
 from .small import Trial, is_small
 from .trees import records_in
 from .undo import Undo
+from .unrecorded import stays_as_it_is
 
 LIMIT = 8  # programs of one function, if `compile` is not told otherwise
 _ENOUGH = 2 * LIMIT  # calls after which programs that did not fit are dropped
@@ -140,15 +141,15 @@ class Compiled:
             self.calls += 1
             if self.stopped is not None:
                 self._drop_if_useless()
-            if self.stopped is not None or self.calls == 1:
-                return self.function(*args, **kwargs)
-            if len(self.kept) >= self.limit:
+            elif not stays_as_it_is(self._place(), self.misses) and self.calls > 1:
+                if len(self.kept) < self.limit:
+                    return self._record(args, kwargs, leaves, tree, inputs, now)
                 function = self.function
                 if not self._lifts(replaced(self.kept[-1].walk)):
                     last = (self.misses or ["none was needed twice"])[-1]
                     self._refuse(f"{self.limit} programs were made, and none fits: {last}")
                 return function(*args, **kwargs)
-            return self._record(args, kwargs, leaves, tree, inputs, now)
+            return self.function(*args, **kwargs)
 
     by_program = __call__
 

@@ -40,7 +40,6 @@ _SOURCES: dict[str, str] = {
     "_subclasses.fake_tensor": "+fake_tensor",
     "_tensor": ".",
     "_utils": "+utils",
-    "compiler": "compiler +compiler",
     "cuda.amp": "+cuda_amp amp",
     "cuda.amp.autocast_mode": "+cuda_amp amp",
     "cuda.amp.grad_scaler": "+cuda_amp",

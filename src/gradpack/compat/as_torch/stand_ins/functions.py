@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeAlias
 
+from ....compiler import compile
 from ....core.tensor import Tensor
 from ....nn import Module
 
@@ -49,6 +50,22 @@ class Partial(Placement):
     """The tensor is what a reduction of those of all ranks gives."""
 
     reduce_op: str = "sum"
+
+
+def optimize(backend: Any = "inductor", *, nopython: bool = False, **options: Any) -> Callable[[Any], Any]:
+    """Return a function that does what `torch.compile` does, with this backend.
+
+    Args:
+        backend: as that of `compile`.
+        nopython: the `fullgraph` of `compile`.
+        **options: without effect.
+    """
+    return compile(backend=backend, fullgraph=nopython)
+
+
+def optimize_assert(backend: Any = "inductor", **options: Any) -> Callable[[Any], Any]:
+    """Return `optimize(backend, nopython=True)`."""
+    return optimize(backend, nopython=True)
 
 
 def Attribute(value: Any, type: Any) -> Any:  # noqa: N802 - torch's name

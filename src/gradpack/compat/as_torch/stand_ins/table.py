@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from .... import compiler
 from ....base.exception_wrapper import ExceptionWrapper
+from ....compiler.module import OptimizedModule
 from ...facades import Facade
 from ...harmless import identity
 from ...nn_functions import flatten_dense_tensors, unflatten_dense_tensors
@@ -15,16 +17,21 @@ def _functions(names: str, **others: Any) -> dict[str, Any]:
     return {name: getattr(functions, name) for name in names.split()} | others
 
 
+_OF_COMPILER = "allow_in_graph assume_constant_result disable is_compiling list_backends reset set_stance"
 _NO_SPAWN = RuntimeError("torch.multiprocessing.spawn is not in gradpack: a program runs in one process")
 
 # By the name that `names.py` gives them.
 STAND_INS: dict[str, Facade] = {
-    "compiler": Facade("Names of `torch.compiler` without effect.", {}, blocks="set_stance"),
     "distributed_tensor": Facade(
         "`torch.distributed.tensor`: how tensors would be divided among ranks; they are not.",
         values=_functions("Partial Placement Replicate Shard"),
     ),
-    "dynamo": Facade("`torch._dynamo` without a compiler.", {"is_compiling": False, "is_dynamo_supported": False}),
+    "dynamo": Facade(
+        "`torch._dynamo`: other names of what `torch.compiler` has.",
+        {"is_dynamo_supported": True},
+        values={name: getattr(compiler, name) for name in _OF_COMPILER.split()}
+        | _functions("optimize optimize_assert", OptimizedModule=OptimizedModule),
+    ),
     "fake_tensor": Facade(
         "`torch._subclasses.fake_tensor`: tensors without elements, which a compiler passes around. None is one here.",
         {"is_fake": False},
