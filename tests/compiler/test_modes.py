@@ -205,7 +205,7 @@ def test_stances():
     assert hits(double) == hits_before
     double(x)
     assert hits(double) == hits_before + 1
-    with pytest.raises(RuntimeError, match="invalid .* stance 'eager'"):
+    with pytest.raises(RuntimeError, match=r"invalid .* stance 'eager'"):
         torch.compiler.set_stance("eager")
     with pytest.raises(RuntimeError, match="non-default stance cannot have force_backend set"):
         torch.compiler.set_stance("force_eager", force_backend="eager")
