@@ -138,6 +138,8 @@ def _install_forms(made: Any, function: Any, label: str, options: str | None) ->
     ]
     if kinds.get(next(iter(shown), ""), ("",))[0] == "tensor":
         tests.append(f"type({next(iter(own))}) is not _Tensor")
+    if "dim" in own:
+        tests.append("type(dim) is list")  # of which a decorator makes a tuple
     names = made.__globals__
     names.update({f"_default_{n}": value for n, value in defaults.items()})
     names |= {"_usual": all_positional(usual), "_general": passing_on(general, own), "_all_ints": all_ints}

@@ -73,15 +73,16 @@ def floats(
 
 def refuse_dtype(name: str, dtype: Any, kernel: str = "", whole: str = "", low: bool = False) -> None:
     """Raise what torch raises for integers, and for low precision unless the operation takes it (`low`)."""
+    if dtype.category >= FLOATING and (low or not dtype.low):
+        return
     given = scalar_type(dtype)
     if dtype.category < FLOATING:
         if whole:
             raise NotImplementedError(f"\"{whole}\" not implemented for '{given}': convert with .to(dtype) first")
         raise RuntimeError(f"{name}: Expected a floating point or complex tensor as input. Got {given}")
-    if dtype.low and not low:
-        if kernel:
-            raise NotImplementedError(f"\"{kernel}\" not implemented for '{given}': convert with .to(dtype) first")
-        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {given}")
+    if kernel:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{given}': convert with .to(dtype) first")
+    raise RuntimeError(f"{name}: Low precision dtypes not supported. Got {given}")
 
 
 def same_dtype(name: str, a: Any, b: Any, labels: tuple[str, str] = ("A", "B")) -> None:
@@ -163,7 +164,9 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
             return type(result)(*targets) if hasattr(result, "_fields") else targets
         return targets[0]
 
-    return showing(also_out(function))(update_wrapper(call, function, updated=()))
+    made: Any = showing(also_out(function))(update_wrapper(call, function, updated=()))
+    made.usual = function
+    return made  # type: ignore[no-any-return]
 
 
 def followed(*tensors: Any) -> bool:

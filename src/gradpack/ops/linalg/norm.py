@@ -46,6 +46,10 @@ def vector_norm(input: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = Fa
         >>> torch.linalg.vector_norm(torch.tensor([3.0, 4.0]))
         tensor(5.)
     """
+    return _vector_norm(input, ord, dim, keepdim, dtype)
+
+
+def _vector_norm(input: Tensor, ord: Any, dim: Any, keepdim: bool, dtype: Any = None) -> Any:
     if isinstance(ord, Tensor):
         ord = ord.item()
     if isinstance(ord, str) or not isinstance(ord, int | float):
@@ -97,7 +101,7 @@ def matrix_norm(
         raise RuntimeError(f"{name}: dims must be different. Got ({dim[0]}, {dim[1]})")
     least = not isinstance(ord, str) and ord < 0
     if ord == "fro":
-        return vector_norm(input, 2, (rows, columns), keepdim, dtype=dtype)
+        return _vector_norm(input, 2, (rows, columns), keepdim, dtype)
     if size in ("nuc", 2):
         refuse_dtype(name, input._spec.dtype)
     input = without_narrowing(input, dtype)
@@ -109,7 +113,7 @@ def matrix_norm(
                 made = late.unsqueeze(made, d)
         return made
     along, over = (rows, columns) if size == 1 else (columns, rows)
-    sums = vector_norm(input, 1, along, True)
+    sums = _vector_norm(input, 1, along, True)
     made = _extreme(sums, over, not least, True)
     return made if keepdim else late.squeeze(made, (rows, columns))
 
@@ -154,7 +158,7 @@ def norm(input: Tensor, ord: Any = None, dim: Any = None, keepdim: bool = False,
         return matrix_norm(input, ord, (-2, -1) if dim is None else dim, keepdim, dtype=dtype)
     if ord is not None and (len(dim) == 2 if dim is not None else input.ndim == 2):
         return matrix_norm(input, ord, (0, 1) if dim is None else dim, keepdim, dtype=dtype)
-    return vector_norm(input, 2 if ord is None else ord, dim, keepdim, dtype=dtype)
+    return _vector_norm(input, 2 if ord is None else ord, dim, keepdim, dtype)
 
 
 @with_out
@@ -167,7 +171,7 @@ def frobenius_norm(input: Tensor, dim: Any = (), keepdim: bool = False) -> Any:
         >>> torch.frobenius_norm(torch.tensor([[3.0, 4.0]]), (0, 1))
         tensor(5.)
     """
-    return vector_norm(input, 2, dim, keepdim)
+    return _vector_norm(input, 2, dim, keepdim)
 
 
 @with_out

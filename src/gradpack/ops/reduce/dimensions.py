@@ -157,4 +157,6 @@ def numpy_names(function: Callable[..., Any]) -> Callable[..., Any]:
 
     made: Any = update_wrapper(call, function)
     made.__wrapped__ = getattr(function, "__wrapped__", function)
+    if not hasattr(function, "op"):
+        made.usual = function
     return made
