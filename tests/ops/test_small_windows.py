@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import gradpack as torch
+from gradpack.ops.conv import avg_pool
 from gradpack.ops.conv import small_windows as small
 
 F = torch.nn.functional
@@ -27,6 +28,8 @@ def both_ways(monkeypatch, run):
     with monkeypatch.context() as patch:
         patch.setattr(small, "table_for", lambda *args: None)
         patch.setattr(small, "table_of_pool", lambda *args: None)
+        patch.setattr(small, "FEW", 0)
+        patch.setattr(avg_pool, "SMALL", 0)
         general = run()
     return zip(few, general, strict=True)
 
@@ -74,3 +77,32 @@ def test_a_table_is_made_once_for_a_geometry():
     made = small._table.cache_info().misses
     F.conv1d(x, w)
     assert small._table.cache_info().misses == made
+
+
+@pytest.mark.parametrize(
+    "name", ["adaptive_max_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool2d", "adaptive_avg_pool2d"]
+)
+@pytest.mark.parametrize("special", [None, float("nan"), float("-inf")])
+def test_adaptive_pooling_into_uneven_parts_is_that_of_the_general_way(monkeypatch, name, special):
+    values = numbers(2, 2, 8, 7) if name.endswith("2d") else numbers(2, 2, 7)
+    if special is not None:
+        values[0, 1, :3] = special
+    x = values.requires_grad_()
+
+    def run():
+        pool = getattr(F, name)
+        out = pool(x, 3, return_indices=True) if "max" in name else (pool(x, 3),)
+        return *out, torch.autograd.grad(out[0], x, torch.ones_like(out[0]))[0]
+
+    for few, general in both_ways(monkeypatch, run):
+        np.testing.assert_allclose(few.detach().numpy(), general.detach().numpy(), rtol=1e-5, atol=1e-6)
+
+
+def test_places_of_maxima_are_those_of_the_general_way(monkeypatch):
+    x = numbers(2, 2, 7, 6)
+
+    def run():
+        return F.max_pool2d(x, 3, 2, 1, return_indices=True)
+
+    for few, general in both_ways(monkeypatch, run):
+        np.testing.assert_array_equal(few.numpy(), general.numpy())

@@ -17,9 +17,9 @@ from ..nn.along import Taps, put_back, taken
 from ..reduce.kernels import SMALL, _array_type
 from ..reduce.reduce import written
 from ..shape.memory_formats import channels_as_in
-from .max_pool import adaptive_bounds
 from .pool_kernels import sums, sums_back
-from .spatial import adaptive_size, is_int, pool_geometry, wrong_type
+from .sliding import adaptive_bounds
+from .spatial import adaptive_size, is_int, is_unfollowed, pool_geometry, wrong_type
 
 FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
 
@@ -65,25 +65,26 @@ def _divided(x: Any, by: Any) -> Any:
 def _averages_back(input: Array, size: Sizes, geometry: Setting, include: bool = False, divisor: Array = None) -> Any:
     """The adjoint of averages over windows."""
     size = tuple(size)[len(size) - len(geometry[0]) :]
-    if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
+    if (matrix := _matrix_for(input, size, _matrix, geometry, include, divisor)) is not None:
         lead = input.shape[: len(input.shape) - len(size)]
         return input.reshape(-1, matrix.shape[1]).dot(matrix.T).reshape(*lead, *size)
     by = _counts(size, geometry, include, divisor)
     return sums_back(input / (by if isinstance(by, int) else by.astype(input.dtype)), size, geometry)
 
 
-def _matrix_for(x: Any, size: Any, geometry: Any, include: bool, divisor: Any) -> Any:
+def _matrix_for(x: Any, size: Any, make: Any, *how: Any) -> Any:
     """For few elements the averages as a matrix, which is one product; None for others.
 
     Args:
         size: that of what is averaged.
+        make: the function that makes the matrix, of the size, what follows here, and the dtype.
     """
     if type(x) is not _array_type or not 0 < x.size < SMALL or x.dtype.char not in "fd" or math.prod(size) > _NARROW:
         return None
     flat = x.reshape(-1)
     if not flat.dot(flat) < math.inf:  # zeros of the matrix times infinity would be NaN
         return None
-    return _matrix(size, geometry, include, divisor, x.dtype)
+    return make(size, *how, x.dtype)
 
 
 @lru_cache(64)
@@ -101,7 +102,7 @@ _NARROW = 64  # places, up to which the averages are a small matrix
 def _declared(ndim: int) -> Any:
     def function(input: Array, geometry: Setting, include: bool = True, divisor: Array = None) -> Any:
         size = input.shape[len(input.shape) - len(geometry[0]) :]
-        if (matrix := _matrix_for(input, size, geometry, include, divisor)) is not None:
+        if (matrix := _matrix_for(input, size, _matrix, geometry, include, divisor)) is not None:
             lead = input.shape[: len(input.shape) - len(size)]
             made = input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *geometry[4])
         else:
@@ -141,6 +142,8 @@ def _avg_pool(
         return _averages3d(input, geometry, include, divisor)
     refuse("avg_pool2d", input._spec.dtype, "buic")
     if ndim == 2:
+        return _averages(input, geometry, include, divisor)
+    if is_unfollowed(input):
         return _averages(input, geometry, include, divisor)
     wide = tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
     return late.squeeze(_averages(late.unsqueeze(input, -2), wide, include, divisor), -2)
@@ -260,10 +263,24 @@ def _adaptive_of(input: Any, output_size: Any) -> Any:
         kernel = tuple(n // m for n, m in zip(size, output_size, strict=True))
         geometry = (kernel, kernel, (0,) * ndim, (1,) * ndim, tuple(output_size))
         return _divided(sums(input, geometry), _counts(size, geometry, True, None))
-    out = input
+    if (matrix := _matrix_for(input, size, _adaptive_matrix, output_size)) is not None:
+        return input.reshape(-1, matrix.shape[0]).dot(matrix).reshape(*lead, *output_size)
+    return _averages_of_parts(input, size, output_size)
+
+
+def _averages_of_parts(x: Any, size: Any, output_size: Any) -> Any:
+    ndim = len(output_size)
     for i in reversed(range(ndim)):
-        out = taken(out, _parts(size[i], output_size[i]), i - ndim)
-    return out
+        x = taken(x, _parts(size[i], output_size[i]), i - ndim)
+    return x
+
+
+@lru_cache(64)
+def _adaptive_matrix(size: tuple[int, ...], output_size: tuple[int, ...], native: Any) -> Any:
+    n = math.prod(size)
+    made = _averages_of_parts(np.eye(n, dtype=native).reshape(n, *size), size, output_size).reshape(n, -1)
+    made.flags.writeable = False
+    return made
 
 
 @linear(
@@ -276,6 +293,9 @@ def _adaptive_back(input: Array, size: Sizes, output_size: Array) -> Any:
     ndim = len(output_size)
     if not input.size:
         return np.zeros(tuple(size), input.dtype)
+    space = tuple(size)[len(size) - ndim :]
+    if (matrix := _matrix_for(input, space, _adaptive_matrix, tuple(output_size))) is not None:
+        return input.reshape(-1, matrix.shape[1]).dot(matrix.T).reshape(tuple(size))
     out = input
     for i in range(ndim):
         out = put_back(out, _parts(size[len(size) - ndim + i], output_size[i]), i - ndim)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -12,7 +11,6 @@ import numpy as np
 from ...base import late
 from ...base.dtypes import BOOL, COMPLEX, int64
 from ...base.errors import not_implemented_for
-from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting, Sizes
 from ...declare.batching.batch_tensor import is_batched
@@ -28,7 +26,9 @@ from .pool_kernels import (
     picked_flat,
     placed_flat,
 )
-from .spatial import adaptive_size, check_tensor, pool_geometry, repeated
+from .sliding import adaptive_parts, even_parts
+from .small_windows import adaptive_maxima
+from .spatial import adaptive_size, check_tensor, is_followed, is_unfollowed, pool_geometry, repeated
 
 FUNCTIONS = "max_pool1d max_pool2d max_pool3d max_pool1d_with_indices adaptive_max_pool1d"
 
@@ -118,9 +118,11 @@ def _max_pool(
     if input._spec.dtype.category in (BOOL, COMPLEX):
         raise not_implemented_for(op, input._spec.dtype)
     flat = ndim == 1
+    if flat and not indices and is_unfollowed(input):
+        return _max_pool_values(input, geometry)
     if flat:
         input, geometry = late.unsqueeze(input, -2), tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
-    if not indices and not _followed(input):
+    if not indices and not is_followed(input):
         out = _max_pool_values(input, geometry)
         return late.squeeze(out, -2) if flat else out
     out, code = _POOLS[max(ndim, 2)](input, geometry)
@@ -129,12 +131,6 @@ def _max_pool(
         return late.squeeze(out, -2) if flat else out
     places = _pool_indices(code, input._shape[input.ndim - len(geometry[0]) :], geometry)
     return (late.squeeze(out, -2), late.squeeze(places, -2)) if flat else (out, places)
-
-
-def _followed(input: Tensor) -> bool:
-    """Return whether autograd, forward mode or a `vmap` level tracks operations on a tensor."""
-    mode = MODE.get()
-    return bool((mode.grad and input.requires_grad) or mode.forward or mode.levels)
 
 
 def _no_indices(name: str, ndim: int) -> Callable[..., Any]:
@@ -203,6 +199,9 @@ def _adaptive_max(input: Any, output_size: Any) -> tuple[Any, Any]:
         geometry = (kernel, stride, (0,) * ndim, (1,) * ndim, output_size)
         values, code = max_with_codes(input, geometry)
         return values, flat_places(code, size, geometry)
+    few = adaptive_maxima(input, output_size, -np.inf)
+    if few is not None:
+        return few
     tables = [adaptive_parts(n, m) for n, m in zip(size, output_size, strict=True)]
     nan = input.dtype.kind == "f" and bool(np.isnan(np.max(input)))
     values, code = greatest_with_codes(input, tables, nan)
@@ -214,27 +213,6 @@ def _adaptive_max(input: Any, output_size: Any) -> tuple[Any, Any]:
         index += table[nr, places] * pitch
         pitch *= size[i]
     return values, index
-
-
-@lru_cache(512)
-def even_parts(size: int, count: int) -> tuple[int, int] | None:
-    """Return the length of `count` parts of a dimension and the step from one to the next, if all have the same."""
-    start, stop = adaptive_bounds(size, count)
-    length, step = int(stop[0]), int(start[-1]) // (count - 1) if count > 1 else size
-    same = bool(np.all(stop - start == length) and np.all(start == np.arange(count) * step))
-    return (length, step) if same else None
-
-
-def adaptive_parts(size: int, count: int) -> list[Any]:
-    """Return, for k = 0, 1, ..., index k in each of `count` parts of a dimension; short parts repeat their last."""
-    start, stop = adaptive_bounds(size, count)
-    return [np.minimum(start + k, stop - 1) for k in range(int((stop - start).max()))]
-
-
-def adaptive_bounds(size: int, count: int) -> tuple[Any, Any]:
-    """Where each of `count` parts of a dimension begins and ends."""
-    nr = np.arange(count)
-    return nr * size // count, -((-(nr + 1) * size) // count)
 
 
 _ADAPTIVE = {2: _adaptive(2), 3: _adaptive(3)}

@@ -8,6 +8,7 @@ A geometry is (kernel, stride, padding, dilation, count), each with one number f
 
 from __future__ import annotations
 
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from ...backends.numpy import as_intp
 from ...kernels.dispatch import accelerated
+from ..reduce.kernels import _array_type
 from . import small_windows as small
 from .sliding import at, cropped, offsets, reaching
 
@@ -124,6 +126,27 @@ def max_values(x: Any, geometry: Any) -> Any:
 
 def flat_places(code: Any, size: Any, geometry: Any) -> Any:
     """The index in the flattened last dimensions, of `size`, of each position in a window."""
+    if (
+        type(code) is _array_type
+        and 0 < code.size <= small.FEW
+        and (table := _flat_table(tuple(size), geometry)) is not None
+    ):
+        return small.places_at(table, code, geometry[4])
+    return _flat_places(code, size, geometry)
+
+
+@lru_cache(256)
+def _flat_table(size: Any, geometry: Any) -> Any:
+    """The index of each element of each window (kernel * places); None for many."""
+    codes = np.arange(prod(geometry[0])).reshape(-1, *(1,) * len(size))
+    return (
+        _flat_places(codes + np.zeros(geometry[4], np.int64), size, geometry).reshape(-1)
+        if 0 < codes.size * prod(geometry[4]) <= small.FEW
+        else None
+    )
+
+
+def _flat_places(code: Any, size: Any, geometry: Any) -> Any:
     kernel, stride, padding, dilation, count = geometry
     ndim = len(kernel)
     rest = code.astype(np.int64)

@@ -6,6 +6,7 @@ window is a view with strides of its own, never a copy.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -70,3 +71,24 @@ def reaching(x: Any, padding: Any, kernel: Any, stride: Any, dilation: Any, coun
     reach = extent(kernel, stride, dilation, count)
     after = tuple(max(0, r - p - n) for r, p, n in zip(reach, padding, size, strict=True))
     return padded(x, padding, after, value)
+
+
+@lru_cache(512)
+def even_parts(size: int, count: int) -> tuple[int, int] | None:
+    """Return the length of `count` parts of a dimension and the step from one to the next, if all have the same."""
+    start, stop = adaptive_bounds(size, count)
+    length, step = int(stop[0]), int(start[-1]) // (count - 1) if count > 1 else size
+    same = bool(np.all(stop - start == length) and np.all(start == np.arange(count) * step))
+    return (length, step) if same else None
+
+
+def adaptive_parts(size: int, count: int) -> list[Any]:
+    """Return, for k = 0, 1, ..., index k in each of `count` parts of a dimension; short parts repeat their last."""
+    start, stop = adaptive_bounds(size, count)
+    return [np.minimum(start + k, stop - 1) for k in range(int((stop - start).max()))]
+
+
+def adaptive_bounds(size: int, count: int) -> tuple[Any, Any]:
+    """Where each of `count` parts of a dimension begins and ends."""
+    nr = np.arange(count)
+    return nr * size // count, -((-(nr + 1) * size) // count)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ...backends.numpy import as_intp, product
 from ..reduce.kernels import _add, _array_type, _maximum, _minimum
+from .sliding import adaptive_parts
 
 Sizes = tuple[int, ...]
 FEW = 4096  # elements of all windows
@@ -37,21 +38,28 @@ class Table(NamedTuple):
 def _table(
     shape: Sizes, kernel: Sizes, stride: Sizes, padding: Sizes, dilation: Sizes, count: Sizes, groups: int
 ) -> Table | None:
-    batch, channels, *space = shape
-    inner, size = prod(space), prod(shape)
-    if not 0 < batch * channels * prod(kernel) * prod(count) <= FEW or not size:
+    if not 0 < shape[0] * shape[1] * prod(kernel) * prod(count) <= FEW or not prod(shape):
         return None
+    lines = [
+        np.arange(k)[:, None] * d + np.arange(c) * s - p
+        for k, s, p, d, c in zip(kernel, stride, padding, dilation, count, strict=True)
+    ]
+    return _of_lines(shape, lines, groups)
+
+
+def _of_lines(shape: Sizes, lines: Any, groups: int) -> Table:
+    """The table of windows whose elements lie, along each dimension, at places (kernel, windows)."""
+    batch, channels, *space = shape
     inside: Any = np.ones((1, 1), bool)
     place: Any = np.zeros((1, 1), np.int64)  # (kernel, places)
-    for n, k, s, p, d, c in zip(space, kernel, stride, padding, dilation, count, strict=True):
-        at = np.arange(k)[:, None] * d + np.arange(c) * s - p
+    for n, at in zip(space, lines, strict=True):
         fits = (at >= 0) & (at < n)
         place = place[:, None, :, None] * n + at[None, :, None, :]
         inside = inside[:, None, :, None] & fits[None, :, None, :]
-        place, inside = (a.reshape(a.shape[0] * k, a.shape[2] * c) for a in (place, inside))
-    images = np.arange(batch * channels).reshape(batch, groups, -1, 1, 1) * inner
-    index = np.where(inside, place + images, size).reshape(batch, groups, -1, place.shape[1])
-    return Table(as_intp(index), not inside.all(), size)
+        place, inside = (a.reshape(a.shape[0] * len(at), -1) for a in (place, inside))
+    images = np.arange(batch * channels).reshape(batch, groups, -1, 1, 1) * prod(space)
+    index = np.where(inside, place + images, prod(shape)).reshape(batch, groups, -1, place.shape[1])
+    return Table(as_intp(index), not inside.all(), prod(shape))
 
 
 def table_for(
@@ -161,3 +169,31 @@ def pooled_maxima_back(g: Any, code: Any, table: Table, shape: Any) -> Any:
 def _first_places(rows: int, kernel: int, places: int) -> Any:
     """Where the first element of each window stands in the index of a table of pooling."""
     return np.arange(rows)[:, None] * (kernel * places) + np.arange(places)
+
+
+def places_at(table: Any, code: Any, count: Any) -> Any:
+    """The elements of a flat table (kernel * places) at positions (..., *count) in the windows."""
+    places = prod(count)
+    at = np.multiply(code.reshape(-1, places), places, dtype=np.intp)
+    at += _first_places(1, 0, places)
+    return table.take(at).reshape(code.shape)
+
+
+@lru_cache(256)
+def _uneven(shape: Sizes, count: Sizes) -> tuple[Table, Any] | None:
+    """The table of the parts that divide the last dimensions, and the places that it has for the first image."""
+    lead, space = shape[: len(shape) - len(count)], shape[len(shape) - len(count) :]
+    lines = [np.stack(adaptive_parts(n, m)) for n, m in zip(space, count, strict=True)]
+    if prod(lead) * prod([line.size for line in lines]) > FEW:
+        return None
+    table = _of_lines((prod(lead), 1, *space), lines, 1)
+    return table, table.index[0, 0].astype(np.int64).reshape(-1)
+
+
+def adaptive_maxima(x: Any, count: Sizes, lowest: Any) -> tuple[Any, Any] | None:
+    """Maxima over the parts that divide the last dimensions, and their places; None for many elements, or NaN."""
+    found = _uneven(x.shape, count) if type(x) is _array_type and x.size <= FEW else None
+    if found is None:
+        return None
+    made = pooled_maxima(x, found[0], (count, (), (), (), count), lowest)
+    return None if made is None else (made[0], places_at(found[1], made[1], count))

@@ -5,8 +5,11 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from ...base.dtypes import BOOL, FLOATING
 from ...base.errors import cpp_name, dim_out_of_range, not_implemented_for, scalar_type, size_too_big
+from ...base.modes import MODE
 from ...core.tensor import Tensor
 
 Sizes = tuple[int, ...]
@@ -93,6 +96,17 @@ def check_tensor(op: str, **operands: Any) -> None:
     for nr, (name, value) in enumerate(operands.items()):
         if not isinstance(value, Tensor):
             raise TypeError(f"{op}(): argument '{name}' (position {nr + 1}) must be Tensor, not {type(value).__name__}")
+
+
+def is_followed(input: Tensor) -> bool:
+    """Return whether autograd, forward mode or a `vmap` level tracks operations on a tensor."""
+    mode = MODE.get()
+    return bool((mode.grad and input.requires_grad) or mode.forward or mode.levels)
+
+
+def is_unfollowed(input: Tensor) -> bool:
+    """Return whether nothing tracks operations on a tensor, which is a row-major array of NumPy's."""
+    return not is_followed(input) and type(input._data) is np.ndarray and input._data.flags.c_contiguous
 
 
 def as_tuple(value: Any, count: int) -> Any:
@@ -338,12 +352,23 @@ def _places(size: int, kernel: int, stride: int, padding: int, dilation: int, ce
 def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> Sizes:
     """Return the output size, with None replaced by the size of the input."""
     check_tensor(op, input=input)
+    if type(output_size) is int or (type(output_size) is tuple and {*map(type, output_size)} == {int}):
+        return _usual_adaptive_size(op, ndim, input._shape, output_size)
+    return _adaptive_size(op, ndim, input._shape, output_size)
+
+
+@lru_cache(1024)
+def _usual_adaptive_size(op: str, ndim: int, shape: Sizes, output_size: Any) -> Sizes:
+    return _adaptive_size(op, ndim, shape, output_size)
+
+
+def _adaptive_size(op: str, ndim: int, shape: Sizes, output_size: Any) -> Sizes:
     given = output_size
     if isinstance(output_size, Tensor) or is_int(output_size):
         output_size = (as_int(op, "output_size", output_size),) * ndim
     if not isinstance(output_size, list | tuple):
         raise wrong_type(op, "output_size", output_size, "tuple of ints")
-    if ndim > 1 and given is output_size and input.ndim <= len(output_size):
+    if ndim > 1 and given is output_size and len(shape) <= len(output_size):
         raise ValueError(f"Input dimension should be at least {len(output_size) + 1}")
     if len(output_size) != ndim:
         raise RuntimeError(
@@ -353,12 +378,12 @@ def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> Sizes:
         )
     if not all(n is None or is_int(n) or isinstance(n, Tensor) for n in output_size):
         raise wrong_type(op, "output_size", next(n for n in output_size if n is not None and not is_int(n)), "int")
-    shape, one = input._shape, "avg" in op and all(n == 1 for n in output_size)
+    one = "avg" in op and all(n == 1 for n in output_size)
     if one and ndim > 1:
         return (1,) * ndim  # the mean, of any shape
-    if input.ndim not in (ndim + 1, ndim + 2):
+    if len(shape) not in (ndim + 1, ndim + 2):
         raise RuntimeError(f"{op}(): Expected {ndim + 1}D or {ndim + 2}D tensor, but got {list(shape)}")
-    size = shape[input.ndim - ndim :]
+    size = shape[len(shape) - ndim :]
     if not (all(size) or one) or not (all(shape[1:]) or op in ("adaptive_avg_pool1d", "adaptive_avg_pool2d")):
         raise RuntimeError(
             f"{op}(): Expected input to have non-zero size for non-batch dimensions, but input has sizes {list(shape)}"
@@ -366,7 +391,7 @@ def adaptive_size(op: str, ndim: int, input: Any, output_size: Any) -> Sizes:
     wanted = tuple(n if m is None else int(m) for n, m in zip(size, output_size, strict=True))
     if min(wanted) < 0:
         if "max" in op:
-            made = [*shape[: input.ndim - ndim], *(1,) * (ndim == 1), *wanted]
+            made = [*shape[: len(shape) - ndim], *(1,) * (ndim == 1), *wanted]
             raise RuntimeError(f"Trying to create tensor with negative dimension {min(wanted)}: {made}")
         given = "{" + ", ".join(map(str, wanted)) + "}"
         raise RuntimeError(f"{op}: elements of output_size must be greater than or equal to 0 but received {given}")
