@@ -36,6 +36,12 @@ SAMPLES = {
         S(T(), 5, "zeros"),
         S(T(0), 5),
     ],
+    "_grid_sampled": [
+        S(T(2, 3, 4, 5), T(2, 3, 2, 2, low=-1.3, high=1.3), 0, 0, False),
+        S(T(1, 2, 3, 4), T(1, 3, 1, 2, low=-1.3, high=1.3), 0, 1, True),
+        S(T(2, 1, 3, 4), T(2, 3, 1, 2, low=-1.3, high=1.3), 1, 0, False),
+        S(T(0, 2, 3, 3), T(0, 2, 2, 2), 0, 0, False),
+    ],
     "_slope_of": [S(T(7, low=-0.9, high=0.9), 4, "reflection", False, False), S(T(0), 5)],
     "_bag_sums": [S(T(5, 3), BAGS, 3), S(T(0, 3), NONE, 2)],
     "_table_sums": [S(T(5, 3), BAGS, ROWS, 4), S(T(0, 3), NONE, NONE, 2)],

@@ -22,8 +22,8 @@ from ...ops.conv.fold import unfold as unfold
 from ...ops.nn import embedding_bag as _embedding_bag
 from ...ops.nn.affine import bilinear as bilinear
 from ...ops.nn.affine import linear as linear
+from ...ops.nn.affine_grid import affine_grid as affine_grid
 from ...ops.nn.attention import scaled_dot_product_attention as scaled_dot_product_attention
-from ...ops.nn.grid_sample import affine_grid as affine_grid
 from ...ops.nn.grid_sample import grid_sample as grid_sample
 from ...ops.nn.group_norm import local_response_norm as local_response_norm
 from ...ops.nn.loss_margin import triplet_margin_with_distance_loss as triplet_margin_with_distance_loss

@@ -1,4 +1,4 @@
-"""Images and volumes read at any places: `grid_sample`, and the grids of affine maps."""
+"""Images and volumes read at any places: `grid_sample`."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ...base.errors import not_implemented_for, scalar_type
 from ...core.tensor import Tensor, wrap
 from ...declare.annotations import Array, Sizes
 from ...declare.batching.vmap_fallback import of_images
-from ...declare.decorators import bilinear, elementwise, nondifferentiable
+from ...declare.decorators import bilinear, elementwise, general, nondifferentiable
 from ...kernels.dispatch import accelerated
 from ..conv.spatial import check_tensor
-from ..create.making import beside
+from . import small_grids as small
 from .resample import cubic_weights
 
-FUNCTIONS = "grid_sampler grid_sampler_2d grid_sampler_3d affine_grid_generator"
+FUNCTIONS = "grid_sampler grid_sampler_2d grid_sampler_3d"
 
 _MODES = ("bilinear", "nearest", "bicubic")
 _PADDINGS = ("zeros", "border", "reflection")
@@ -183,6 +183,12 @@ def _sample(op: str, input: Any, grid: Any, mode: str, padding: str, align: bool
     _check(op, input, grid, mode)
     if input._spec.dtype.low:  # computed in single precision, and rounded once
         return _sample(op, input.to(float32), grid.to(float32), mode, padding, align).to(input.dtype)
+    if mode != "bicubic" and small.takes(input, grid) and padding != "reflection":
+        return _grid_sampled(input, grid, _MODES.index(mode), _PADDINGS.index(padding), align)
+    return _composed(input, grid, mode, padding, align)
+
+
+def _composed(input: Any, grid: Any, mode: str, padding: str, align: bool) -> Any:
     space = input._shape[2:]
     ndim = len(space)
     batch, places = grid._shape[0], prod(grid._shape[1:-1])
@@ -203,6 +209,25 @@ def _sample(op: str, input: Any, grid: Any, mode: str, padding: str, align: bool
         weight = weight + late.sum(late.sign(flat), -1) * 0.0
     out = _read_at(input, weight, wrap(np.stack(indices)))
     return late.reshape(out, (batch, input._shape[1], *grid._shape[1:-1]))
+
+
+def _meaning(input: Any, grid: Any, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+    return _composed(input, grid, _MODES[interpolation_mode], _PADDINGS[padding_mode], align_corners)
+
+
+@general(
+    inputs=("input", "grid"),
+    joint_vjp=small.gradients,
+    decomposition=_meaning,
+    name="_grid_sampled",
+    node="GridSampler2DBackward0",
+    dtypes="f",
+    broadcasts=False,
+    saved_as="input grid interpolation_mode padding_mode align_corners",
+)
+def _grid_sampled(input: Array, grid: Array, interpolation_mode: int, padding_mode: int, align_corners: bool) -> Any:
+    """Small images read at places with linear weights (mode 0), or those of the nearest element (1)."""
+    return small.sampled(input, grid, interpolation_mode, padding_mode, align_corners)
 
 
 def _check(op: str, input: Tensor, grid: Tensor, mode: str) -> None:
@@ -296,100 +321,14 @@ def grid_sample(
             f"'{padding_mode}'"
         )
     if align_corners is None:
-        _warn_of_default()
+        warn_of_default()
         align_corners = False
     return _sample("grid_sampler", input, grid, mode, padding_mode, align_corners)
 
 
-def _warn_of_default() -> None:
+def warn_of_default() -> None:
     warnings.warn(
         "Default grid_sample and affine_grid behavior has changed to align_corners=False since 1.3.0. Please specify "
         "align_corners=True if the old behavior is desired. See the documentation of grid_sample for details.",
         stacklevel=depth_of_user(),
     )
-
-
-# -- grids --
-
-
-def affine_grid_generator(theta: Tensor, size: Any, align_corners: bool) -> Any:
-    """The grid for `grid_sample` that affine maps of coordinates make: `nn.functional.affine_grid` without its checks.
-
-    Args:
-        theta: the matrices: shape (batch, 2, 3) for images, (batch, 3, 4) for volumes.
-        size: that of the result of `grid_sample`: (batch, channels, *space).
-        align_corners: whether -1 and 1 are the centres of the outermost elements rather than their edges.
-
-    Raises:
-        RuntimeError: for a `size` of other than four or five numbers.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> torch.affine_grid_generator(torch.tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.5]]]), (1, 1, 1, 2), True)
-        tensor([[[[-1.0000,  0.5000],
-                  [ 1.0000,  0.5000]]]])
-    """
-    space = tuple(int(n) for n in size[2:])
-    ndim = len(space)
-    if ndim not in (2, 3):
-        raise RuntimeError(f"AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs, not size {list(size)}")
-    lines = []
-    for n in space:
-        line = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
-        lines.append(line if align_corners else line * (n - 1) / n)
-    whole = np.meshgrid(*lines, indexing="ij")
-    base = np.stack([*(np.reshape(w, (-1,)) for w in reversed(whole)), np.ones(prod(space))], axis=1)
-    points = beside(base, theta).to(theta.dtype)
-    return late.reshape(late.matmul(points, theta.mT), (theta._shape[0], *space, ndim))
-
-
-def affine_grid(theta: Tensor, size: Any, align_corners: bool | None = None) -> Any:
-    """The grid for `grid_sample` that affine maps (batch, 2, 3), or (batch, 3, 4), of coordinates make.
-
-    Args:
-        theta: the matrices: shape (batch, 2, 3) for images, (batch, 3, 4) for volumes. A place (x, y) of the result is
-            read at `theta @ (x, y, 1)`.
-        size: that of the result of `grid_sample`: (batch, channels, *space).
-        align_corners: whether -1 and 1 are the centres of the outermost elements rather than their edges. None: False,
-            with a warning.
-
-    Raises:
-        ValueError: if the shapes do not fit, or `theta` is not of a floating point dtype.
-        NotImplementedError: for a `size` of other than four or five numbers.
-
-    Example::
-
-        >>> import gradpack as torch
-        >>> turned = torch.tensor([[[0.0, -1.0, 0.0], [1.0, 0.0, 0.0]]])  # by 90 degrees
-        >>> x = torch.tensor([[[[1.0, 2.0], [3.0, 4.0]]]])
-        >>> grid = torch.nn.functional.affine_grid(turned, x.shape, align_corners=True)
-        >>> torch.nn.functional.grid_sample(x, grid, align_corners=True)
-        tensor([[[[2., 4.],
-                  [1., 3.]]]])
-    """
-    if align_corners is None:
-        _warn_of_default()
-        align_corners = False
-    if not theta.is_floating_point():
-        raise ValueError(f"Expected theta to have floating point type, but got {theta.dtype}")
-    if len(size) not in (4, 5):
-        raise NotImplementedError(
-            "affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, respectively. "
-            f"Got size {size}."
-        )
-    ndim = len(size) - 2
-    if theta.ndim != 3 or tuple(theta._shape[1:]) != (ndim, ndim + 1):
-        raise ValueError(
-            f"Expected a batch of {ndim}D affine matrices of shape Nx{ndim}x{ndim + 1} for size {size}. Got "
-            f"{theta.shape}."
-        )
-    if align_corners and min(size[2:]) == 1:
-        warnings.warn(
-            "Since version 1.3.0, affine_grid behavior has changed for unit-size grids when align_corners=True. This "
-            "is not an intended use case of affine_grid. See the documentation of affine_grid for details.",
-            stacklevel=depth_of_user(),
-        )
-    elif min(size) <= 0:
-        raise ValueError(f"Expected non-zero, positive output size. Got {size}")
-    return affine_grid_generator(theta, size, align_corners)
