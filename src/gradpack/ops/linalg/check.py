@@ -166,7 +166,7 @@ def with_out(function: Callable[..., Any]) -> Callable[..., Any]:
 
     made: Any = showing(also_out(function))(update_wrapper(call, function, updated=()))
     made.usual = function
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def followed(*tensors: Any) -> bool:

@@ -21,6 +21,7 @@ from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
+from ..conv.spatial import is_followed
 from ..create.making import beside
 from ..random.floats import host_of
 from ..reduce.kernels import _array_type
@@ -35,13 +36,17 @@ _FAR = -1e30  # the logarithm of zero, where -inf would make nan of differences
 
 def _emitted(log_probs: Any, labels: Any) -> Any:
     """The log-probability of each place of the extended sequences at each time: (T, N, L)."""
-    wide = np.broadcast_to(labels[None], (log_probs.shape[0], *labels.shape))
-    return np.take_along_axis(log_probs, wide, axis=2)
+    steps, batch, classes = log_probs.shape
+    places = as_intp(labels + np.arange(0, batch * classes, classes)[:, None])
+    return np.take(np.reshape(log_probs, (steps, batch * classes)), places, axis=1)
 
 
-def _log_sum(a: Any, b: Any, c: Any) -> Any:
+def _log_sum(a: Any, b: Any, c: Any, here: Any) -> Any:
+    """The logarithm of a sum of exponentials, of which the third counts only `here`."""
     if type(a) is _array_type and a.size < _FEW:
-        return np.logaddexp(np.logaddexp(a, b), c)
+        total = np.logaddexp(a, b)
+        return np.logaddexp(total, c, total, where=here)
+    c = np.where(here, c, -np.inf)
     top = np.maximum(np.maximum(a, b), c)
     safe = np.where(np.isfinite(top), top, 0)
     return np.log(np.exp(a - safe) + np.exp(b - safe) + np.exp(c - safe)) + safe
@@ -61,7 +66,7 @@ def _forward(log_probs: Any, labels: Any, skips: Any, times: Any, lengths: Any) 
     alpha[:1, :, :2] = emitted[:1, :, :2]
     for t in range(1, steps):
         a = wide[t - 1]
-        alpha[t] = _log_sum(a[:, 2:], a[:, 1:-1], np.where(skips, a[:, :-2], -np.inf)) + emitted[t]
+        alpha[t] = _log_sum(a[:, 2:], a[:, 1:-1], a[:, :-2], skips) + emitted[t]
     last = alpha[np.maximum(times, 1) - 1, np.arange(len(times))] + _ends(lengths, labels.shape[1], log_probs.dtype)
     top = np.max(last, axis=1)
     safe = np.where(np.isfinite(top), top, 0)
@@ -82,9 +87,10 @@ def _gradients(
     beta, b = wide[:, :, :-2], wide[0]
     ends = _ends(lengths, labels.shape[1], log_probs.dtype)
     forwards = np.concatenate((skips[:, 2:], np.zeros((batch, min(2, skips.shape[1])), bool)), axis=1)
+    last = (np.arange(1, steps + 1)[:, None] == times)[:, :, None]
     for t in range(steps - 1, -1, -1):
-        found = _log_sum(b[:, :-2], b[:, 1:-1], np.where(forwards, b[:, 2:], -np.inf))
-        beta[t] = np.where((times == t + 1)[:, None], ends, found) + emitted[t]
+        found = _log_sum(b[:, :-2], b[:, 1:-1], b[:, 2:], forwards)
+        beta[t] = np.where(last[t], ends, found) + emitted[t]
         b = wide[t]
     share = alpha + beta - emitted + loss[None, :, None]
     share = np.where(np.isneginf(alpha) | np.isneginf(beta), -np.inf, share)
@@ -203,18 +209,21 @@ def ctc_loss(
         raise RuntimeError("blank must be in label range")
     table = _table(targets, lengths)
     for name, found, most in (("input_lengths", times, steps), ("target_lengths", lengths, np.inf)):
-        if np.any((found < 0) | (found > most)):
-            low, high = int(found.min()), int(found.max())
+        low, high = (int(found.min()), int(found.max())) if batch else (0, 0)
+        if low < 0 or high > most:
             bad = f"at least 0, but got value {low}" if low < 0 else f"at most {most}, but got value {high}"
             raise RuntimeError(f"Expected {name} to have value {bad} {_CHECKING}")
     labels = np.full((batch, 2 * table.shape[1] + 1), blank, np.int64)
     labels[:, 1::2] = np.clip(table, 0, classes - 1)
     skips = np.zeros(labels.shape, bool)
     skips[:, 3::2] = labels[:, 3::2] != labels[:, 1:-2:2]
-    given = beside((np.arange(steps)[:, None] < times[None])[:, :, None].astype(log_probs._spec.native), log_probs)
-    mass = late.sum(late.exp(log_probs) * given, (0, 2))
-    tables = (beside(a, log_probs) for a in (labels, skips, times, lengths))
-    out = _ctc(log_probs, mass - mass.detach(), *tables, zero_infinity)
+    if is_followed(log_probs):
+        given = beside((np.arange(steps)[:, None] < times[None])[:, :, None].astype(log_probs._spec.native), log_probs)
+        mass = late.sum(late.exp(log_probs) * given, (0, 2))
+        mass = mass - mass.detach()
+    else:
+        mass = beside(np.zeros(batch, log_probs._spec.native), log_probs)
+    out = _ctc(log_probs, mass, *[beside(a, log_probs) for a in (labels, skips, times, lengths)], zero_infinity)
     if zero_infinity:
         out = late.where(late.eq(out, math.inf), 0.0, out)
     if reduction == MEAN:
