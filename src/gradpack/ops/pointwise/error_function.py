@@ -120,7 +120,7 @@ def _erf_double(x: Any) -> Any:
 @accelerated
 def erfc_of(x: Any) -> Any:
     """erfc of a real floating-point array, to a few units in the last place, also where it is tiny."""
-    if is_numpy(x) and x.size <= FEW and x.dtype.char in "fd":
+    if is_numpy(x) and x.size <= 16 * FEW and x.dtype.char in "fd":
         return one_by_one(math.erfc, x)
     return np.astype(_erfc_double(np.astype(x, np.float64)), x.dtype)
 

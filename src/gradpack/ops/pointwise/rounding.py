@@ -268,7 +268,7 @@ def heaviside(input: Array, values: Array) -> Any:
         >>> torch.heaviside(torch.tensor([-1.0, 0.0, 2.0]), torch.tensor([0.5]))
         tensor([0.0000, 0.5000, 1.0000])
     """
-    return np.where(input == 0, values, np.where(input > 0, np.ones_like(values), np.zeros_like(values)))
+    return np.where(input == 0, values, np.astype(input > 0, values.dtype))
 
 
 def _check_numbers(op: Any, values: Any, common: Any) -> None:

@@ -239,6 +239,8 @@ def _derivative(n: int, input: Any) -> Any:
 def _trigamma(x: Any) -> Any:
     """`trigamma`, by reflection below 1/2 as in torch: finite at negative integers, as sin(pi * x) is not exactly 0."""
     low = x < 0.5
+    if is_numpy(x) and not low.any():
+        return zeta_two_of(x, lambda y: special("zeta", 2, y))
     above = zeta_two_of(np.where(low, 1 - x, x), lambda y: special("zeta", 2, y))
     sine = np.sin(np.where(low, x, 0.5) * math.pi)
     return np.where(low, (math.pi / sine) ** 2 - above, above)

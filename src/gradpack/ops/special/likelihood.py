@@ -90,7 +90,7 @@ def entr(input: Array) -> Any:
         >>> torch.special.entr(torch.tensor([-0.5, 0.0, 0.5]))
         tensor([  -inf, 0.0000, 0.3466])
     """
-    inside = 0 - input * np.log(np.where(input == 0, np.ones_like(input), input))  # NaN for NaN
+    inside = 0 - input * np.log(np.where(input == 0, 1, input))  # NaN for NaN
     return np.where(input < 0, -np.inf, inside)
 
 
