@@ -23,10 +23,11 @@ LOW = (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16))
 # them. Their declarations or bodies must refuse them, and all others take them.
 NOT_FOR_COMPLEX = frozenset(
     """
-    _attention _elu _layer_norm _max_all _median_all _min_all _nanmedian_all _prelu _softshrink _thnn_fused_lstm_cell
-    amax amin aminmax argmax argmin argsort clamp cummax cummin erf fmax fmin ge gelu gt hardshrink hardsigmoid
-    hardswish hardtanh kthvalue le leaky_relu log_softmax logsigmoid lt max maximum median min minimum mish nanmedian
-    nansum relu scatter_extreme sign softmax softplus sort threshold topk frexp _row_distance cdist
+    _attention _elu _layer_norm _max_all _median_all _min_all _nanmedian_all _prelu _softshrink _thnn_fused_gru_cell
+    _thnn_fused_lstm_cell amax amin aminmax argmax argmin argsort clamp cummax cummin erf fmax fmin ge gelu gt
+    hardshrink hardsigmoid hardswish hardtanh kthvalue le leaky_relu log_softmax logsigmoid lt max maximum median min
+    minimum mish nanmedian nansum relu scatter_extreme sign softmax softplus sort threshold topk frexp _row_distance
+    cdist
     """.split()
 )
 

@@ -69,7 +69,7 @@ _TABLE: dict[Rule, str] = {
     matrices.outer: "outer",
     matrices.linear: "linear",
     matrices.by_meaning: """
-        addmm addmv addr baddbmm addbmm bilinear dist _thnn_fused_lstm_cell
+        addmm addmv addr baddbmm addbmm bilinear dist _thnn_fused_gru_cell _thnn_fused_lstm_cell
     """,
     rules.leading: """
 

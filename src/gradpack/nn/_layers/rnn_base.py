@@ -137,7 +137,7 @@ class RNNBase(Module):
         return [*shapes, (layers, batch, self.hidden_size)] if self.mode == "LSTM" else shapes
 
     def _check(self, input: Tensor, state: tuple[Tensor, ...], packed: bool, batch: int) -> None:
-        weight = self._flat_weights[0]
+        weight = getattr(self, self._all_weights[0][0])
         if input.dtype is not weight.dtype:
             raise ValueError(
                 f"RNN input dtype ({input.dtype}) does not match weight dtype ({weight.dtype}). "

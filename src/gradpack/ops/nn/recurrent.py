@@ -13,6 +13,7 @@ from typing import Any
 from ...base import late
 from ...core.tensor import Tensor
 from ...declare.signature.shown import showing
+from .gru_gates import gru_gates
 from .lstm_gates import lstm_gates
 
 FUNCTIONS = "rnn_tanh rnn_relu lstm gru rnn_tanh_cell rnn_relu_cell lstm_cell gru_cell"
@@ -37,11 +38,7 @@ def _lstm_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
 
 
 def _gru_step(x: Tensor, state: State, w: Any, b: Any, project: Any) -> State:
-    h = state[0]
-    x_r, x_z, x_n = late.chunk(x, 3, 1)
-    h_r, h_z, h_n = late.chunk(late.linear(h, w, b), 3, 1)
-    n = late.tanh(x_n + late.sigmoid(x_r + h_r) * h_n)
-    return (n + late.sigmoid(x_z + h_z) * (h - n),)
+    return (gru_gates(x, late.linear(state[0], w, b), state[0]),)
 
 
 _STEPS: dict[str, Step] = {"rnn_tanh": _tanh_step, "rnn_relu": _relu_step, "lstm": _lstm_step, "gru": _gru_step}
