@@ -12,12 +12,17 @@ from ...declare.annotations import Array
 from ...declare.decorators import general
 from ..pointwise.arithmetic import check_factor
 from ..pointwise.operands import factor_for
+from ..reduce.kernels import add_up
 from ..reduce.reduce import sum_to_size
 from ..shape.shape import squeeze, unsqueeze
 from .products import _check_dims, _shapes_for_product, matmul
 
 FUNCTIONS = METHODS = "addmm addmv addr addbmm baddbmm"
 INPLACE = "addmm_ addmv_ addr_ addbmm_ baddbmm_"
+
+
+def _times(x: Any, factor: Any) -> Any:
+    return x if factor == 1 else x * factor
 
 
 _added = partial(
@@ -31,8 +36,8 @@ _added = partial(
 
 
 @_added(
-    mat1=lambda g, mat2, alpha: matmul(g, mat2.mT) if alpha == 1 else matmul(g, mat2.mT) * alpha,
-    mat2=lambda g, mat1, alpha: matmul(mat1.mT, g) if alpha == 1 else matmul(mat1.mT, g) * alpha,
+    mat1=lambda g, mat2, alpha: _times(matmul(g, mat2.mT), alpha),
+    mat2=lambda g, mat1, alpha: _times(matmul(mat1.mT, g), alpha),
     autocast="lower",
     saved_as="alpha beta mat1 mat2 mat1_sym_sizes=mat1.shape mat1_sym_strides=mat1.strides "
     "mat2_sym_sizes=mat2.shape mat2_sym_strides=mat2.strides",
@@ -65,6 +70,8 @@ def _addmm(input: Any, mat1: Any, mat2: Any, beta: Any, alpha: Any) -> Any:
 
 def _plus(input: Any, made: Any, beta: Any, alpha: Any) -> Any:
     """`beta * input + alpha * made`; a beta of 0 ignores even nan in `input`."""
+    if type(alpha) is type(beta) is int and alpha == beta == 1 and input.shape == made.shape:
+        return made + input
     alpha, beta = factor_for(alpha, made), factor_for(beta, made)
     if alpha != 1:
         made = made * alpha
@@ -79,8 +86,8 @@ def _plus(input: Any, made: Any, beta: Any, alpha: Any) -> Any:
 
 
 @_added(
-    mat=lambda g, vec, alpha: unsqueeze(g, -1) * vec * alpha,
-    vec=lambda g, mat, alpha: squeeze(matmul(mat.mT, unsqueeze(g, -1)), -1) * alpha,
+    mat=lambda g, vec, alpha: _times(unsqueeze(g, -1) * vec, alpha),
+    vec=lambda g, mat, alpha: _times(squeeze(matmul(mat.mT, unsqueeze(g, -1)), -1), alpha),
     saved_as="alpha beta mat vec",
 )
 def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1) -> Any:
@@ -98,8 +105,8 @@ def addmv(input: Array, mat: Array, vec: Array, *, beta: Any = 1, alpha: Any = 1
 
 
 @_added(
-    vec1=lambda g, vec2, alpha: matmul(g, vec2) * alpha,
-    vec2=lambda g, vec1, alpha: matmul(vec1, g) * alpha,
+    vec1=lambda g, vec2, alpha: _times(matmul(g, vec2), alpha),
+    vec2=lambda g, vec1, alpha: _times(matmul(vec1, g), alpha),
     same_dtype=False,
     check=lambda op, values, common: _check_factors(op, values, common),
     dtypes="bifc",
@@ -115,7 +122,7 @@ def addr(input: Array, vec1: Array, vec2: Array, *, beta: Any = 1, alpha: Any = 
         tensor([[2., 3.]])
     """
     _check_dims("addr", ("vec1", vec1, 1), ("vec2", vec2, 1))
-    return _plus(input, np.expand_dims(vec1, -1) * vec2, beta, alpha)
+    return _plus(input, vec1[:, None] * vec2, beta, alpha)
 
 
 def _check_factors(op: Any, values: Any, common: Any) -> None:
@@ -134,8 +141,8 @@ def _check_batches(name: str, batch1: Any, batch2: Any) -> None:
 
 
 @_added(
-    batch1=lambda g, batch2, alpha: matmul(g, batch2.mT) * alpha,
-    batch2=lambda g, batch1, alpha: matmul(batch1.mT, g) * alpha,
+    batch1=lambda g, batch2, alpha: _times(matmul(g, batch2.mT), alpha),
+    batch2=lambda g, batch1, alpha: _times(matmul(batch1.mT, g), alpha),
     autocast="lower",
     saved_as="alpha beta batch1 batch2",
 )
@@ -158,8 +165,8 @@ def baddbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha:
 
 
 @_added(
-    batch1=lambda g, batch2, alpha: matmul(g, batch2.mT) * alpha,
-    batch2=lambda g, batch1, alpha: matmul(batch1.mT, g) * alpha,
+    batch1=lambda g, batch2, alpha: _times(matmul(g, batch2.mT), alpha),
+    batch2=lambda g, batch1, alpha: _times(matmul(batch1.mT, g), alpha),
     autocast="lower",
     saved_as="alpha beta batch1 batch1_sym_argsize_0=batch1.shape[0] batch1_sym_argsize_1=batch1.shape[1] batch2 "
     "batch2_sym_argsize_2=batch2.shape[2]",
@@ -176,4 +183,4 @@ def addbmm(input: Array, batch1: Array, batch2: Array, *, beta: Any = 1, alpha: 
     _check_batches("addbmm", batch1, batch2)
     if batch1.shape[0] != batch2.shape[0] or batch1.shape[2] != batch2.shape[1]:
         raise RuntimeError(f"Incompatible matrix sizes for addbmm ({list(batch1.shape)} and {list(batch2.shape)})")
-    return _plus(input, np.sum(np.matmul(batch1, batch2), axis=0), beta, alpha)
+    return _plus(input, add_up(np.matmul(batch1, batch2), 0), beta, alpha)

@@ -166,7 +166,8 @@ def triplet_margin_with_distance_loss(
 def _multi_margin(input: Array, target: Array, scales: Array, p: int, margin: float, divisor: Array = None) -> Any:
     """The sum of `scale * max(0, margin - right + other) ** p` for each row; the scale of the right class is 0."""
     short = margin - take_along(input, target[:, None], 1) + input
-    each = add_up(np.where(short > 0, short, 0) ** p * scales, 1)
+    above = np.where(short > 0, short, 0)
+    each = add_up((above if p == 1 else above**p) * scales, 1)
     return each if divisor is None else add_up(each) / divisor
 
 
@@ -206,7 +207,7 @@ def multi_margin_loss(
         raise RuntimeError("only p == 1 and p == 2 supported")
     refuse("multi_margin_loss_cpu_kernel", input._spec.dtype, "bluihc")
     refuse_gradient("multi_margin_loss", weight=weight)
-    scores, flat = _rows(input), late.reshape(target, (-1,))
+    scores, flat = _rows(input), target if target.ndim == 1 else late.reshape(target, (-1,))
     n, classes = scores._shape
     if target.ndim > 1 or flat._shape != (n,):
         raise RuntimeError(
@@ -217,7 +218,7 @@ def multi_margin_loss(
         raise RuntimeError(f"inconsistent weight size, expected {classes} but got {list(weight._shape)}")
     _check_long(target)
     index = host_of(flat)
-    if np.any((index < 0) | (index >= classes)):
+    if n and (index.min() < 0 or index.max() >= classes):
         raise RuntimeError("target out of range")
     native = input._spec.native
     scales = np.full((n, classes), 1 / max(classes, 1), native)
