@@ -157,13 +157,27 @@ def embedding_bag(
         tensor([[3.],
                 [4.]])
     """
+    out, *tables = _pooled(
+        weight, indices, offsets, scale_grad_by_freq, mode, sparse, per_sample_weights, include_last_offset, padding_idx
+    )
+    each, amounts, largest = (beside(table.astype(np.int64), weight) for table in tables)
+    return out, each, amounts, largest
+
+
+def _pooled(
+    weight: Tensor, indices: Tensor, offsets: Tensor, scale_grad_by_freq: bool, mode: int, sparse: bool,
+    per_sample_weights: Tensor | None, include_last_offset: bool, padding_idx: int | None,
+) -> tuple[Tensor, Any, Any, Any]:  # fmt: skip
+    """The results of `embedding_bag`, of which all but the first are arrays."""
     check_tensor("embedding_bag", weight=weight, indices=indices, offsets=offsets)
     starts = _check_offsets(weight, indices, offsets, per_sample_weights, include_last_offset)
     flat = host_of(indices)
     length = flat.shape[0]
     count = starts.shape[0] - include_last_offset
-    bags = np.repeat(np.arange(count), as_intp(np.diff(np.append(starts[:count], length))))
-    kept = np.ones(length, bool)
+    ends = np.full(count, length)
+    ends[:-1] = starts[1:count]
+    bags = np.repeat(np.arange(count), as_intp(ends - starts[:count]))
+    kept: Any = slice(None)
     if length and (flat.min() < 0 or flat.max() >= weight._shape[0]):
         worst = flat.min() if flat.min() < 0 else flat.max()
         raise RuntimeError(
@@ -180,29 +194,37 @@ def embedding_bag(
         kept = flat != padding_idx % rows
     sizes = np.bincount(bags[kept], minlength=count)
     used = beside(np.ascontiguousarray(flat[kept]), weight)
-    tables = (bags[kept], bags, sizes, np.zeros(0))
-    inside, each, amounts, largest = (beside(table.astype(np.int64), weight) for table in tables)
+    inside, largest = beside(bags[kept].astype(np.int64), weight), np.zeros(0)
     plain = not (sparse or scale_grad_by_freq or mode == 2) and per_sample_weights is None
     if plain and _are_many(weight, flat[kept]):
         out = _table_sums(weight, used, inside, count)
-        return _means(out, sizes) if mode else out, each, amounts, largest
+        return _means(out, sizes) if mode else out, bags, sizes, largest
     found = (_embedding_sparse if sparse else _embedding)(weight, used, -1, scale_grad_by_freq)
     if per_sample_weights is not None:
-        factor = per_sample_weights if kept.all() else per_sample_weights[beside(np.flatnonzero(kept), weight)]
+        factor = per_sample_weights
+        if padding_idx is not None and not kept.all():
+            factor = factor[beside(np.flatnonzero(kept), weight)]
         if found._spec.dtype.low:  # products are not rounded before they are added up
             found, factor = found.to(float32), factor.to(float32)
         found = found * late.unsqueeze(factor, 1)
     if mode == 2:
         out, where = _bag_maxima(found, inside, count)
         at = host_of(where)
-        largest = beside(np.where(at >= 0, np.append(flat[kept], -1)[at], -1).astype(np.int64), weight)
+        largest = np.where(at >= 0, np.append(flat[kept], -1)[at], -1)
     else:
         out = _bag_sums(found, inside, count)
         out = _means(out, sizes) if mode else out
-    return out.to(weight.dtype), each, amounts, largest
+    return out if out._spec is weight._spec else out.to(weight.dtype), bags, sizes, largest
+
+
+@looking_at("indices", "offsets")
+def _result(weight: Tensor, indices: Tensor, offsets: Tensor, *options: Any) -> Tensor:
+    return _pooled(weight, indices, offsets, *options)[0]
 
 
 def _means(sums: Tensor, sizes: Any) -> Tensor:
+    if sums._spec.numpy and not sums._spec.dtype.low:
+        return late.div(sums, beside(np.maximum(sizes, 1)[:, None].astype(sums._spec.native), sums))
     divisor = beside(np.maximum(sizes, 1)[:, None].astype(np.float64), sums)
     means: Tensor = sums / divisor.to(float32 if sums._spec.dtype.low else sums.dtype).to(sums.dtype)
     return means
@@ -239,7 +261,7 @@ def _check_offsets(
                 f"offsets[-1] can not be greater than input's length {indices._shape[0]} but got offsets[-1] of "
                 f"{starts[-1]}"
             )
-        if np.any(np.diff(starts) < 0):
+        if (starts[1:] < starts[:-1]).any():
             raise RuntimeError(f"embedding_bag(): offsets must not decrease, but got {starts.tolist()}")
     if per_sample_weights is not None and per_sample_weights.dtype is not weight.dtype:
         raise RuntimeError(
@@ -340,4 +362,5 @@ def _bags(
             f"(got mode='{mode}'). Please open a feature request on GitHub."
         )
     options = (_MODES.index(mode), sparse, per_sample_weights, include_last_offset, padding_idx)
-    return embedding_bag(weight, input, offsets, scale_grad_by_freq, *options)[0]
+    made: Tensor = _result(weight, input, offsets, scale_grad_by_freq, *options)
+    return made
