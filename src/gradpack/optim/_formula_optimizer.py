@@ -98,11 +98,19 @@ class FormulaOptimizer(PerParameterOptimizer):
         names = [name for name, value in own.items() if isinstance(value, Tensor) and value._shape == p._shape]
         names = [name for name in names if name != "step" and name not in self._scalars]
         dtype = compute_dtype(p)
+        options = {**group, "lr": as_scalar(group["lr"])} if isinstance(group["lr"], Tensor) else group
+        usual = dtype is p.dtype and not (dtype.is_complex or group.get("differentiable") or self._scalars)
+        if usual and all(t._spec is p._spec for t in (grad, *[own[name] for name in names])):
+            moved, fresh = self._formula(p, -grad if group.get("maximize") else grad, own, step, options)
+            p.copy_(moved)
+            for name, value in fresh.items():
+                own[name].copy_(value)
+            return
         before: list[Tensor] = [p, grad, *[own[name] for name in names]]
         if group.get("differentiable"):  # saved tensors must not be the arrays that are written to below
             before = [t.clone() for t in before]
         results = []
-        fresh: State = {}
+        fresh = {}
         for part in zip(*[_real_parts(t.to(dtype)) for t in before], strict=True):
             now, g, *kept = part
             if group.get("maximize"):
@@ -111,7 +119,7 @@ class FormulaOptimizer(PerParameterOptimizer):
                 **{name: own[name] for name in self._scalars if name in own},
                 **dict(zip(names, kept, strict=True)),
             }
-            moved, fresh = self._formula(now, g, state, step, {**group, "lr": as_scalar(group["lr"])})
+            moved, fresh = self._formula(now, g, state, step, options)
             results.append([moved, *[fresh.get(name, state[name]) for name in names]])
         for old, *parts in zip((p, *[own[name] for name in names]), *results, strict=True):
             old.copy_(complex(*parts) if len(parts) == 2 else parts[0])
