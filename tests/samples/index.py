@@ -164,6 +164,11 @@ SAMPLES = {
         S(T(()), 0, T.of(0), T(())),
         S(T(0), 0, NOTHING, T(0)),
     ],
+    "_of_segments": [
+        *(S(T(2, 3, low=0.5), T.of([[0, 0, 1], [0, 1, 1]]), 2, 1, kind, 1.0) for kind in ("prod", "max", "min")),
+        S(T(3, low=0.5), T.of([0, 0, 1]), 1, 0, "prod", 2.0),
+        S(T(0, 2), T(0, 2, kind="int"), 2, 0, "max", 0.0),
+    ],
     "scatter_extreme": [
         S(T(2, 3), 1, SAME, T(2, 3)),
         S(T(2, 3), -1, SAME, T(2, 3), False),

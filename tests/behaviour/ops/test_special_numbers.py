@@ -203,3 +203,19 @@ def test_nan_is_within_every_margin(torch):
 def test_rms_norm_of_half_precision_has_the_epsilon_of_float32(torch, dtype):
     x = torch.tensor([0.25], dtype=getattr(torch, dtype))
     assert torch.nn.functional.rms_norm(x, (1,)).item() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("kind", "initial", "wanted"),
+    [
+        ("max", None, [0, 1, 0, 1.5, 1.5, 0, 3]),
+        ("min", None, [0, 1, 0, 1.5, 1.5, 3, 0]),
+        ("max", 4.0, [0, 1, 0, 1.5, 1.5, 0, 3]),
+        ("prod", None, [NAN, 3, NAN, NAN, NAN, 12, 0]),
+    ],
+)
+def test_elements_that_decide_a_segment_share_its_gradient(torch, kind, initial, wanted):
+    x = torch.tensor([1.0, NAN, 3.0, NAN, NAN, 0.0, 4.0], requires_grad=True)
+    made = torch.segment_reduce(x, kind, lengths=torch.tensor([3, 2, 2]), initial=initial)
+    (g,) = torch.autograd.grad(made, x, torch.tensor([1.0, 3.0, 3.0]))
+    assert g.nan_to_num(nan=-1.0).tolist() == [-1 if math.isnan(n) else n for n in wanted]

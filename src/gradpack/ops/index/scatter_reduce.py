@@ -82,7 +82,7 @@ def _prod_input(g: Any, input: Any, dim: int, index: Any, src: Any, include_self
 def _prod_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     """The gradient of a product by `src`: `g * out / src`, and for a single zero `g` times the other elements."""
     zero = late.eq(src, 0)
-    zeros_here = late.gather(late._scatter_add(late.zeros_as(g, g.shape), dim, index, _indicator(zero, g)), dim, index)
+    zeros_here = late.gather(late._scatter_add(late.zeros_as(g, g.shape), dim, index, indicator(zero, g)), dim, index)
     only = late.logical_and(zero, late.eq(zeros_here, 1))
     others = _scatter_prod(input, dim, index, late._masked_fill(src, only, 1), include_self)
     divided = late.gather(g * out, dim, index) / late._masked_fill(src, zero, 1)
@@ -96,9 +96,13 @@ def _prod_src(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: 
 @_reduced(input=_prod_input, src=_prod_src, name="scatter_prod", refuses="complex32", compares=True)
 def _scatter_prod(input: Array, dim: int, index: Array, src: Array, include_self: bool = True) -> Any:
     """The product of the elements of `src` that fall on each place, and of `input` if `include_self`."""
-    out = fresh(input) if include_self else set_value(fresh(input), dim, index, 1)
+    return put_products(fresh(input) if include_self else set_value(fresh(input), dim, index, 1), src, index, dim)
+
+
+def put_products(out: Any, src: Any, index: Any, dim: int) -> Any:
+    """`_scatter_prod`, into `out`."""
     flat = flat_of(out)
-    np.multiply.at(flat, places_in("scatter_reduce", input.shape, dim, index), np.reshape(src, (-1,)))
+    np.multiply.at(flat, places_in("scatter_reduce", out.shape, dim, index), np.reshape(src, (-1,)))
     return store(out, flat)
 
 
@@ -111,7 +115,7 @@ def _refuse_twice(g: Any) -> Any:
 
 def _extreme_parts(g: Any, input: Any, dim: int, index: Any, src: Any, include_self: bool, out: Any) -> Any:
     """Indicators of the extreme elements in `input` and in `src`, and the gradient divided by their number."""
-    own, others = _indicator(late.eq(input, out), g), _indicator(late.eq(src, late.gather(out, dim, index)), g)
+    own, others = indicator(late.eq(input, out), g), indicator(late.eq(src, late.gather(out, dim, index)), g)
     if not include_self:
         own = late._scatter_value(own, dim, index, 0)
     return own, others, g / late._scatter_add(own, dim, index, others)
@@ -147,7 +151,7 @@ def put_extremes(out: Any, src: Any, index: Any, dim: int, largest: bool, includ
     return store(out, flat)
 
 
-def _indicator(mask: Any, like: Any) -> Any:
+def indicator(mask: Any, like: Any) -> Any:
     """Ones where a mask holds, in the dtype of `like`."""
     if not isinstance(mask, Tensor) and not isinstance(like, Tensor):
         return np.astype(mask, like.dtype)

@@ -11,8 +11,11 @@ from ...backends.numpy import as_int64, as_intp
 from ...base import dtypes, late
 from ...base.errors import not_a_tensor, not_implemented_for
 from ...core.tensor import Tensor
+from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
+from ...declare.decorators import general
 from ..create.making import _into_out, beside
+from ..index.scatter_reduce import indicator, put_extremes, put_products
 from ..random.floats import host_of
 from ..shape.dims import wrap_dim
 from .reduce import written
@@ -21,7 +24,6 @@ FUNCTIONS = "segment_reduce _segment_reduce _softmax_backward_data"
 
 _START = {"sum": 0.0, "mean": 0.0, "prod": 1.0, "max": -math.inf, "min": math.inf}
 _SAME = {"amax": "max", "amin": "min"}
-_SCATTERED = {"sum": "sum", "mean": "sum", "prod": "prod", "max": "amax", "min": "amin"}
 
 
 @looking_at("lengths", "offsets")
@@ -103,6 +105,51 @@ def _sizes(data: Tensor, lengths: Any, indices: Any, offsets: Any, axis: int, un
     return sizes
 
 
+def _slopes(g: Any, data: Any, out: Any, index: Any, axis: int, kind: str, start: float) -> Any:
+    """The gradient of `_of_segments`: extremes and NaN share it, whatever the initial value is."""
+
+    def at(x: Any) -> Any:
+        """Return for each element the value of its segment; 0 for elements of none."""
+        return late.gather(late._cat([x, late.zeros_as(x, (*lead, 1, *rest))], axis), axis, index)
+
+    def number(hit: Any) -> Any:
+        """Return for each element how many of its segment are hit."""
+        zeros = late.zeros_as(g, (*lead, g.shape[axis] + 1, *rest))
+        return late.gather(late._scatter_add(zeros, axis, index, indicator(hit, g)), axis, index)
+
+    lead, rest = tuple(g.shape[:axis]), tuple(g.shape[axis + 1 :])
+    here, nan = at(g), late.isnan(data)
+    if kind != "prod":
+        hit = late.logical_or(nan, late.eq(data, at(out)))
+        return late.where(hit, here / late.where(hit, number(hit), 1.0), 0.0)
+    zero = late.eq(data, 0)
+    special = late.logical_or(zero, nan)
+    usual = late._masked_fill(data, special, 1)
+    base = late.zeros_as(g, (*lead, g.shape[axis] + 1, *rest)) + start
+    product = late.gather(late._scatter_prod(base, axis, index, usual), axis, index)
+    product = late.where(late.gt(number(zero), indicator(zero, g)), product * 0.0, product)
+    product = late.where(late.gt(number(nan), indicator(nan, g)), math.nan, product)  # of the others
+    return here * late.where(special, product, at(out) / usual)
+
+
+@general(
+    data=lambda g, data, out, index, axis, kind, start: _slopes(g, data, out, index, axis, kind, start),
+    promote=("data",),
+    dtypes="f",
+    compares=True,
+    name="_of_segments",
+    node="SegmentReduceBackward0",
+)
+def _of_segments(data: Array, index: Array, count: int, axis: int, kind: str, start: float) -> Any:
+    """Products, maxima or minima of `count` segments, of which `index` has the number for each element, or `count`."""
+    base = np.full((*data.shape[:axis], count + 1, *data.shape[axis + 1 :]), start, dtype=data.dtype)
+    if kind == "prod":
+        made = put_products(base, data, index, axis)
+    else:
+        made = put_extremes(base, data, index, axis, kind == "max", True)
+    return made[(*(slice(None),) * axis, slice(count), ...)]
+
+
 def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Tensor:
     shape, count = data._shape, sizes.shape[-1]
     n = shape[axis]
@@ -115,8 +162,10 @@ def _reduced(data: Tensor, kind: str, sizes: Any, axis: int, initial: Any) -> Te
     lead, rest = shape[:axis], shape[axis + 1 :]
     index = late.expand(late.reshape(beside(number, data), (*lead, n, *(1,) * len(rest))), shape)
     start = _START[kind] if initial is None else float(initial)
+    if kind in ("prod", "max", "min"):
+        return _of_segments(data, index, count, axis, kind, start)
     base = late.full((*lead, count + 1, *rest), start, dtype=data._spec.dtype, device=data.device)
-    made = late.narrow(late.scatter_reduce(base, axis, index, data, _SCATTERED[kind]), axis, 0, count)
+    made = late.narrow(late.scatter_reduce(base, axis, index, data, "sum"), axis, 0, count)
     if kind != "mean":
         return made
     divisor = np.reshape(rows, (*sizes.shape, *(1,) * len(rest)))
