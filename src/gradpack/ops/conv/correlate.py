@@ -17,7 +17,7 @@ import numpy as np
 from ...backends.numpy import product
 from ...kernels.dispatch import accelerated
 from . import small_windows as small
-from .sliding import at, cropped, extent, offsets, reaching, windows
+from .sliding import at, cropped, extent, moved, offsets, reaching, windows
 
 BLOCK = 3 << 18  # bytes of copied windows at a time: they are to stay in the second-level cache
 
@@ -35,7 +35,7 @@ def _blocks(batch: int, count: Any, depth: int, itemsize: int) -> Iterator[tuple
 def _columns(views: Any, part: slice, rows: slice, groups: int, ndim: int, buffers: list[Any]) -> Any:
     """The windows of a block as a matrix for each group: (groups, channels / groups * kernel, windows)."""
     block = views[(part, slice(None), *(slice(None),) * ndim, rows)]
-    block = np.moveaxis(block, 0, 1 + ndim)  # (channels, *kernel, batch, *places)
+    block = moved(block, 0, 1 + ndim)  # (channels, *kernel, batch, *places)
     size = block.size
     if not buffers or buffers[0].size < size:
         buffers[:] = [np.empty(size, views.dtype)]
@@ -86,7 +86,7 @@ def correlate(
             target[...] = product(matrix, columns)
             continue
         made = product(matrix, columns).reshape(outs, some, *count)
-        out[part] = np.moveaxis(made, 1, 0)
+        out[part] = moved(made, 1, 0)
     return out
 
 
@@ -180,8 +180,8 @@ def correlate_input(y: Any, weight: Any, size: Any, stride: Any, padding: Any, d
 def _side_by_side(matrix: Any, given: Any) -> Any:
     """`matrix @ given[n]` for all n as one product, for few columns each."""
     some, groups, depth, places = given.shape
-    made = product(matrix, np.reshape(np.moveaxis(given, 0, 2), (groups, depth, some * places)))
-    return np.moveaxis(np.reshape(made, (groups, -1, some, places)), 2, 0)
+    made = product(matrix, np.reshape(moved(given, 0, 2), (groups, depth, some * places)))
+    return moved(np.reshape(made, (groups, -1, some, places)), 2, 0)
 
 
 @accelerated
@@ -203,6 +203,6 @@ def correlate_weight(x: Any, y: Any, kernel: Any, stride: Any, padding: Any, dil
     buffers: list[Any] = []
     for part, rows in _blocks(batch, count, channels * prod(kernel), x.itemsize):
         columns = _columns(views, part, rows, groups, ndim, buffers)
-        given = np.moveaxis(y[(part, slice(None), rows)], 0, 1)
+        given = moved(y[(part, slice(None), rows)], 0, 1)
         total += product(np.reshape(given, (groups, per, -1)), columns.mT)
     return np.reshape(total, shape)

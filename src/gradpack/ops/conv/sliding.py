@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
+
 
 def padded(x: Any, before: Any, after: Any = None, value: Any = 0) -> Any:
     """`x` with `before` and `after` (the same) more elements along its last dimensions; itself if there are none."""
@@ -42,7 +44,21 @@ def windows(x: Any, kernel: Any, stride: Any, dilation: Any, count: Any) -> Any:
         *(s * d for s, d in zip(steps, dilation, strict=True)),
         *(s * d for s, d in zip(steps, stride, strict=True)),
     )
+    if type(x) is _array_type and x.flags.c_contiguous and x.dtype.kind != "V":
+        return _array_type(shape, x.dtype, x, 0, strides)  # a tenth of the time of as_strided
     return np.lib.stride_tricks.as_strided(x, shape, strides)
+
+
+def moved(x: Any, source: int, target: int) -> Any:
+    """`numpy.moveaxis`, which takes four times as long to call."""
+    order = _order(x.ndim, source, target)
+    return x.transpose(order) if type(x) is _array_type else np.permute_dims(x, order)
+
+
+@lru_cache(256)
+def _order(ndim: int, source: int, target: int) -> tuple[int, ...]:
+    order = [d for d in range(ndim) if d != source]
+    return (*order[:target], source, *order[target:])
 
 
 def offsets(kernel: Any) -> Any:
@@ -67,10 +83,14 @@ def extent(kernel: Any, stride: Any, dilation: Any, count: Any) -> tuple[int, ..
 
 def reaching(x: Any, padding: Any, kernel: Any, stride: Any, dilation: Any, count: Any, value: Any = 0) -> Any:
     """`x` padded by `padding` before, and after as far as the windows reach."""
-    size = x.shape[x.ndim - len(kernel) :]
+    size = tuple(x.shape[x.ndim - len(kernel) :])
+    return padded(x, padding, _after(size, *map(tuple, (padding, kernel, stride, dilation, count))), value)
+
+
+@lru_cache(256)
+def _after(size: Any, padding: Any, kernel: Any, stride: Any, dilation: Any, count: Any) -> tuple[int, ...]:
     reach = extent(kernel, stride, dilation, count)
-    after = tuple(max(0, r - p - n) for r, p, n in zip(reach, padding, size, strict=True))
-    return padded(x, padding, after, value)
+    return tuple(max(0, r - p - n) for r, p, n in zip(reach, padding, size, strict=True))
 
 
 @lru_cache(512)
