@@ -219,3 +219,15 @@ def test_elements_that_decide_a_segment_share_its_gradient(torch, kind, initial,
     made = torch.segment_reduce(x, kind, lengths=torch.tensor([3, 2, 2]), initial=initial)
     (g,) = torch.autograd.grad(made, x, torch.tensor([1.0, 3.0, 3.0]))
     assert g.nan_to_num(nan=-1.0).tolist() == [-1 if math.isnan(n) else n for n in wanted]
+
+
+def test_integers_are_written_to_and_limited_by_integers(torch):
+    x = torch.arange(4)
+    x.add_(2).mul_(torch.arange(4)).add_(1, alpha=2)
+    assert x.tolist() == [2, 5, 10, 17] and x.add_(2**62).add_(2**62)[0].item() == 2 - 2**63
+    assert (
+        torch.arange(4).clamp(1, 2).tolist() == [1, 1, 2, 2] and torch.arange(4).clamp(max=1.5).dtype == torch.float32
+    )
+    for wrong in (lambda: x.add_(1.5), lambda: x.mul_(torch.ones(4)), lambda: x.clamp(max=2**63)):
+        with pytest.raises(RuntimeError):
+            wrong()

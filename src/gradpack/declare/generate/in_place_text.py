@@ -18,7 +18,7 @@ TARGET = """\
     if _kind is not _Tensor and _kind is not _Parameter: {leave}
     _spec = {p}._spec
     _counter = {p}._counter
-    if not _spec.plain or type(_counter) is not list or len(_counter) != 1: {leave}
+    if not {plain} or type(_counter) is not list or len(_counter) != 1: {leave}
     if _mode.grad:
         if {p}._edge is not None: {record}
         _view = {p}._view
@@ -41,7 +41,7 @@ OTHER = """\
 """
 
 NUMBER = """\
-    elif _kind is float or _kind is int and -9223372036854775808 <= {p} < 9223372036854775808: {p}_ = {p}
+    elif _kind is float{fits} or _kind is int and -9223372036854775808 <= {p} < 9223372036854775808: {p}_ = {p}
 """
 
 NONE = """\
@@ -90,7 +90,8 @@ def write_text(op: Op, form: Form) -> str | None:
     write = _write(op, leave)
     if op.warns:
         write = _hushed(write)
-    target = TARGET.format(p=first, leave=leave, record=form.leave(op, "_recorded"))
+    plain = "(_spec.plain or _spec is _INT64)" if _takes_int64(op) else "_spec.plain"
+    target = TARGET.format(p=first, leave=leave, record=form.leave(op, "_recorded"), plain=plain)
     return (
         f"{form.begin(op)}{target}{tests}{others}    _array = {first}._data\n"
         f"{indented(write)}{form.finish(first, 'None')}"
@@ -112,13 +113,19 @@ def _is_usual(op: Op) -> bool:
     return not set(op.arrays) - set(tensors) or op.ufunc is not None
 
 
+def _takes_int64(op: Op) -> bool:
+    """Return whether arrays of int64 are written to as well, by numbers that are ints: there are no other options."""
+    return bool(op.int64) and op.ufunc is not None and not set(op.params) - set(tensors_of(op)) - {"alpha"}
+
+
 def _option_tests(op: Op, leave: str) -> str:
     numbers = {n: k for n, k in option_kinds(op).items() if k[0] == "number"}
     return "".join(f"    if {test}: {leave}\n" for test in tests_of(numbers, op.defaults, USUAL))
 
 
 def _other(op: Op, p: str, leave: str) -> str:
-    number = NUMBER.format(p=p) if p in op.scalars else ""
+    fits = " and _spec is not _INT64" if _takes_int64(op) else ""
+    number = NUMBER.format(p=p, fits=fits) if p in op.scalars else ""
     if op.defaults.get(p, 0) is None:
         number += NONE.format(p=p)
     return OTHER.format(p=p, first=op.params[0], number=number, leave=leave)
@@ -144,7 +151,8 @@ def _write(op: Op, leave: str) -> str:
         into = f"if {test}:\n{large}else:\n{indented(into)}"
     if not named:
         return into
-    otherwise = "".join(f"if {USUAL['number'].format(p)}: {leave}\n" for p in named) + through
+    otherwise = f"if _spec is _INT64: {leave}\n" if _takes_int64(op) else ""
+    otherwise += "".join(f"if {USUAL['number'].format(p)}: {leave}\n" for p in named) + through
     if large:
         otherwise = f"if _array.size >= {LARGE}{numbers}:\n{large}else:\n{indented(otherwise)}"
     usual = " and ".join(f"{p} is _default_{p}" for p in named)

@@ -9,6 +9,7 @@ from types import FunctionType
 from typing import Any, NoReturn
 
 from ...backends.numpy import NUMPY, hushed, unhush
+from ...base.dtypes import int64
 from ...base.errors import not_a_method_of
 from ...base.modes import MODE
 from ...core.parameter import Parameter
@@ -126,6 +127,7 @@ def function(
         "_unhush": unhush,
         "_recorded": recorded or slow,
         "_seen": SEEN,
+        "_INT64": NUMPY.spec_for(int64, NUMPY.device_of(None)),
     }
     names["_slow"] = timed(op, name, slow, names, in_place=True)
 

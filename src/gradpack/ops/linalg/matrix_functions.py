@@ -250,7 +250,13 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
 # -- sums and products of elements --
 
 
-@linear(input=lambda g, input_shape: _spread(g, input_shape), result="sum", dtypes="ifc", refuses="unsigned complex32")
+@linear(
+    input=lambda g, input_shape: _spread(g, input_shape),
+    result="sum",
+    dtypes="ifc",
+    refuses="unsigned complex32",
+    int64=True,
+)
 def trace(input: Array) -> Any:
     """The sum of the main diagonal of a matrix. Integers give int64.
 

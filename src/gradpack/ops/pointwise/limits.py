@@ -10,8 +10,8 @@ import numpy as np
 
 from ...backends.numpy import clip as _clip
 from ...base import late
-from ...base.dtypes import FLOATING
-from ...base.info import SAFE, finfo, number_for
+from ...base.dtypes import FLOATING, int64
+from ...base.info import LEAST, SAFE, finfo, number_for
 from ...core.tensor import Tensor
 from ...declare.annotations import Array
 from ...declare.decorators import elementwise
@@ -61,6 +61,9 @@ def clamp(input: Tensor, min: Any = None, max: Any = None, *, out: Any = None) -
 def _clamp_for(input: Any, min: Any, max: Any) -> Any:
     """Choose `_clamp_to_numbers` if the limits are numbers that cannot promote the dtype of `input`, else `_clamp`."""
     simple = isinstance(input, Tensor) and input._spec.dtype.category == FLOATING
+    whole = isinstance(input, Tensor) and input._spec.dtype is int64 and not (min is None and max is None)
+    if whole and all(n is None or (type(n) is int and LEAST <= n < -LEAST) for n in (min, max)):
+        return _clamp_to_numbers
     if (
         simple
         and (type(min) in REAL and -SAFE < min < SAFE if min is not None else max is not None)
@@ -100,6 +103,7 @@ _one_sided = partial(_limited, dtypes="bif", check=_check_limits)
     node="ClampBackward1",
     name="clamp_to_numbers",
     ufunc=_limit_into,
+    int64=True,
 )
 def _clamp_to_numbers(input: Array, min: Array = None, max: Array = None) -> Any:
     """`input` between two numbers."""

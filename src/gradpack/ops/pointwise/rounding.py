@@ -80,7 +80,7 @@ def _sign_of_number(x: Any) -> Any:
     return np.where(x > 0, 1.0, np.where(x < 0, -1.0, 0.0))
 
 
-@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=_sign_of_large, refuses="unsigned")
+@elementwise(input=lambda g: zeros_for(g), dtypes="bif", blocks=_sign_of_large, refuses="unsigned", int64=True)
 def sign(input: Array) -> Any:
     """-1, 0 or 1; 0 for NaN.
 

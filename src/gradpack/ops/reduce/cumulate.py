@@ -73,7 +73,7 @@ def _by_slices(shape: tuple[int, ...], place: int) -> bool:
 # -- sum --
 
 
-@linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum", contiguous=True)
+@linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum", contiguous=True, int64=True)
 def _cumsum(input: Array, dim: int) -> Any:
     """Running sums."""
     place = axis(dim, len(input.shape))
@@ -130,6 +130,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> A
     result="sum",
     name="cumprod",
     contiguous=True,
+    int64=True,
     refuses="complex32",
 )
 def _cumprod(input: Array, dim: int) -> Any:
@@ -309,6 +310,7 @@ _extremal = partial(
     dtypes="bif",
     contiguous=True,
     refuses="unsigned",
+    int64=True,
 )
 
 

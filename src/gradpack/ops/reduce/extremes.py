@@ -87,6 +87,7 @@ _over_dims = partial(
     refuses="unsigned",
     compares=True,
     overlap="read_first",
+    int64=True,
     saved_as="dim=(dim) keepdim result self",
 )
 
@@ -142,6 +143,7 @@ def _empty(input: Any, dim: Any, keepdim: bool) -> Any:
     input=lambda g, input, min, max, dim, keepdim: _from_two(g[0], g[1], input, min, max, dim, keepdim),
     results=("min", "max"),
     dtypes="bif",
+    int64=True,
     contiguous=True,
     refuses="unsigned",
 )
@@ -232,13 +234,13 @@ def _extreme(find: Any, value: Any, input: Any, place: int) -> tuple[Any, Any]:
     return value(input, place, True) if few else take_along(input, indices, place), indices
 
 
-@picking(dtypes="bif", name="max", contiguous=True)
+@picking(dtypes="bif", name="max", contiguous=True, int64=True)
 def _max_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Maxima along a dimension, and their indices."""
     return pick("max", lambda x, d: _extreme(np.argmax, largest, x, d), input, dim, keepdim)
 
 
-@picking(dtypes="bif", name="min", contiguous=True)
+@picking(dtypes="bif", name="min", contiguous=True, int64=True)
 def _min_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Minima along a dimension, and their indices."""
     return pick("min", lambda x, d: _extreme(np.argmin, smallest, x, d), input, dim, keepdim)
@@ -338,7 +340,7 @@ def _first(name: str, function: Any, input: Any, dim: Any, keepdim: bool) -> Any
 
 
 @numpy_names
-@nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
+@nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned", int64=True)
 def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The index of the largest element, the first of equal ones: flat (row-major), or along a dimension.
 
@@ -361,7 +363,7 @@ def argmax(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
 
 
 @numpy_names
-@nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned")
+@nondifferentiable(result="index", promote=("input",), dtypes="if", refuses="unsigned", int64=True)
 def argmin(input: Array, dim: Dim = None, keepdim: bool = False) -> Any:
     """The index of the smallest element: as `argmax`.
 

@@ -49,6 +49,7 @@ _sorting = partial(
     jvp=lambda input_t, indices, dim: picked(input_t, indices, dim, True),
     results=("values", "indices"),
     differentiable=1,
+    int64=True,
 )
 
 
@@ -81,7 +82,7 @@ def sort(input: Array, dim: int = -1, descending: bool = False, *, stable: bool 
 
 
 @numpy_names
-@nondifferentiable(result="index", promote=("input",), dtypes="bif")
+@nondifferentiable(result="index", promote=("input",), dtypes="bif", int64=True)
 def argsort(input: Array, dim: int = -1, descending: bool = False, *, stable: Any = False) -> Any:
     """The indices that sort along a dimension.
 
@@ -211,7 +212,7 @@ def _rank(input: Any, k: int, place: int) -> tuple[Any, Any]:
 
 
 @numpy_names
-@picking(dtypes="if", overlap="apart")
+@picking(dtypes="if", overlap="apart", int64=True)
 def kthvalue(input: Array, k: int, dim: int = -1, keepdim: bool = False) -> Any:
     """The `k`-th smallest element along a dimension, counted from 1, as a named tuple (values, indices).
 
@@ -264,25 +265,25 @@ def _of_all(find: Any, input: Any) -> Any:
     return np.reshape(find(flat, 0)[0], ())
 
 
-@of_all(dtypes="if", node="MedianBackward0")
+@of_all(dtypes="if", node="MedianBackward0", int64=True)
 def _median_all(input: Array) -> Any:
     """The median of all elements."""
     return _of_all(_median, input)
 
 
-@of_all(dtypes="if", node="NanmedianBackward0")
+@of_all(dtypes="if", node="NanmedianBackward0", int64=True)
 def _nanmedian_all(input: Array) -> Any:
     """The median of all elements that are not NaN."""
     return _of_all(_nanmedian, input)
 
 
-@picking(dtypes="if", name="median", node="MedianBackward1")
+@picking(dtypes="if", name="median", node="MedianBackward1", int64=True)
 def _median_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Medians along a dimension, and their indices."""
     return pick("median", _median, input, dim, keepdim)
 
 
-@picking(dtypes="if", name="nanmedian", node="NanmedianBackward1")
+@picking(dtypes="if", name="nanmedian", node="NanmedianBackward1", int64=True)
 def _nanmedian_dim(input: Array, dim: int, keepdim: bool = False) -> Any:
     """Medians of the elements that are not NaN along a dimension, and their indices."""
     return pick("nanmedian", _nanmedian, input, dim, keepdim)

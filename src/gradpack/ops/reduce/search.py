@@ -28,7 +28,7 @@ def _sides(side: Any, right: bool, op: str) -> bool:
 
 
 @nondifferentiable(
-    result="index", promote=("boundaries", "input"), dtypes="bif", name="searchsorted", refuses="unsigned"
+    result="index", promote=("boundaries", "input"), dtypes="bif", name="searchsorted", refuses="unsigned", int64=True
 )
 def _search(boundaries: Array, input: Array, right: bool = False) -> Any:
     """For each value, how many boundaries lie before it."""

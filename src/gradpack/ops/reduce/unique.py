@@ -66,7 +66,7 @@ def _unique_rows(rows: Any, consecutive: bool) -> tuple[Any, Any, Any]:
 
 _FIRST = np.ones(1, bool)
 
-_finding = partial(general, results=("output", "inverse_indices", "counts"), differentiable=1, dtypes="bif")
+_finding = partial(general, results=("output", "inverse_indices", "counts"), differentiable=1, dtypes="bif", int64=True)
 
 
 @_finding(input=lambda g: not_implemented("_unique2"), name="_unique2")
@@ -162,7 +162,7 @@ def _chosen(op: str, input: Any, inverse: bool, counts: bool, dim: Any, consecut
 
 
 @numpy_names
-@picking(dtypes="bif")
+@picking(dtypes="bif", int64=True)
 def mode(input: Array, dim: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along a dimension, the smallest of several; a named tuple (values, indices).
 
