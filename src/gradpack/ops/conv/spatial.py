@@ -13,6 +13,7 @@ from ...base.modes import MODE
 from ...core.tensor import Tensor
 
 Sizes = tuple[int, ...]
+_array_type = np.ndarray  # NumPy's own, also where `np` is bound to another library
 
 
 def is_int(value: Any) -> bool:
@@ -106,7 +107,7 @@ def is_followed(input: Tensor) -> bool:
 
 def is_unfollowed(input: Tensor) -> bool:
     """Return whether nothing tracks operations on a tensor, which is a row-major array of NumPy's."""
-    return not is_followed(input) and type(input._data) is np.ndarray and input._data.flags.c_contiguous
+    return not is_followed(input) and type(input._data) is _array_type and input._data.flags.c_contiguous
 
 
 def as_tuple(value: Any, count: int) -> Any:

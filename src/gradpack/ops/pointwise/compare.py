@@ -283,7 +283,7 @@ def equal(input: Tensor, other: Tensor) -> bool:
         if is_batched(input) or is_batched(other):
             raise RuntimeError(_NO_RULE)
         return False
-    if input._spec is other._spec and input._spec.plain:
+    if input._spec is other._spec and input._spec.whole:
         a, b = input._data, other._data
         if a.size < _FEW:
             return bool(a.tolist() == b.tolist())  # no NaN is another
