@@ -29,7 +29,7 @@ INPLACE = "div_ true_divide_ floor_divide_ remainder_ fmod_"
 ALIASES = {"divide": "div"}
 BINARY_OPERATORS = "truediv:div floordiv:floor_divide mod:remainder"
 
-_rounded = partial(elementwise, dtypes="if", refuses="unsigned")
+_rounded = partial(elementwise, dtypes="if", refuses="unsigned", int64=True)
 
 _EXACT = float(1 << 22)
 _SIZE = 1 << 13  # elements of a block: four buffers of these fit into the second-level cache

@@ -44,6 +44,7 @@ OPERATORS: dict[str, Any] = {"__abs__": "abs"}
     refuses="unsigned",
     compares=True,
     ufunc=np.absolute,
+    int64=True,
 )
 def abs(input: Array) -> Any:
     """The absolute value; the gradient at 0 is 0.
