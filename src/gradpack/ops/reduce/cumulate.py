@@ -73,12 +73,12 @@ def _by_slices(shape: tuple[int, ...], place: int) -> bool:
 # -- sum --
 
 
-@linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum", contiguous=True, int64=True)
+@linear(input=lambda g, dim: _cumsum_from_end(g, dim), result="sum", name="cumsum", contiguous=True, int64="bool")
 def _cumsum(input: Array, dim: int) -> Any:
     """Running sums."""
     place = axis(dim, len(input.shape))
     if type(input) is _array_type and input.ndim and input.size < LEAST and input.dtype.char == "f":
-        return _accumulate(input, place, np.float64).astype(np.float32, "C")
+        return _accumulate(input.astype(np.float64), place).astype(np.float32, "C")  # faster than to name the dtype
     return _running(input, place) if len(input.shape) else np.asarray(input, copy=True)
 
 
@@ -130,7 +130,7 @@ def _called(op: Any, name: str, input: Any, dim: Any, dtype: Any, out: Any) -> A
     result="sum",
     name="cumprod",
     contiguous=True,
-    int64=True,
+    int64="bool",
     refuses="complex32",
 )
 def _cumprod(input: Array, dim: int) -> Any:

@@ -289,7 +289,9 @@ def nanmean(input: Any, dim: Any = None, keepdim: bool = False, *, dtype: Any = 
 # -- products, whose gradients are exact where elements are zero --
 
 
-_product = partial(general, result="sum", autocast="float32", refuses="complex32", compares=True, overlap="read_first")
+_product = partial(
+    general, result="sum", autocast="float32", refuses="complex32", compares=True, overlap="read_first", int64=True
+)
 
 
 @_product(
