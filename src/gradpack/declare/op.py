@@ -82,7 +82,8 @@ class Options:
             to that: its name, or True for the one that torch usually has.
         holomorphic: False if complex gradients are not those of a holomorphic function.
         inputs: the differentiable inputs, where `joint_vjp` gives their gradients.
-        int64: the body gives the right result on arrays of int64 as they are; "bool": and on those of bool.
+        int64: the body gives the right result on arrays of int64 as they are; "bool": and on those of bool; "real": and
+            on those of all real dtypes of NumPy's.
         joint_vjp: one formula for all inputs of a fused operation: gets `needs`, a bool for each, and returns a tuple.
             Inputs that `decomposition` does not take (a bias) have a formula of their own beside it.
         jvp: the tangent rule where the kind does not give it.

@@ -123,6 +123,8 @@ def _of_other_arrays(op: Op) -> str:
         return " or ".join(["not _spec.whole", *first])
     if not op.int64:
         return "not _spec.plain"
+    if op.int64 == "real":
+        return "not _spec.whole or _spec.complex"
     wider = [f"type({p}) is float" for p in op.scalars]  # a float beside integers makes floats of them
     wider += [f"{p} != 1 or {p} is True" for p in op.params if p == "alpha"]
     whole = "_spec is not _INT64" if op.int64 != "bool" else "_spec is not _INT64 and _spec is not _BOOL"

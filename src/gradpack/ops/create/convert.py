@@ -34,7 +34,7 @@ INPLACE = "detach_"
     node="ToCopyBackward0",
     promote=(),
     holomorphic=False,
-    int64="bool",
+    int64="real",
 )
 def _to_copy(input: Array, dtype: Setting, memory_format: Setting = None) -> Any:
     """A copy in another dtype, or in another order of memory."""
