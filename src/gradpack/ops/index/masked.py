@@ -278,7 +278,7 @@ def nonzero(input: Tensor, *, as_tuple: bool = False, out: Any = None) -> Any:
         return _nonzero(input) if out is None else _nonzero(input, out=out)
     if out is not None:
         raise RuntimeError("nonzero does not support the out kwarg when as_tuple is True")
-    return late.unbind(_nonzero(input if input._shape else late.reshape(input, (1,))), 1)
+    return late.unbind(nonzero(input if input._shape else late.reshape(input, (1,))), 1)
 
 
 def _method_nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:

@@ -285,6 +285,7 @@ def _check_numbers(op: Any, values: Any, common: Any) -> None:
     broadcasts=True,
     name="where",
     check=_check_numbers,
+    int64=True,
 )
 def _where(condition: Array, input: Array, other: Array) -> Any:
     """`input` where `condition` holds, `other` elsewhere.

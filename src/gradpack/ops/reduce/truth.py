@@ -90,7 +90,7 @@ def _truth(call: Any, input: Any, dim: Any, keepdim: Any, out: Any) -> Any:
 
 
 @numpy_names
-@nondifferentiable(result="index", promote=("input",), contiguous=True, int64=True)
+@nondifferentiable(result="index", promote=("input",), contiguous=True, int64="bool")
 def count_nonzero(input: Array, dim: Dim = None) -> Any:
     """How many elements are not zero: of all, or over some dimensions.
 
