@@ -90,7 +90,7 @@ def _is_apart(target: Tensor, rest: Sequence[Any]) -> bool:
                 return False
             if (value._view is not None or value._data.base is not None) and not _is_index_elsewhere(value, target):
                 return False
-        elif isinstance(value, list | tuple):
+        elif isinstance(value, list | tuple) and not _is_apart(target, value):
             return False
     return True
 
