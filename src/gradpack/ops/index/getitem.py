@@ -54,6 +54,9 @@ def _getitem(self: Tensor, index: Any) -> Tensor:
         elif kind is tuple:
             if len(index) == 2 and len(self._shape) > 1 and _is_index(index[0]) and _is_index(index[1]):
                 return late._index_pair(self, *index)
+            dim = len(index) - 1
+            if 0 < dim < len(self._shape) and _is_index(index[dim]) and all(map(_is_full, index[:dim])):
+                return late._index_along(self, index[dim], dim)
             made = _view_of_tuple(self, index)
             if made is not None:
                 return made
@@ -124,6 +127,10 @@ def _beside(indices: Any, tensor: Tensor) -> Any:
     if where.type == "cpu":
         return indices
     return [i.to(where) if i is not None and i._spec.device.type == "cpu" else i for i in indices]
+
+
+def _is_full(item: Any) -> bool:
+    return type(item) is slice and _is_plain(item) and item == FULL
 
 
 def _is_plain(item: slice) -> bool:
