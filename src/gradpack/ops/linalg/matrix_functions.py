@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -198,12 +199,13 @@ def multi_dot(tensors: Any) -> Any:
                 f"multi_dot(): tensors {nr} and {nr + 1} with shapes {shapes[nr]} and {shapes[nr + 1]} cannot be "
                 "multiplied"
             )
-    made = _product(matrices, _order([m._shape for m in matrices]), 0, len(matrices) - 1)
+    made = _product(matrices, _order(tuple([m._shape for m in matrices])), 0, len(matrices) - 1)
     shape = (*(() if row else made._shape[:1]), *(() if column else made._shape[1:]))
     return made if shape == made._shape else late.reshape(made, shape)
 
 
-def _order(shapes: list[Any]) -> dict[tuple[int, int], int]:
+@lru_cache(64)
+def _order(shapes: tuple[Any, ...]) -> dict[tuple[int, int], int]:
     """Where to split each run of matrices."""
     sizes = [shapes[0][0], *(s[1] for s in shapes)]
     cost = {(i, i): 0 for i in range(len(shapes))}

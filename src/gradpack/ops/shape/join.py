@@ -205,7 +205,7 @@ def _block_diag(tensors: Array) -> Any:
                 f"torch.block_diag: Input tensors must have 2 or fewer dimensions. Input {nr} has "
                 f"{len(t.shape)} dimensions"
             )
-    height, width = (int(np.sum(np.asarray([s[k] for s in shapes]))) for k in (0, 1))
+    height, width = (sum([s[k] for s in shapes]) for k in (0, 1))
     out = np.zeros((height, width), dtype=tensors[0].dtype)
     row = column = 0
     for t, (m, n) in zip(tensors, shapes, strict=True):
