@@ -149,8 +149,9 @@ def pooled_maxima(x: Any, table: Table, geometry: Any, lowest: Any) -> tuple[Any
     """Maxima over windows and their positions; None for NaN, and where a maximum may be that of the padding."""
     windows = columns(x, table, lowest)
     best = _maximum(windows, 2)
-    top = _maximum(best, None)
-    if top != top or (table.padded and _minimum(best, None) == lowest):  # noqa: PLR0124 - NaN
+    flat = best.reshape(-1)
+    squares = flat.dot(flat)
+    if squares != squares or (table.padded and _minimum(best, None) == lowest):  # noqa: PLR0124 - NaN
         return None
     shape = _pooled(x.shape, geometry)
     code = windows.argmax(2).astype(np.uint8 if windows.shape[2] <= 256 else np.int32)
