@@ -125,7 +125,8 @@ def _of_other_arrays(op: Op) -> str:
         return "not _spec.plain"
     if op.int64 == "real":
         return "not _spec.whole or _spec.complex"
-    wider = [f"type({p}) is float" for p in op.scalars]  # a float beside integers makes floats of them
+    wider = [f"{p}_s is None" for p in op.scalars[:1]]  # a number as first operand is rare
+    wider += [f"type({p}) is float" for p in op.scalars[1:]]  # a float beside integers makes floats of them
     wider += [f"{p} != 1 or {p} is True" for p in op.params if p == "alpha"]
     whole = "_spec is not _INT64" if op.int64 != "bool" else "_spec is not _INT64 and _spec is not _BOOL"
     return f"not _spec.plain and ({' or '.join([whole, *wider])})"
