@@ -61,6 +61,65 @@ def test_losses_run_in_float32(torch, name):
         assert FULL[name](torch, torch.ones(3, 3).bfloat16()).dtype is torch.float32
 
 
+def images(t, x):
+    return x.reshape(1, 1, 3, 3), t.ones(2, 1, 2, 2)
+
+
+# Of tensors in low precision and in float32, as what operations before return.
+MIXED_LOW = {
+    "conv1d": lambda t, x: t.conv1d(x[None], t.ones(2, 3, 2), t.ones(2).bfloat16()),
+    "conv2d": lambda t, x: t.conv2d(*images(t, x)),
+    "conv2d of the same size": lambda t, x: t.conv2d(images(t, x)[0], t.ones(2, 1, 3, 3), padding="same"),
+    "conv3d": lambda t, x: t.conv3d(x.reshape(1, 1, 1, 3, 3), t.ones(2, 1, 1, 2, 2)),
+    "conv_transpose2d": lambda t, x: t.conv_transpose2d(images(t, x)[0], t.ones(1, 2, 2, 2)),
+    "Conv2d": lambda t, x: t.nn.Conv2d(1, 2, 2)(images(t, x)[0]),
+    "attention": lambda t, x: t.nn.functional.scaled_dot_product_attention(x.float()[None], x.float()[None], x[None]),
+    "vecdot": lambda t, x: t.linalg.vecdot(x, x.float()),
+    "tensordot": lambda t, x: t.tensordot(x, x, 1),
+}
+MIXED_FULL = {
+    "avg_pool3d": lambda t, x: t.nn.functional.avg_pool3d(x.reshape(1, 1, 1, 3, 3), 1),
+    "max_pool3d": lambda t, x: t.nn.functional.max_pool3d(x.reshape(1, 1, 1, 3, 3), 1),
+    "reflect": lambda t, x: t.nn.functional.pad(x[None], (1, 1), mode="reflect"),
+    "replicate": lambda t, x: t.nn.functional.pad(x[None], (1, 1), mode="replicate"),
+    "grid_sample": lambda t, x: t.nn.functional.grid_sample(images(t, x)[0], t.zeros(1, 2, 2, 2), align_corners=False),
+    "cdist": lambda t, x: t.cdist(x, x.float()),
+    "trace": lambda t, x: x.trace(),
+    "quantile": lambda t, x: x.quantile(0.5),
+    "inverse": lambda t, x: (x + t.eye(3).bfloat16()).inverse(),
+    "cholesky": lambda t, x: t.linalg.cholesky(t.eye(3).bfloat16()),
+    "solve": lambda t, x: t.linalg.solve(t.eye(3), x),
+    "svd": lambda t, x: t.linalg.svd(x).S,
+    "eigvalsh": lambda t, x: t.linalg.eigvalsh(x),
+    "qr": lambda t, x: t.linalg.qr(x).Q,
+    "lstsq": lambda t, x: t.linalg.lstsq(t.eye(3).bfloat16(), x).solution,
+    "irfft": lambda t, x: t.fft.irfft(x),
+}
+
+
+@pytest.mark.parametrize("name", MIXED_LOW)
+def test_functions_in_low_precision_take_other_dtypes(torch, name):
+    x = torch.ones(3, 3).bfloat16().requires_grad_()
+    with torch.autocast("cpu"):
+        made = MIXED_LOW[name](torch, x)
+    assert made.dtype is torch.bfloat16
+    made.sum().backward()
+    assert x.grad.dtype is torch.bfloat16
+
+
+@pytest.mark.parametrize("name", MIXED_FULL)
+def test_functions_in_float32_take_low_precision(torch, name):
+    x = torch.ones(3, 3).bfloat16()
+    with torch.autocast("cpu"):
+        assert MIXED_FULL[name](torch, x).dtype is torch.float32
+
+
+def test_transforms_of_low_precision_are_complex(torch):
+    with torch.autocast("cpu"):
+        assert torch.fft.fft(torch.ones(4).bfloat16()).dtype is torch.complex64
+        assert torch.tensordot(torch.ones(3, 3), torch.ones(3, 3)).dtype is torch.float32  # a sum of products
+
+
 def test_what_joins_tensors_takes_the_widest(torch):
     low, full = torch.ones(2).bfloat16(), torch.ones(2)
     with torch.autocast("cpu"):

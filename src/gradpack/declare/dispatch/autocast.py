@@ -1,7 +1,8 @@
-"""How autocast casts the arguments of operations. Their declarations say which, as torch does it on the CPU.
+"""How autocast casts the arguments of operations and functions, as torch does it on the CPU.
 
-Matrix products run in low precision; losses and long products in float32; what joins tensors, in
-the widest dtype among them. Everything else runs in the dtypes that it is given.
+Matrix products run in low precision; losses, decompositions and long products in float32; what joins tensors, in
+the widest dtype among them. Everything else runs in the dtypes that it is given. Declarations of operations say which,
+and `POLICIES` for functions of several operations, whose own checks are to see what was cast.
 """
 
 from __future__ import annotations
@@ -19,6 +20,25 @@ from ...graph.node import AccumulateGrad
 from ..op import REGISTRY, Op
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# By the names that messages call them.
+POLICIES: dict[str, str] = dict.fromkeys(
+    """conv1d conv2d conv3d conv_tbc conv_transpose1d conv_transpose2d conv_transpose3d linalg_vecdot
+    scaled_dot_product_attention""".split(),
+    "lower",
+) | dict.fromkeys(
+    """adaptive_avg_pool3d adaptive_max_pool3d adaptive_max_pool3d_with_indices avg_pool3d cdist cholesky
+    cholesky_inverse cholesky_solve fft_fft fft_fft2 fft_fftn fft_hfft fft_hfft2 fft_hfftn fft_ifft fft_ifft2
+    fft_ifftn fft_ihfft fft_ihfft2 fft_ihfftn fft_irfft fft_irfft2 fft_irfftn fft_rfft fft_rfft2 fft_rfftn
+    fractional_max_pool2d fractional_max_pool2d_with_indices fractional_max_pool3d
+    fractional_max_pool3d_with_indices grid_sample grid_sampler grid_sampler_2d grid_sampler_3d inverse
+    linalg_cholesky linalg_cholesky_ex linalg_cond linalg_eig linalg_eigh linalg_eigvals linalg_eigvalsh
+    linalg_householder_product linalg_inv linalg_inv_ex linalg_lstsq linalg_matrix_rank linalg_qr linalg_solve
+    linalg_svd linalg_svdvals linalg_tensorinv linalg_tensorsolve local_response_norm lu lu_solve max_pool3d
+    max_pool3d_with_indices max_unpool2d max_unpool3d nanquantile orgqr ormqr pinverse polar qr quantile stft svd
+    triangular_solve""".split(),
+    "float32",
+)
 
 
 def _eligible(value: Any) -> bool:
@@ -87,17 +107,27 @@ def _cast_all(state: Autocast, value: Any, target: dtype) -> Any:
 
 def in_float32(function: F) -> F:
     """Decorate a function of several operations that autocast runs as a whole in float32."""
+    return cast_by("float32", function)
+
+
+def cast_by(policy: str, function: F) -> F:
+    """Return a function of several operations that autocast runs as a whole in float32; "lower": in low precision."""
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         state = MODE.get().autocast
-        if state is None or not state.enabled or _low(state, (*args, *kwargs.values())) is None:
+        if state is None or not state.enabled:
             return function(*args, **kwargs)
-        args = tuple(_cast_all(state, v, dtypes.float32) for v in args)
-        kwargs = {k: _cast_all(state, v, dtypes.float32) for k, v in kwargs.items()}
+        low = _low(state, (*args, *kwargs.values()))
+        if low is None:
+            return function(*args, **kwargs)
+        target = low if policy == "lower" else dtypes.float32
+        args = tuple(_cast_all(state, v, target) for v in args)
+        kwargs = {k: _cast_all(state, v, target) for k, v in kwargs.items()}
         with using(autocast=None):
             return function(*args, **kwargs)
 
+    wrapper.usual = function  # type: ignore[attr-defined]  # the public form calls it where no mode is active
     return wrapper  # type: ignore[return-value]
 
 
@@ -114,4 +144,4 @@ def as_given(function: F) -> F:
     return wrapper  # type: ignore[return-value]
 
 
-__all__ = ["as_given", "cast_arguments", "in_float32"]
+__all__ = ["POLICIES", "as_given", "cast_arguments", "cast_by", "in_float32"]

@@ -25,6 +25,7 @@ from ...base.errors import TOO_BIG, NotATensorError, any_foreign, inner_failure,
 from ...base.modes import MODE
 from ...core.tensor import Tensor
 from ...core.torch_function import handle, overriding, tensor_likes
+from ..dispatch.autocast import POLICIES, cast_by
 from ..op import compiled_at_first_call
 from .aliases import TAKE_DIM, check_text, dim_of, in_numpys_names, lacking, numpys_parameters, takes_keepdims
 from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, refuse_lone_int, tests_of, unexpected
@@ -99,9 +100,11 @@ def public_form(function: Any, name: str, module: str, label: str = "", options:
     found = _FORMS.get(function)
     if found is not None:
         return found
+    policy = POLICIES.get((label or function.__name__).removeprefix("_method_"))
+    cast = function if policy is None else cast_by(policy, function)
     names: dict[str, Any] = {"__name__": "gradpack.ops"}
     made: Any = compiled_at_first_call(
-        name, names, lambda: _install_forms(made, function, label or function.__name__, options)
+        name, names, lambda: _install_forms(made, cast, label or function.__name__, options)
     )
     made.__dict__.update(function.__dict__)
     made.__name__, made.__qualname__, made.__module__ = name.rpartition(".")[2], name, module

@@ -85,7 +85,6 @@ def inner(input: Tensor, other: Tensor, *, out: Any = None) -> Tensor:
     return _tensordot(input, other, ([-1], [-1]), out)
 
 
-@as_given
 def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
     """Sums of products over several dimensions of both tensors. The others are those of the result, first those of `a`.
 
@@ -108,6 +107,9 @@ def tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
         gradpack.Size([2, 5])
     """
     return _tensordot(a, b, dims, out)
+
+
+_product_of_vectors = as_given(mm)
 
 
 def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
@@ -145,5 +147,6 @@ def _tensordot(a: Tensor, b: Tensor, dims: Any = 2, out: Any = None) -> Tensor:
             "tensordot: both inputs should have same dtype, but got "
             f"{scalar_type(left._spec.dtype)} and {scalar_type(right._spec.dtype)}"
         )
-    made = late.reshape(mm(left, right), (*shape_a, *shape_b))
+    product = mm if left._shape[0] != 1 or right._shape[1] != 1 else _product_of_vectors
+    made = late.reshape(product(left, right), (*shape_a, *shape_b))
     return _into_out(out, made, "tensordot")

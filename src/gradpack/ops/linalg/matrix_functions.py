@@ -258,6 +258,7 @@ def chain_matmul(*matrices: Tensor, out: Any = None) -> Any:
     dtypes="ifc",
     refuses="unsigned complex32",
     int64=True,
+    autocast="float32",
 )
 def trace(input: Array) -> Any:
     """The sum of the main diagonal of a matrix. Integers give int64.

@@ -209,6 +209,7 @@ def _declared(mode: str, name: str, ndim: int) -> Any:
         flat=True,
         dtypes="ifc",
         refuses="unsigned",
+        autocast=None if (mode, ndim) == ("reflect", 3) else "float32",
     )(function)
 
 
