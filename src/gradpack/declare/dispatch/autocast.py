@@ -127,8 +127,10 @@ def cast_by(policy: str, function: F) -> F:
         with using(autocast=None):
             return function(*args, **kwargs)
 
-    wrapper.usual = function  # type: ignore[attr-defined]  # the public form calls it where no mode is active
-    return wrapper  # type: ignore[return-value]
+    made: Any = wrapper
+    made.casts, made.usual = True, function  # the public form calls the latter where no mode is active
+    made.inside = getattr(function, "inside", function)
+    return made
 
 
 def as_given(function: F) -> F:

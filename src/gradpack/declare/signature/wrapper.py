@@ -53,7 +53,8 @@ def _call({signature}):
 """
 _NOTED = """\
     _mode = _MODE()
-    if _mode.leaves_fast_path and (_mode.profiler is not None or _mode.functions): return _outside({given})
+    if _mode.leaves_fast_path and (_mode.profiler is not None or _mode.functions or _mode.autocast is not None):
+        return _outside({given})
 """
 _ASKS = """\
     if type({first}) is not _Tensor and (_found := _overriding(({first},))): return _asked(_found, {values})
@@ -168,7 +169,11 @@ def _install(made: Any, public: Any, function: Any, label: str, options: str | N
     required = [n for n, p in own.items() if p.default is Parameter.empty and p.kind is Parameter.POSITIONAL_OR_KEYWORD]
     tests += [f"{n} is _missing" for n in required[-1:]]
     first = next(iter(shown), "")
-    asks = inside is not function and (first == "self" or kinds.get(first, ("",))[0] == "tensor")
+    asks = (
+        inside is not function
+        and not hasattr(function, "casts")
+        and (first == "self" or kinds.get(first, ("",))[0] == "tensor")
+    )
     spelled = _spelled(own, defaults, label) if options is None else None
     takes_any = any(p.kind is Parameter.VAR_KEYWORD for p in own.values())
     text = _TEXT.format(
