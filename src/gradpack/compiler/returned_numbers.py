@@ -96,46 +96,76 @@ def _goes(code: Any, place: int) -> tuple[bool | None, Names]:
         return _ELSEWHERE
     steps = list(dis.get_instructions(code))
     appended: Names = ()
-    stack = [True]  # what lies on the stack from the result on: whether it is, or holds, the number
-    names: set[str] = set()  # of local variables that hold it
-    loads = Counter(i.argval for i in steps if i.opname.startswith("LOAD_FAST"))
+    held = _Held(steps)
     first = place
     for k, each in enumerate(steps):
-        name = each.opname
-        if each.offset <= first or each.offset < place or name in _NOTHING:
+        if each.offset <= first or each.offset < place or each.opname in _NOTHING:
             continue  # a jump has led on
-        if name == "RETURN_VALUE":
-            return bool(stack and stack[-1]) or None, appended
-        if name == "JUMP_FORWARD":
+        if each.opname == "RETURN_VALUE":
+            return held.is_on_top() or None, appended
+        if each.opname == "JUMP_FORWARD":
             place = each.argval
-            continue
-        if name == "CALL" and each.arg == 1 and stack[-1:] == [True] and not appended:
+        elif each.opname == "CALL" and each.arg == 1 and held.is_on_top() and not appended:
             appended = _appended_to(steps[:k])
-            _pop(stack, 3)
-            stack.append(False)
+            held.pop(3)
+            held.stack.append(False)
             if not appended:
                 return _ELSEWHERE
-        elif name.startswith("LOAD_FAST") and isinstance(each.argval, str):
-            stack.append(each.argval in names)
-            loads[each.argval] -= each.argval in names
+        else:
+            does = held.does(each)
+            if does is not True:
+                return (None, appended) if does is None else _ELSEWHERE
+    return _ELSEWHERE
+
+
+class _Held:
+    """Where the number is, while code runs on from the call that gave it.
+
+    Attributes:
+        stack: of what lies on the stack from there on, whether it is, or holds, the number.
+        names: of local variables that hold it.
+        loads: how often code reads each local variable, but for the reads until now of those that hold it.
+    """
+
+    def __init__(self, steps: list[dis.Instruction]) -> None:
+        self.stack, self.names = [True], set[str]()
+        self.loads = Counter(step.argval for step in steps if step.opname.startswith("LOAD_FAST"))
+
+    def is_on_top(self) -> bool:
+        return bool(self.stack and self.stack[-1])
+
+    def pop(self, count: int) -> list[bool]:
+        """Take entries from the stack; below of what is known lie others."""
+        if len(self.stack) < count:
+            self.stack[:0] = [False] * (count - len(self.stack))
+        taken = self.stack[len(self.stack) - count :]
+        del self.stack[len(self.stack) - count :]
+        return taken
+
+    def does(self, step: dis.Instruction) -> bool | None:
+        """Do a step; return whether it does nothing with the number but to move it. None: nothing ever will."""
+        name, stack = step.opname, self.stack
+        if name.startswith("LOAD_FAST") and isinstance(step.argval, str):
+            stack.append(step.argval in self.names)
+            self.loads[step.argval] -= stack[-1]
         elif name == "STORE_FAST":
-            (names.add if _pop(stack, 1)[0] else names.discard)(each.argval)
+            (self.names.add if self.pop(1)[0] else self.names.discard)(step.argval)
         elif name in ("SWAP", "COPY"):
-            parts = _pop(stack, each.arg or 0)
+            parts = self.pop(step.arg or 0)
             stack += parts + parts[:1] if name == "COPY" else [parts[-1], *parts[1:-1], parts[0]]
         elif name in _BUILDS:
-            stack.append(any(_pop(stack, _BUILDS[name](each.arg))))
+            stack.append(any(self.pop(_BUILDS[name](step.arg))))
         elif name == "POP_TOP":
-            _pop(stack, 1)
+            self.pop(1)
         else:
-            count = _POPS[name](each.arg) if name in _POPS else 0 if name.startswith(("LOAD_", "PUSH_NULL")) else None
-            if count is None and not any(stack) and not any(loads[name] for name in names):
-                return None, appended
-            if count is None or any(_pop(stack, count)):
-                return _ELSEWHERE
-            made = 1 if name == "CALL" else dis.stack_effect(each.opcode, each.arg, jump=False) + count
+            count = _POPS[name](step.arg) if name in _POPS else 0 if name.startswith(("LOAD_", "PUSH_NULL")) else None
+            if count is None and not any(stack) and not any(self.loads[held] for held in self.names):
+                return None
+            if count is None or any(self.pop(count)):
+                return False
+            made = 1 if name == "CALL" else dis.stack_effect(step.opcode, step.arg, jump=False) + count
             stack += [False] * made
-    return _ELSEWHERE
+        return True
 
 
 def _appended_to(steps: list[dis.Instruction]) -> Names:
@@ -164,15 +194,6 @@ def _appended_to(steps: list[dis.Instruction]) -> Names:
         else:
             break
     return ()
-
-
-def _pop(stack: list[bool], count: int) -> list[bool]:
-    """Take entries from the stack; below of what is known lie others."""
-    if len(stack) < count:
-        stack[:0] = [False] * (count - len(stack))
-    taken = stack[len(stack) - count :]
-    del stack[len(stack) - count :]
-    return taken
 
 
 _NOTHING = frozenset({"CACHE", "NOP", "RESUME", "PRECALL", "KW_NAMES", "EXTENDED_ARG", "COPY_FREE_VARS", "NOT_TAKEN"})
