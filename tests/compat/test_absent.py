@@ -89,6 +89,17 @@ def test_decorators_give_back_what_they_are_given(library):
         assert torch._dynamo.mark_dynamic(f, 0) is torch._logging.set_logs(graph_breaks=True) is None
 
 
+def test_reductions_as_numbers():
+    found = import_module("gradpack").nn._reduction
+    assert [found.get_enum(name) for name in ("none", "mean", "sum")] == [0, 1, 2]
+    assert found.legacy_get_string(None, False, emit_warning=False) == "none"
+    assert found.legacy_get_enum(False, None, emit_warning=False) == 2
+    with pytest.warns(UserWarning, match="size_average and reduce args will be deprecated"):
+        assert found.legacy_get_string(None, None) == "mean"
+    with pytest.raises(ValueError, match="x is not a valid value for reduction"):
+        found.get_enum("x")
+
+
 def test_other_names_of_the_compiler():
     import gradpack
 

@@ -45,6 +45,7 @@ _SOURCES: dict[str, str] = {
     "cuda.amp.grad_scaler": "+cuda_amp",
     "cuda.random": "cuda",
     "distributed.nn": "distributed",
+    "nn._reduction": "+nn_reduction",
     "distributed.tensor": "+distributed_tensor",
     "distributed.tensor.placement_types": "+distributed_tensor",
     "functional": ".",

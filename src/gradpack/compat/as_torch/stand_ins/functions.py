@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import builtins
+import warnings
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Any, TypeAlias
@@ -11,6 +13,7 @@ from typing import Any, TypeAlias
 from ....compiler import compile
 from ....core.tensor import Tensor
 from ....nn import Module
+from ....ops.nn.reduction import legacy, number_of
 
 ParamsT: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 _params_t = ParamsT
@@ -66,6 +69,19 @@ def optimize(backend: Any = "inductor", *, nopython: bool = False, **options: An
 def optimize_assert(backend: Any = "inductor", **options: Any) -> Callable[[Any], Any]:
     """Return `optimize(backend, nopython=True)`."""
     return optimize(backend, nopython=True)
+
+
+def legacy_get_string(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> str:
+    """Return the reduction that the old flags of losses mean, with torch's warning unless `emit_warning` is False."""
+    with warnings.catch_warnings() if not emit_warning else nullcontext():
+        if not emit_warning:
+            warnings.simplefilter("ignore")
+        return legacy(True if size_average is None else size_average, reduce, "mean")
+
+
+def legacy_get_enum(size_average: bool | None, reduce: bool | None, emit_warning: bool = True) -> int:
+    """Return the number of `legacy_get_string`."""
+    return number_of(legacy_get_string(size_average, reduce, emit_warning))
 
 
 def Attribute(value: Any, type: Any) -> Any:  # noqa: N802 - torch's name

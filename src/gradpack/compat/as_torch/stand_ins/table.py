@@ -7,6 +7,7 @@ from typing import Any, Final
 from .... import compiler
 from ....base.exception_wrapper import ExceptionWrapper
 from ....compiler.module import OptimizedModule
+from ....ops.nn.reduction import number_of
 from ...facades import Facade
 from ...harmless import identity
 from ...nn_functions import flatten_dense_tensors, unflatten_dense_tensors
@@ -58,6 +59,10 @@ STAND_INS: dict[str, Facade] = {
     "nn_parallel": Facade(
         "`torch.nn.parallel`: one device, so a model in parallel is the model, one level down.",
         values=_functions("DataParallel"),
+    ),
+    "nn_reduction": Facade(
+        "`torch.nn._reduction`: reductions as numbers, and what the old flags of losses mean.",
+        values=_functions("legacy_get_enum legacy_get_string", get_enum=number_of),
     ),
     "onnx": Facade("`torch.onnx`: export is not supported.", {"is_in_onnx_export": False}),
     "ops": Facade(
