@@ -94,6 +94,14 @@ def test_gradients_of_any_layout():
     torch.testing.assert_close(w.grad, x.sum(0)[:, None].expand(3, 3))
 
 
+def test_gradients_of_arguments_of_two_dtypes():
+    compiled = torch.compile(lambda a, b: a + b)
+    for _ in range(4):  # the second call is recorded
+        a, b = numbers(3).requires_grad_(), numbers(2, 3).double().requires_grad_()
+        compiled(a, b).sum().backward()
+        assert a.grad.dtype is torch.float32 and a.grad.tolist() == [2, 2, 2]
+
+
 def test_a_second_backward_pass_and_retain_graph():
     w = numbers(3).requires_grad_()
     compiled = programmed(lambda x: (x * w).exp(), numbers(3))

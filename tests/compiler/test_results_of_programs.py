@@ -99,9 +99,42 @@ def versions_of_results_and_gradients():
     return lambda f, i: (f(x(i)), w.grad), f
 
 
+def windows_of_a_result():
+    def f(x):
+        h = x * 2
+        torch.as_strided(h, (2, 2), (3, 1)).copy_(x[:2, :2] + 5)
+        return h, torch.as_strided_scatter(x, x[0], (3,), (2,)), torch.as_strided(h, (3,), (1,), 2)
+
+    def run(f, i):
+        whole, scattered, part = f(x(i, 3, 3))
+        part.mul_(3)
+        return whole, scattered, part
+
+    return run, f
+
+
+def results_turned_in_place():
+    w = leaves(3)
+
+    def f(x):
+        h, y, z = x * 2, x + w, x - 1
+        h.t_()
+        h[0] *= 3
+        return h, y.unsqueeze_(1), y.sum(), z.squeeze_(0), z.transpose_(0, 1)
+
+    def run(f, i):
+        w.grad = None
+        found = f(x(i, 4, 3))
+        found[0].t_()[1:].add_(1)
+        (found[1].sin().sum() + found[2]).backward()
+        return *found, w.grad
+
+    return run, f
+
+
 SHARED = (
     views_of_an_argument, views_of_captured_tensors, views_of_results, a_part_of_a_buffer, what_is_saved_is_returned,
-    versions_of_results_and_gradients,
+    versions_of_results_and_gradients, windows_of_a_result, results_turned_in_place,
 )  # fmt: skip
 
 

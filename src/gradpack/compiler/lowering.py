@@ -359,6 +359,9 @@ def root(array: Any) -> Any:
     """Return the array, or other object, whose memory an array is a view of."""
     while (base := array.base) is not None:
         if not isinstance(base, np.ndarray):
-            return base.obj if isinstance(base, memoryview) else base
+            owner = getattr(base, "base", None)  # of the object that `as_strided` puts in between
+            if not isinstance(owner, np.ndarray):
+                return base.obj if isinstance(base, memoryview) else base
+            base = owner
         array = base
     return array
