@@ -24,6 +24,7 @@ from .autograd.grad_mode import is_inference_mode_enabled as is_inference_mode_e
 from .autograd.grad_mode import no_grad as no_grad
 from .autograd.grad_mode import set_grad_enabled as set_grad_enabled
 from .base import dtypes as _dtypes
+from .base import late as _late
 from .base.devices import device as device
 from .base.devices import get_default_device as get_default_device
 from .base.devices import set_default_device as set_default_device
@@ -66,6 +67,7 @@ __version__ = "0.1.0"
 _when_imported("einops._backends", "gradpack.utils.einops_backend")
 _when_imported("opt_einsum.backends.dispatch", "gradpack.utils.opt_einsum_backend")
 _find_last(__name__, f"{__name__}.compat.public_modules")
+_late.PLACES["compat.aten"] = "aten_function"
 
 # Modules that are imported when they are first asked for.
 _LAZY = (

@@ -11,6 +11,7 @@ from ..core.tensor import Tensor
 from ..nn import functional
 from ..nn._module import conversion
 from ..nn.utils.rnn import pad_sequence as _pad_sequence
+from ..ops.nn.resample import _resize
 from ..ops.shape.join import cat
 
 _REDUCTIONS = ("none", "mean", "sum")
@@ -70,6 +71,16 @@ def multi_margin_loss(
     return functional.multi_margin_loss(input, target, p, margin, weight, reduction=_REDUCTIONS[reduction])
 
 
+def max_pool2d_with_indices(input: Tensor, kernel_size: Any, *args: Any, **kwargs: Any) -> Any:
+    """`max_pool2d` and its indices."""
+    return functional.max_pool2d(input, kernel_size, *args, **kwargs, return_indices=True)
+
+
+def max_pool3d_with_indices(input: Tensor, kernel_size: Any, *args: Any, **kwargs: Any) -> Any:
+    """`max_pool3d` and its indices."""
+    return functional.max_pool3d(input, kernel_size, *args, **kwargs, return_indices=True)
+
+
 def adaptive_max_pool2d(input: Tensor, output_size: Any) -> Any:
     """The pooled values and their indices."""
     return functional.adaptive_max_pool2d(input, output_size, return_indices=True)
@@ -80,10 +91,15 @@ def adaptive_max_pool3d(input: Tensor, output_size: Any) -> Any:
     return functional.adaptive_max_pool3d(input, output_size, return_indices=True)
 
 
-def _upsample(mode: str, input: Tensor, output_size: Any, *rest: Any) -> Tensor:
-    """`interpolate` with an output size: `align_corners` follows it where the mode has that, and scales, unused."""
-    options = {} if mode.startswith("nearest") else {"align_corners": bool(rest and rest[0])}
-    return functional.interpolate(input, size=tuple(output_size), mode=mode, **options)
+def _upsample(mode: str, input: Tensor, output_size: Any, *rest: Any, **options: Any) -> Any:
+    """`interpolate`: `align_corners` follows the size where the mode has that, then scales, or a list of them."""
+    names = () if mode.startswith("nearest") else ("align_corners",)
+    options |= zip(names, rest, strict=False)
+    scales = [*rest[len(names) :], *[v for k, v in options.items() if k.startswith("scale")]]
+    factors: Any = scales[0] if scales and isinstance(scales[0], list | tuple) else scales
+    if output_size is not None and (None in factors or len(factors) != input.ndim - 2):
+        factors = None
+    return _resize(input, output_size, factors, mode, bool(options.get("align_corners")), False)
 
 
 upsample_nearest1d = upsample_nearest2d = upsample_nearest3d = partial(_upsample, "nearest")

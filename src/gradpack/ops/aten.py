@@ -13,35 +13,12 @@ from contextvars import ContextVar
 from functools import cache
 from typing import Any
 
+from ..base import late
 from ..base.exits import block
 from ..core.tensor import Tensor
 from ..declare.op import REGISTRY, Op
+from .aten_overloads import OVERLOADS
 from .methods import EXPORTED, MODULE_OF, exported
-
-# The overloads of packets that have others than "default".
-_BINARY = "add sub mul div eq ne lt le gt ge fmod remainder bitwise_and bitwise_or bitwise_xor xlogy rsub lshift"
-_OVERLOADS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(_BINARY.split(), ("Tensor", "Scalar")),
-    **dict.fromkeys("max min median nanmedian mean".split(), ("default", "dim")),
-    **dict.fromkeys("any all squeeze".split(), ("default", "dim", "dims")),
-    **dict.fromkeys("var std var_mean std_mean".split(), ("default", "correction", "dim")),
-    **dict.fromkeys("clamp clamp_max clamp_min".split(), ("default", "Tensor")),
-    **dict.fromkeys("sum count_nonzero".split(), ("default", "dim_IntList")),
-    **dict.fromkeys("lerp masked_fill".split(), ("Scalar", "Tensor")),
-    **dict.fromkeys("index slice split".split(), ("Tensor",)),
-    **dict.fromkeys("select softmax log_softmax transpose unbind".split(), ("int",)),
-    "floor_divide": ("default", "Scalar"),
-    "div": ("Tensor", "Scalar", "Tensor_mode", "Scalar_mode"),
-    "index_fill": ("int_Scalar", "int_Tensor"),
-    "pow": ("Tensor_Tensor", "Tensor_Scalar", "Scalar"),
-    "prod": ("default", "dim_int"),
-    "scatter": ("src", "value", "reduce", "value_reduce"),
-    "scatter_reduce": ("two",),
-    "sort": ("default", "stable"),
-    "view": ("default", "dtype"),
-    "where": ("self", "ScalarSelf", "ScalarOther", "Scalar"),
-    "normal": ("Tensor_Tensor", "Tensor_float", "float_Tensor"),
-}
 
 # Names of operations here -> torch's overloads, where they differ.
 _EXTREMES = "max median min nanmedian".split()
@@ -172,8 +149,9 @@ class OpOverloadPacket:
 
     def overloads(self) -> list[str]:
         """The names of the overloads."""
-        plain = _OVERLOADS.get(self.__name__.removesuffix("_"), ("default",))
-        return [*plain, *(() if self.__name__.endswith("_") else ("out",))]
+        name = self.__name__
+        found = OVERLOADS.get(name) or OVERLOADS.get(name.removesuffix("_"), ("default",))
+        return [*found, *(() if name.endswith("_") else ("out",))]
 
     def __getattr__(self, name: str) -> OpOverload:
         if name.startswith("__") or name not in self.overloads():
@@ -225,7 +203,7 @@ def _function(name: str) -> Any:
     if found is None:
         with suppress(KeyError):
             found = REGISTRY[_TARGETS.get(name, name)].public
-    return found
+    return late.aten_function(name) if found is None else found
 
 
 @cache
