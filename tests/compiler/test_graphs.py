@@ -211,6 +211,32 @@ def test_hooks_inside_and_custom_functions_run_the_function():
         assert len(seen) == 4
 
 
+class Doubling(torch.autograd.Function):
+    """Its backward writes to what was saved."""
+
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx, g):
+        ctx.saved_tensors[0].mul_(2)
+        return g.clone()
+
+
+@pytest.mark.filterwarnings("ignore:compile")
+def test_a_backward_that_writes_to_what_was_saved_does_so_when_it_runs():
+    compiled = torch.compile(lambda x: Doubling.apply(x) * 3)
+    for _ in range(4):
+        x = torch.ones(2, requires_grad=True)
+        given = x * 1
+        y = compiled(given)
+        assert given.tolist() == [1, 1]
+        y.sum().backward()
+        assert given.tolist() == [2, 2] and x.grad.tolist() == [3, 3]
+
+
 def test_a_backward_pass_inside_into_the_graph_of_an_argument():
     w = numbers(3).requires_grad_()
 

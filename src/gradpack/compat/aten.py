@@ -118,7 +118,8 @@ def grid_sampler_2d_backward(
 def _nll_backward(
     grad_output: Tensor, self: Tensor, target: Tensor, weight: Any, reduction: int, ignore: int, total_weight: Tensor
 ) -> Any:
-    return _by_input("nll_loss")(grad_output, self, target, weight, reduction, ignore)
+    each = grad_output / total_weight if reduction == 1 else grad_output  # the sum of it
+    return _by_input("nll_loss")(each, self, target, weight, 2 if reduction else 0, ignore)
 
 
 def _adaptive_backward(grad_output: Tensor, self: Tensor) -> Any:

@@ -23,7 +23,7 @@ from .facts import Source, tensor_of
 from .program import Instruction, Program, Variable, variables
 from .python.own_functions import is_fixed
 from .recorded_array import RecordedArray
-from .recording import Recorder
+from .recording import Recorder, WriteRefused
 
 BOUNDARY = Instruction(print, "boundary", (), {}, None, kind="boundary")  # between the passes; it is never called
 
@@ -134,7 +134,15 @@ def _recorded(recorder: Recorder, roots: dict[int, Tensor], wanted: list[Any], f
     recorder.instructions.append(BOUNDARY)
     tips: Any = [t._edge for t in roots.values()]
     seeds, given = _seeds(recorder, roots)
-    grads = captured(tips, given, edges, True, False) if wanted else []
+    if any(isinstance(node, BackwardCFunction) for node in _between(tips, ends)):  # code of the user's
+        recorder.held = {a.variable.memory for a in recorder.living}
+    try:
+        grads = captured(tips, given, edges, True, False) if wanted else []
+    except WriteRefused:
+        recorder.refuse("the backward pass of its results does more than to compute")
+        return None
+    finally:
+        recorder.held = set()
     found = []
     for (i, _), g in zip(wanted, grads, strict=True):
         if g is not None and type(g._data) is not RecordedArray:

@@ -31,6 +31,10 @@ MOST = 250_000  # instructions that are recorded
 LONGEST = {False: 100_000, True: 20_000}  # instructions of a program, of NumPy's functions and of XLA's
 
 
+class WriteRefused(Exception):
+    """A backward pass that is only recorded would write to what the function or its caller has."""
+
+
 class Recorder:
     """The instructions of one recording.
 
@@ -42,6 +46,7 @@ class Recorder:
         inside: whether a recorded call runs now.
         ended: whether the function has returned.
         trial: whether a body is tried that may turn out to be no calls of NumPy's functions.
+        held: the memory that must not be written to now.
         hooked: whether an operation ran under hooks of saved tensors, or under modes of the user's.
 
     Args:
@@ -57,6 +62,7 @@ class Recorder:
         self.place = ""
         self.inside = self.trial = self.hooked = False
         self.open, self.ended, self._line = True, False, ""
+        self.held: set[int] = set()
         self.parts: Any = None  # of the body that is called next
         self.first = 0  # where the next instruction goes that runs before all others
         self._count = 0
@@ -141,6 +147,8 @@ class Recorder:
         """Return `function(*args, **kwargs)` on the real arrays, and record it."""
         given: list[RecordedArray] = []
         plain, named = opened_into(given, args), opened_into(given, kwargs)
+        if any(type(w) is RecordedArray and w.variable.memory in self.held for w in writes):
+            raise WriteRefused
         if not self.is_ours():
             self.refused = self.refused or f"another thread used its tensors ({line_of_caller()})"
             self.again = True

@@ -151,6 +151,9 @@ def test_resize_set_and_storage(torch):
     assert y.tolist() == [2.0, 3.0] and y.storage_offset() == 2 and y._version == 1
     assert y.set_(x, 1, (2, 2), (2, 1)).tolist() == [[1.0, 2.0], [3.0, 4.0]] and y.is_set_to(y)
     assert y.untyped_storage().data_ptr() == x.data_ptr() and len(x.untyped_storage()) == 24
+    r = torch.ones(2, requires_grad=True) * 1
+    with torch.no_grad():
+        assert r.set_(x).grad_fn.name() == "MulBackward0" and r.requires_grad
     assert y.set_().tolist() == [] and torch.zeros(3).resize_as_(torch.ones(1, 2)).shape == (1, 2)
 
 

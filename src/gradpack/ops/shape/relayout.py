@@ -209,7 +209,8 @@ def _method_set_(
         made = as_strided(alias(flat, spec, flat.shape), shape, strides, storage_offset)
     _become(self, made)
     if self._edge is not None and self.grad_fn is not None:
-        self._edge = None
+        if MODE.get().grad:
+            self._edge = None
     elif self._edge is not None:  # graphs recorded before keep the old leaf
         renew_leaf(self)
     return self
