@@ -23,7 +23,7 @@ from .facts import Source, tensor_of
 from .program import Instruction, Program, Variable, variables
 from .python.own_functions import is_fixed
 from .recorded_array import RecordedArray
-from .recording import Recorder, WriteRefused
+from .recording import Recorder, WriteError
 
 BOUNDARY = Instruction(print, "boundary", (), {}, None, kind="boundary")  # between the passes; it is never called
 
@@ -138,7 +138,7 @@ def _recorded(recorder: Recorder, roots: dict[int, Tensor], wanted: list[Any], f
         recorder.held = {a.variable.memory for a in recorder.living}
     try:
         grads = captured(tips, given, edges, True, False) if wanted else []
-    except WriteRefused:
+    except WriteError:
         recorder.refuse("the backward pass of its results does more than to compute")
         return None
     finally:

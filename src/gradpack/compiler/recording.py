@@ -31,7 +31,7 @@ MOST = 250_000  # instructions that are recorded
 LONGEST = {False: 100_000, True: 20_000}  # instructions of a program, of NumPy's functions and of XLA's
 
 
-class WriteRefused(Exception):
+class WriteError(Exception):
     """A backward pass that is only recorded would write to what the function or its caller has."""
 
 
@@ -148,7 +148,7 @@ class Recorder:
         given: list[RecordedArray] = []
         plain, named = opened_into(given, args), opened_into(given, kwargs)
         if any(type(w) is RecordedArray and w.variable.memory in self.held for w in writes):
-            raise WriteRefused
+            raise WriteError
         if not self.is_ours():
             self.refused = self.refused or f"another thread used its tensors ({line_of_caller()})"
             self.again = True
