@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.compiler.test_lasting import agrees, x
+from tests.compiler.test_lasting import agrees, leaves, x
 
 import gradpack as torch
 from gradpack import nn
@@ -48,6 +48,20 @@ def tensors_that_are_filled():
         )  # fmt: skip
 
     return lambda f, i: (f(x(i)), w), f
+
+
+def draws_by_values_that_require_grad():
+    w = leaves(3)
+
+    def f(x):
+        p = (w * x).sigmoid()
+        hard = torch.bernoulli(p)
+        loss = (p + (hard - p).detach()).sum() + (torch.poisson(p) * p + torch.normal(p, p) * x).sum() + hard.sum()
+        w.grad = None
+        loss.backward()
+        return loss.detach(), hard, torch.multinomial(p, 2)
+
+    return lambda f, i: (f(x(i, 3)), w.grad), f
 
 
 def gumbel_softmax():
@@ -97,6 +111,7 @@ def states_that_are_asked_for():
 
 DRAWS = (
     a_generator, a_generator_as_an_argument, a_guard_that_fails_behind_a_draw, tensors_that_are_filled, gumbel_softmax,
+    draws_by_values_that_require_grad,
     parameters_that_are_set_anew, dropout_that_is_computed_again, dropout_in_a_reentrant_checkpoint,
     states_that_are_asked_for,
 )  # fmt: skip

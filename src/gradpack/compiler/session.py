@@ -14,13 +14,13 @@ import numpy as np
 from ..backends import NUMPY
 from ..backends.memory_layout import _array_type
 from ..base import autocast
-from ..base.modes import MODE
 from ..base.tree import TreeSpec
 from ..core.packed import Packed
 from ..core.tensor import Tensor, alias
 from ..graph import engine
 from ..graph.node import AccumulateGrad, Node, reachable
 from ..ops.create import making
+from ..ops.random.floats import zero_slope
 from ..ops.random.generator import Generator
 from ..optim import _step_hooks as optimizers
 from ..optim.lr_scheduler import LRScheduler
@@ -178,8 +178,7 @@ class Session:
         """Call a function that draws numbers: as one instruction, if it needs the values of tensors for it."""
         values = [*args, *kwargs.values()]
         tensors = [v for v in values if isinstance(v, Tensor)]
-        grad = MODE.get().grad and any(t.requires_grad for t in tensors)
-        others = grad or any(isinstance(v, Generator) for v in values) or kwargs.get("out") is not None
+        others = any(isinstance(v, Generator) for v in values) or kwargs.get("out") is not None
         if function.__name__ not in _OF_VALUES or not tensors or others or self.recorder.whole:
             return function(*args, **kwargs)
 
@@ -190,7 +189,8 @@ class Session:
             return function(*given[: len(args)], **named)._data
 
         made = self.recorder.call(function.__name__, draw, tuple(t._data for t in tensors), {})
-        return alias(made, RECORDING.spec(made), made.shape)
+        result = alias(made, RECORDING.spec(made), made.shape)
+        return zero_slope(result, *tensors) if result.is_floating_point() else result
 
     def made(self, tensor: Tensor) -> None:
         """Let a new tensor be a copy of a constant."""

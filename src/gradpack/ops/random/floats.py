@@ -240,7 +240,11 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
 
 def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
     """Wrap drawn numbers as a tensor on `device`, with zero gradient and tangent by the parameters, as in torch."""
-    made = finish(drawn, False, device)
+    return zero_slope(finish(drawn, False, device), *sources)
+
+
+def zero_slope(made: Tensor, *sources: Any) -> Tensor:
+    """Return drawn numbers with zero gradient and tangent by the parameters."""
     for t in sources:
         if isinstance(t, Tensor) and (t._tangents is not None or (t.requires_grad and MODE.get().grad)):
             made = made + where(zeros_like(t, dtype=dtypes.bool_), t, 0.0)
