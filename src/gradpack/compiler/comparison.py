@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..backends.numpy import quiet
+from ..base.info import finfo
 from ..base.size import Size
 from ..core.tensor import Tensor
 from ..optim.optimizer import Optimizer
@@ -64,9 +65,12 @@ def equal(a: Any, b: Any) -> bool:
     a, b = np.asarray(a), np.asarray(b)
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
+    wide = a.dtype.itemsize >= 8 and a.dtype != np.complex64
+    tolerance = 1e-10 if wide else 1e-4 if a.dtype.itemsize > 2 and a.dtype.kind != "V" else 1e-2
+    if a.dtype.kind == "V":  # bfloat16, or pairs of halves
+        a, b = (x.view(np.float16) if x.dtype.names else x.astype(np.float32) for x in (a, b))
     if a.dtype.kind not in "fc":
         return bool(np.array_equal(a, b))
-    tolerance = 1e-10 if a.dtype.itemsize >= 8 and a.dtype != np.complex64 else 1e-4 if a.dtype.itemsize > 2 else 1e-2
     scale = np.abs(b[np.isfinite(b)]).max(initial=1) if b.size else 1
     with quiet():
         return bool(np.allclose(a, b, tolerance, tolerance * float(scale), equal_nan=True))
@@ -89,8 +93,8 @@ def noise(values: Iterable[Any]) -> dict[tuple[int, ...], Any]:
             for key, each in own.items():
                 largest[key] = max(largest.get(key, 0.0), float(np.abs(each._data).max(initial=0)))
         for p, own in held:
-            told = {k: v._data for k, v in own.items() if k != _STEPS and largest[k]}
-            small = [np.abs(a) <= 1e3 * np.finfo(a.dtype).eps * largest[k] for k, a in told.items()]
+            told = {k: v for k, v in own.items() if k != _STEPS and largest[k]}
+            small = [np.abs(v._data) <= 1e3 * finfo(v.dtype).eps * largest[k] for k, v in told.items()]
             if small:
                 found[p._shape] = np.logical_and.reduce(small) | found.get(p._shape, False)
     return found

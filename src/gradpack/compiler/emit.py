@@ -370,7 +370,8 @@ class _Writer:
         if isinstance(value, np.dtype) and value.isbuiltin == 1:
             self.names["np"] = np
             return f"np.{value.name}"
-        name = self.free(f"{type(value).__name__.lower()}_value")
+        kind = re.sub(r"\W+", "_", type(value).__name__.lower())  # of bfloat16 "dtype[bfloat16]"
+        name = self.free(f"{kind.strip('_')}_value")
         self.names[name] = value
         return name
 

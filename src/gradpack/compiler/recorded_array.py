@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 _Function = Callable[..., Any]
 
 
+_SOMETHING = object()
+
+
 class RecordedArray(NDArrayOperatorsMixin):
     """An array of NumPy's that a recorder watches."""
 
@@ -40,8 +43,13 @@ class RecordedArray(NDArrayOperatorsMixin):
     itemsize = property(lambda self: self._array.itemsize)
     strides = property(lambda self: self._array.strides)
     flags = property(lambda self: self._array.flags)
-    base = property(lambda self: self._array.base)
     address = property(lambda self: self._array.__array_interface__["data"][0])
+
+    @property
+    def base(self) -> Any:
+        """The array that this is a view of; only that there is one while a body is tried, which must not take it."""
+        base = self._array.base
+        return _SOMETHING if base is not None and self.recorder.trial else base
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         self.recorder.refuse(numbers_taken())
