@@ -143,6 +143,10 @@ def test_dropout_multiplies(torch):
             F.dropout(x, 0.5, inplace=inplace)
     assert x.tolist() == [0, 1, 2, 3]
     assert F.dropout(x, 0.5, training=False) is x
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output type Long"):
+        F.alpha_dropout(x, 0.5, training=True)
+    for drop in (F.dropout, F.alpha_dropout):  # all of them, which needs no scale
+        assert drop(x, 1.0, training=True).tolist() == [0] * 4 and drop(x, 1.0, training=True).dtype is torch.int64
 
 
 @pytest.mark.parametrize("name", ["scatter_reduce", "index_reduce"])

@@ -64,7 +64,7 @@ def _mask(shape: tuple[int, ...], p: float, where: Any) -> Any:
 
 
 def _check_floating(op: Any, values: Any, common: Any) -> None:
-    if common.category < FLOATING:
+    if common.category < FLOATING and values[1] != 1:  # then all elements are zero
         raise RuntimeError(f"result type Float can't be cast to the desired output type {scalar_type(common)}")
 
 
@@ -187,7 +187,8 @@ def feature_dropout_(input: Tensor, p: float, train: bool) -> Tensor:
 def _alpha(input: Tensor, p: float, kept: Any) -> Tensor:
     """Set dropped elements to the value that selu saturates at, then restore mean and variance by an affine map."""
     if p == 1:
-        return input * 0.0
+        return input * 0
+    _check_floating(None, (input, p), input._spec.dtype)
     alpha = 1.7580993408473766
     a = ((alpha**2 * p + 1) * (1 - p)) ** -0.5
     return late.where(kept if isinstance(kept, Tensor) else beside(kept, input), input, -alpha) * a + alpha * a * p
