@@ -21,9 +21,9 @@ def steps_of_adam():
         loss = net(x).square().mean()
         loss.backward()
         optimizer.step()
-        return loss
+        return loss.item()
 
-    return lambda step, i: [step(x(i, 6, 4).bfloat16()).float()], step
+    return lambda step, i: [torch.tensor(step(x(i, 6, 4).bfloat16()))], step
 
 
 def new_tensors():
@@ -43,6 +43,16 @@ def windows_of_windows():
         return [t.float() for t in f(given)]
 
     return run, lambda x: (torch.as_strided(x, (6, 2), (2, 1)), x.sum())
+
+
+def test_a_number_that_is_only_returned_may_be_another_one():
+    for dtype in (torch.bfloat16, torch.float16, torch.complex32):
+        for f in (lambda x: (x * 2).abs().item(), lambda x: float((x * 2).abs())):
+            compiled = torch.compile(f)
+            for i in range(5):
+                found = compiled(torch.tensor(i, dtype=dtype))
+                assert found == 2 * i and type(found) is float
+            assert len(compiled.kept) == 1
 
 
 @pytest.mark.parametrize("make", [steps_of_adam, new_tensors, results_that_are_no_numbers, windows_of_windows])

@@ -151,7 +151,7 @@ class Backend:
 
     def number(self, array: Any) -> Any:
         """The one element of an array as a Python number."""
-        return self.to_numpy(array).reshape(()).tolist()
+        return python_number(self.to_numpy(array).reshape(()).tolist())
 
     def values(self, array: Any) -> Any:
         """The elements of an array in host memory, for code that only reads them and keeps nothing."""
@@ -247,6 +247,11 @@ class _Bodies:
     def __getattr__(self, name: str) -> Any:
         found = self.__dict__[name] = self._backend.bind(getattr(self._late, name))
         return found
+
+
+def python_number(value: Any) -> Any:
+    """Return what an array gave for its one element: a float where it gave a scalar of bfloat16."""
+    return value if isinstance(value, int | float | complex) else float(value)
 
 
 def nested(change: Callable[[Any], Any], value: Any) -> Any:

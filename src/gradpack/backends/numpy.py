@@ -15,7 +15,7 @@ from ..base.devices import CPU, device
 from ..base.dtypes import DTYPES, bfloat16, complex32, complex64, dtype, float8_e4m3fn, float8_e5m2
 from ..base.exits import Exit
 from ..kernels.dispatch import LEAST, accelerated
-from .base import Backend, Spec, register_backend
+from .base import Backend, Spec, python_number, register_backend
 
 # What complex32 is in NumPy, which has no dtype for it: it moves the elements only, all else is done in complex64.
 PAIR = np.dtype([("real", np.float16), ("imag", np.float16)])
@@ -224,7 +224,8 @@ class NumPyBackend(Backend):
         return array
 
     def number(self, array: Any) -> Any:
-        return (unpaired(array) if array.dtype.char == "V" and array.dtype == PAIR else array).item()
+        pair = array.dtype.char == "V" and array.dtype == PAIR
+        return python_number((unpaired(array) if pair else array).item())
 
 
 class WrappingBackend(Backend):

@@ -68,7 +68,7 @@ def equal(a: Any, b: Any) -> bool:
     wide = a.dtype.itemsize >= 8 and a.dtype != np.complex64
     tolerance = 1e-10 if wide else 1e-4 if a.dtype.itemsize > 2 and a.dtype.kind != "V" else 1e-2
     if a.dtype.kind == "V":  # bfloat16, or pairs of halves
-        a, b = (x.view(np.float16) if x.dtype.names else x.astype(np.float32) for x in (a, b))
+        a, b = (x.reshape(-1).view(np.float16) if x.dtype.names else x.astype(np.float32) for x in (a, b))
     if a.dtype.kind not in "fc":
         return bool(np.array_equal(a, b))
     scale = np.abs(b[np.isfinite(b)]).max(initial=1) if b.size else 1

@@ -88,9 +88,9 @@ class RecordingBackend(WrappingBackend):
 
     def number(self, array: Any) -> Any:
         recorder = array.recorder
-        if recorder.is_recording():
+        if recorder.is_recording() and array.dtype.names is None:  # not a pair of halves
             frame = sys._getframe(1)
-            caller = caller_of_float(frame) if array.dtype.kind == "f" else None
+            caller = caller_of_float(frame) if array.dtype.kind in "fV" else None
             if is_returned(caller or frame, recorder.lists):
                 return recorder.returned(array, caller is not None)
         return recorder.guard(array, "number", NUMPY.number)

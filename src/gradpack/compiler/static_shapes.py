@@ -17,7 +17,7 @@ _STATIC = frozenset(
     logical_and logical_or logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not masked_fill argmax
     argmin sort argsort topk any all scatter scatter_add index_add take_by_class_2d to_copy clone copied sum mean prod
     power select placed_along take_along add_up square_sum dots multiply_up _extreme
-    amax amin max min cumsum cumprod reshape view permute transpose expand squeeze unsqueeze cat stack flip roll
+    amax amin max min cumsum cumprod reshape view permute transpose expand squeeze unsqueeze cat stack flip roll copy
     """.split()
 )
 
@@ -33,7 +33,7 @@ def is_static(origin: Any, name: str, args: Any, given: list[Any]) -> bool:
     if origin is not None and (origin[1] != "forward" or origin[0].kind == "elementwise"):
         return True
     known = origin is None and name.startswith("np.")
-    return not _DYNAMIC.search(name) and (known or all(a.dtype.kind in "fc" for a in given))
+    return not _DYNAMIC.search(name) and (known or all(a.dtype.kind in "fcV" for a in given))  # V: bfloat16
 
 
 @cache

@@ -307,8 +307,6 @@ class TensorBase(TensorMethods):
         """
         if not self._shape and self._spec.plain:
             return self._data.item()
-        if self._spec.dtype.low and not self._spec.dtype.is_complex:
-            return float(self._one("Scalar"))
         return self._one("Scalar")  # as it is: programs read from this code that nothing looks at the number
 
     def tolist(self) -> Any:

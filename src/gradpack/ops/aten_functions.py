@@ -130,7 +130,7 @@ def embedding(
 
 def nll_loss_forward(input: Tensor, target: Tensor, weight: Tensor | None, reduction: int, ignore_index: int) -> Any:
     """`nll_loss`, and the sum of the weights of the targets that count, zero where nothing is reduced."""
-    total = zeros((), dtype=input.dtype)
+    total = zeros((), dtype=input.dtype, device=input.device)
     if reduction:
         counting = target[target != ignore_index]
         total = total + counting.numel() if weight is None else weight.detach()[counting].sum()
