@@ -28,9 +28,10 @@ def steps_of_adam():
 
 def new_tensors():
     def f(x):
-        return torch.zeros_like(x) + x, torch.full((2,), 3, dtype=torch.bfloat16), torch.rand_like(x)
+        hashed = torch.hash_tensor(x)  # of uint64
+        return torch.zeros_like(x) + x, hashed, torch.full((2,), 3, dtype=torch.bfloat16), torch.rand_like(x)
 
-    return lambda f, i: [t.float() for t in f(x(i, 3).bfloat16())], f
+    return lambda f, i: [(t.dtype, t.float()) for t in f(x(i, 3).bfloat16())], f
 
 
 def results_that_are_no_numbers():

@@ -57,7 +57,7 @@ def dtypes_of(
     if op.result == "complex":
         return common.to_complex(), compute
     if op.result is None:
-        return (common if common.low else None), compute
+        return (common if common.low and not as_it_is else None), compute
     return common, compute
 
 
