@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import unittest
 import warnings
 
 import pytest
@@ -152,3 +153,18 @@ def test_what_is_called_for_the_first_time_is_looked_into():
     assert len(f.kept) == 3 and f.hits
     with pytest.warns(UserWarning, match="more than 20000"):
         assert [f(torch.ones(1)).item() for _ in range(3)] == [30_000] * 3
+
+
+class OfATestCase(unittest.TestCase):
+    factor = 3.0
+
+    def test_attributes_of_a_test_case_are_looked_at_if_code_names_them(self):
+        def function(x):
+            self.assertEqual(x.dim(), 1)
+            return x * self.factor
+
+        compiled = torch.compile(function, fullgraph=True)
+        for i in range(10):
+            self.factor = 3.0 if i < 5 else 4.0
+            assert torch.equal(compiled(torch.ones(3) * i), torch.ones(3) * i * self.factor)
+        assert len(compiled.kept) == 2

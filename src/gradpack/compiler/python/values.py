@@ -15,6 +15,7 @@ from .guard import Snapshot, member
 
 _PACKAGE = __name__.partition(".")[0]
 POLICIES = f"{_PACKAGE}.saved"
+_BASES = frozenset({"abc", "typing", "unittest"})  # their code looks at attributes of its own only
 _OTHERS = frozenset({"numpy", "torch", _PACKAGE})
 
 
@@ -98,7 +99,7 @@ def is_users_function(function: FunctionType) -> bool:
 def is_all_users(kind: type) -> bool:
     """Return whether no code of the library's, which may look at any attribute, is a part of a class."""
     return is_users(kind.__module__) and all(
-        base in (object, Module) or base.__module__ in ("abc", "typing") or is_users(base.__module__)
+        base in (object, Module) or base.__module__.partition(".")[0] in _BASES or is_users(base.__module__)
         for base in kind.__mro__
     )
 
