@@ -160,7 +160,7 @@ class OfATestCase(unittest.TestCase):
 
     def test_attributes_of_a_test_case_are_looked_at_if_code_names_them(self):
         def function(x):
-            self.assertEqual(x.dim(), 1)
+            self.assertEqual(x.dim(), 1)  # noqa: PT009 - code of unittest runs
             return x * self.factor
 
         compiled = torch.compile(function, fullgraph=True)
