@@ -299,7 +299,7 @@ def test_out_is_refused_where_a_gradient_would_be_lost():
     assert target.tolist() == [1.0, 2.0]
 
 
-def test_questions_about_values_are_answered_whatever_is_followed():
+def test_questions_about_values_are_answered_whatever_is_tracked():
     x = torch.tensor(M, requires_grad=True)
     assert np.shape(x) == (2, 3) and np.ndim(x) == 2 and np.size(x) == 6
     assert np.allclose(x, M) is True and np.array_equal(x, M) and not np.iscomplexobj(x)

@@ -125,7 +125,7 @@ def test_the_curve_is_every_change_in_time():
     assert sizes == (4000, 8000, 4000, 0)
 
 
-def test_what_is_saved_inside_is_followed_outside():
+def test_what_is_saved_inside_is_tracked_outside():
     x = torch.randn(1000, requires_grad=True)
     with meter() as m:
         y = x.exp().sum()

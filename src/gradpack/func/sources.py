@@ -142,7 +142,7 @@ class Sources:
             grads.append(g)
         create = mode.grad and create_graph is not False
         if create and create_graph is None:
-            create = (seeds is not None and any(map(is_followed, grads))) or reaches(edges, self.own)
+            create = (seeds is not None and any(map(is_tracked, grads))) or reaches(edges, self.own)
         found: list[Any] = [None] * len(self.whole)
         try:
             outside = mode
@@ -168,7 +168,7 @@ class Sources:
         return found
 
 
-def is_followed(value: Tensor) -> bool:
+def is_tracked(value: Tensor) -> bool:
     """Whether autograd records operations on a tensor, or on the one behind it with all batch dimensions."""
     while is_batched(value):
         value = value._data.value

@@ -15,7 +15,7 @@ from ..inplace.inplace import write
 from ..inplace.write_checks import check_overlap, check_repeats, check_writable, refuse_grad, tensors_in
 from ..op import Op
 from .interpreter import apply
-from .out_dtypes import SILENT, check_out, is_followed_by_none
+from .out_dtypes import SILENT, check_out, is_tracked_by_none
 from .tangents import tangent_of
 
 
@@ -31,7 +31,7 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
     if mode.levels and any(map(is_batched, (*outs, *tensors_in(list(values))))):
         raise RuntimeError(NO_OUT.format(op.name))
     given = tensors_in(list(values))
-    if op.inputs or not is_followed_by_none(op.name):
+    if op.inputs or not is_tracked_by_none(op.name):
         refuse_grad(op.name, *outs, *(given if op.inputs else ()))
     if mode.forward and any(tangent_of(t) is not None for t in (*given, *outs)):
         raise NotImplementedError(
@@ -57,7 +57,7 @@ def into(op: Op, out: Any, values: tuple[Any, ...]) -> Any:
 
 def put(name: str, target: Tensor, value: Tensor) -> None:
     """Write `value` into `target`, resizing it if its shape differs."""
-    free = is_followed_by_none(name)
+    free = is_tracked_by_none(name)
     if not free:
         refuse_grad(name, target, value)
     if target._spec is not value._spec:

@@ -127,6 +127,6 @@ _FOLLOWED_BY_NONE = frozenset(
 )
 
 
-def is_followed_by_none(name: str) -> bool:
+def is_tracked_by_none(name: str) -> bool:
     """Return whether `out=` of an operation without a derivative may require grad."""
     return name in _FOLLOWED_BY_NONE or "bessel" in name or name == "special_airy_ai"

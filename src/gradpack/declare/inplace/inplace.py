@@ -129,7 +129,7 @@ def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
         if not _turned(target, level, name):
             raise not_writable(name)
     check_writable(target._data.value, name, any(t._current_edge() is not None for t in tensors_in(values[1:])))
-    if MODE.get().grad and any(_is_followed(values[i]) for i in _readers(op)):
+    if MODE.get().grad and any(_is_tracked(values[i]) for i in _readers(op)):
         source = target.clone()  # the node will save what is about to be overwritten
         values = [source if v is target else v for v in values]
     result = op.call(values)
@@ -142,7 +142,7 @@ def _inplace_of_batch(op: Op, name: str, values: list[Any]) -> Tensor:
     return target
 
 
-def _is_followed(value: Any) -> bool:
+def _is_tracked(value: Any) -> bool:
     """Return whether a tensor, or the unbatched tensor behind it, has a grad_fn or requires grad."""
     while is_batched(value):
         value = value._data.value

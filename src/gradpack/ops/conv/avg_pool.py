@@ -19,7 +19,7 @@ from ..reduce.reduce import written
 from ..shape.memory_formats import channels_as_in
 from .pool_kernels import sums, sums_back
 from .sliding import adaptive_bounds
-from .spatial import adaptive_size, is_int, is_unfollowed, pool_geometry, wrong_type
+from .spatial import adaptive_size, is_int, is_untracked, pool_geometry, wrong_type
 
 FUNCTIONS = "avg_pool1d adaptive_avg_pool1d"
 
@@ -143,7 +143,7 @@ def _avg_pool(
     refuse("avg_pool2d", input._spec.dtype, "buic")
     if ndim == 2:
         return _averages(input, geometry, include, divisor)
-    if is_unfollowed(input):
+    if is_untracked(input):
         return _averages(input, geometry, include, divisor)
     wide = tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
     return late.squeeze(_averages(late.unsqueeze(input, -2), wide, include, divisor), -2)

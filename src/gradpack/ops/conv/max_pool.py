@@ -28,7 +28,7 @@ from .pool_kernels import (
 )
 from .sliding import adaptive_parts, even_parts
 from .small_windows import adaptive_maxima
-from .spatial import adaptive_size, check_tensor, is_followed, is_unfollowed, pool_geometry, repeated
+from .spatial import adaptive_size, check_tensor, is_tracked, is_untracked, pool_geometry, repeated
 
 FUNCTIONS = "max_pool1d max_pool2d max_pool3d max_pool1d_with_indices adaptive_max_pool1d"
 
@@ -118,11 +118,11 @@ def _max_pool(
     if input._spec.dtype.category in (BOOL, COMPLEX):
         raise not_implemented_for(op, input._spec.dtype)
     flat = ndim == 1
-    if flat and not indices and is_unfollowed(input):
+    if flat and not indices and is_untracked(input):
         return _max_pool_values(input, geometry)
     if flat:
         input, geometry = late.unsqueeze(input, -2), tuple((0 if i == 2 else 1, *g) for i, g in enumerate(geometry))
-    if not indices and not is_followed(input):
+    if not indices and not is_tracked(input):
         out = _max_pool_values(input, geometry)
         return late.squeeze(out, -2) if flat else out
     out, code = _POOLS[max(ndim, 2)](input, geometry)

@@ -99,15 +99,15 @@ def check_tensor(op: str, **operands: Any) -> None:
             raise TypeError(f"{op}(): argument '{name}' (position {nr + 1}) must be Tensor, not {type(value).__name__}")
 
 
-def is_followed(input: Tensor) -> bool:
+def is_tracked(input: Tensor) -> bool:
     """Return whether autograd, forward mode or a `vmap` level tracks operations on a tensor."""
     mode = MODE.get()
     return bool((mode.grad and input.requires_grad) or mode.forward or mode.levels)
 
 
-def is_unfollowed(input: Tensor) -> bool:
+def is_untracked(input: Tensor) -> bool:
     """Return whether nothing tracks operations on a tensor, which is a row-major array of NumPy's."""
-    return not is_followed(input) and type(input._data) is _array_type and input._data.flags.c_contiguous
+    return not is_tracked(input) and type(input._data) is _array_type and input._data.flags.c_contiguous
 
 
 def as_tuple(value: Any, count: int) -> Any:

@@ -21,7 +21,7 @@ from ...declare.annotations import Array
 from ...declare.batching.vmap_fallback import looking_at
 from ...declare.decorators import general
 from ...declare.dispatch.autocast import in_float32
-from ..conv.spatial import is_followed
+from ..conv.spatial import is_tracked
 from ..create.making import beside
 from ..random.floats import host_of
 from ..reduce.kernels import _array_type
@@ -217,7 +217,7 @@ def ctc_loss(
     labels[:, 1::2] = np.clip(table, 0, classes - 1)
     skips = np.zeros(labels.shape, bool)
     skips[:, 3::2] = labels[:, 3::2] != labels[:, 1:-2:2]
-    if is_followed(log_probs):
+    if is_tracked(log_probs):
         given = beside((np.arange(steps)[:, None] < times[None])[:, :, None].astype(log_probs._spec.native), log_probs)
         mass = late.sum(late.exp(log_probs) * given, (0, 2))
         mass = mass - mass.detach()
