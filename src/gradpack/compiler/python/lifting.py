@@ -114,27 +114,21 @@ class Lifted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, list[Any], list[int], list[list[Any]]]:
         before = [place.value() for place in self.counts]
-        lists = self.lists()
-        for each, _ in lists:
-            each.clear()
+        lists = [_Appended(place.value()) for place in self.grown]
         try:
             result = self.function(*args[: len(args) - len(self.held)], **kwargs)
         except BaseException:
-            _fill([(each, [*items, *with_values(list(each))]) for each, items in lists])
+            for each in lists:
+                each.found.extend(with_values(each.taken()))
             raise
-        appended = [list(each) for each, _ in lists]
-        _fill(lists)
+        appended = [each.taken() for each in lists]
         went = [place.value() - first for place, first in zip(self.counts, before, strict=True)]
         return result, [place.value() for place in self.held], went, appended
-
-    def lists(self) -> list[tuple[Any, list[Any]]]:
-        """Return the lists to which it appends, each with its items."""
-        return [(found, list(found)) for found in (place.value() for place in self.grown)]
 
     def state(self) -> list[int]:
         """Return the identities of what the places hold, and of the items of lists."""
         values = [place.value() for place in (*self.held, *self.counts)]
-        return list(map(id, [*values, *[item for _, items in self.lists() for item in items]]))
+        return list(map(id, [*values, *[item for place in self.grown for item in place.value()]]))
 
     def around(self, call: Callable[..., Any] | ref[Any]) -> Callable[..., Any]:
         """Return a function of the user's arguments: it reads the places, makes a call, and sets the places.
@@ -168,11 +162,25 @@ class Lifted:
         return run
 
 
-def _fill(lists: list[tuple[Any, list[Any]]]) -> None:
-    """Let lists hold other items."""
-    for each, items in lists:
-        each.clear()
-        each.extend(items)
+class _Appended:
+    """Knows what is appended to a list or deque from now on."""
+
+    def __init__(self, found: Any) -> None:
+        self.found, self.count, self.before = found, len(found), list[Any]()
+        if type(found) is not list:  # a deque may drop its first items
+            self.before = list(found)
+            found.clear()
+
+    def taken(self) -> list[Any]:
+        """Return it, and take it away."""
+        if type(self.found) is list:
+            items = self.found[self.count :]
+            del self.found[self.count :]
+            return items
+        items = list(self.found)
+        self.found.clear()
+        self.found.extend(self.before)
+        return items
 
 
 def _reads(place: Place | Schedule, i: int) -> str:
