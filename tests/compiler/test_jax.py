@@ -465,6 +465,8 @@ def alike(a, b):
         assert len(a) == len(b)
         for x, y in zip(a, b, strict=True):
             alike(x, y)
+    elif isinstance(b, float):
+        assert a == pytest.approx(b, rel=1e-12)
     else:
         assert a == b
 

@@ -57,9 +57,8 @@ def _taps(x: Any, grid: Any, mode: int, padding: int, align: bool) -> tuple[Any,
     if mode:
         parts = valid.astype(x.dtype)
     else:
-        parts = np.empty(place.shape, x.dtype)
-        np.subtract(at, first, parts[1])
-        np.subtract(1, parts[1], parts[0])
+        after = at - first
+        parts = np.concatenate(((1 - after)[None], after[None]))
         parts *= valid
     index = here.astype(np.intp)
     taps = (len(index) ** 2, *at.shape[:2])
@@ -104,9 +103,6 @@ def gradients(
 def _of_grid(products: Any, parts: Any, valid: Any) -> Any:
     """The gradients of places from those of the weights of all taps: those of second taps minus those of first ones."""
     products = products.reshape(2, 2, *parts.shape[1:3])  # along columns and along rows
-    made = np.empty(parts.shape[1:], products.dtype)
     across = _add(products * parts[..., 1][:, None], 0) * valid[..., 0]
-    np.subtract(across[1], across[0], made[..., 0])
     down = _add(products * parts[..., 0], 1) * valid[..., 1]
-    np.subtract(down[1], down[0], made[..., 1])
-    return made
+    return np.concatenate(((across[1] - across[0])[..., None], (down[1] - down[0])[..., None]), axis=-1)
