@@ -129,7 +129,7 @@ class _Held:
 
     def __init__(self, steps: list[dis.Instruction]) -> None:
         self.stack, self.names = [True], set[str]()
-        self.loads = Counter(step.argval for step in steps if step.opname.startswith("LOAD_FAST"))
+        self.loads = Counter(name for step in steps if "LOAD_FAST" in step.opname for name in _names_in(step))
 
     def is_on_top(self) -> bool:
         return bool(self.stack and self.stack[-1])
@@ -145,9 +145,10 @@ class _Held:
     def does(self, step: dis.Instruction) -> bool | None:
         """Do a step; return whether it does nothing with the number but to move it. None: nothing ever will."""
         name, stack = step.opname, self.stack
-        if name.startswith("LOAD_FAST") and isinstance(step.argval, str):
-            stack.append(step.argval in self.names)
-            self.loads[step.argval] -= stack[-1]
+        if name.startswith("LOAD_FAST"):
+            for each in _names_in(step):
+                stack.append(each in self.names)
+                self.loads[each] -= stack[-1]
         elif name == "STORE_FAST":
             (self.names.add if self.pop(1)[0] else self.names.discard)(step.argval)
         elif name in ("SWAP", "COPY"):
@@ -166,6 +167,11 @@ class _Held:
             made = 1 if name == "CALL" else dis.stack_effect(step.opcode, step.arg, jump=False) + count
             stack += [False] * made
         return True
+
+
+def _names_in(step: dis.Instruction) -> tuple[str, ...]:
+    """Return the names of local variables in a step; there may be several from Python 3.13 on."""
+    return step.argval if isinstance(step.argval, tuple) else (step.argval,)
 
 
 def _appended_to(steps: list[dis.Instruction]) -> Names:
