@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import warnings
 
 import numpy as np
@@ -423,12 +424,13 @@ def test_a_profiler_of_python_runs_the_function():
 
     step, profile = torch.compile(lambda x: x * 2), cProfile.Profile()
     profile.enable()
+    is_seen = sys.getprofile() is not None  # from Python 3.12 on, it is none that calls go through
     try:
         for i in range(3):
             assert torch.equal(step(x(i)), x(i) * 2)
     finally:
         profile.disable()
-    assert not step.kept and "a profiler" in step.explain()
+    assert bool(step.kept) is not is_seen and ("a profiler" in step.explain()) is is_seen
     for i in range(3):
         step(x(i))
     assert len(step.kept) == 1

@@ -93,7 +93,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def quick_check(
-    snapshots: list[Snapshot], objects: list[Any], kinds: list[type], unread: set[int]
+    snapshots: list[Snapshot], objects: list[Any], kinds: list[type], unread: set[int], values: Iterable[Any]
 ) -> Callable[[], bool]:
     """Return a function that returns whether values are those of the snapshots, and objects of these classes.
 
@@ -103,6 +103,7 @@ def quick_check(
 
     Args:
         unread: dicts, by identity, that no code looks into: another one that is equal will do.
+        values: among which are the objects whose attributes are compared.
     """
     fixed: list[Any] = []  # these have as many values as they had, if the dicts among them are equal to their copies
     holders: list[Any] = []
@@ -113,13 +114,16 @@ def quick_check(
     names: dict[str, Any] = {}
     gone = unread | {id(s.holder) for s in snapshots if not s.held and isinstance(s.holder, _CONTAINERS)}
     known: dict[int, Any] = {}  # holders
+    hidden: set[int] = set()  # those whose values the collector of garbage does not know
+    owners = {id(own): v for v in values if type(own := getattr(v, "__dict__", None)) is dict} if _EMBEDS else {}
     for i, each in enumerate(snapshots):
         if _is_of_one(each):
             tests.append(_of_one(each, i, names))
             continue
         holder = each.holder
         if not each.held and not isinstance(holder, CellType):
-            (empty if type(holder) in _PLAIN_CONTAINERS else others).append(holder)
+            is_seen = type(holder) in _PLAIN_CONTAINERS and not (_EMBEDS and type(holder) is dict)
+            (empty if is_seen else others).append(holder)
             continue
         is_fixed = type(holder) in (tuple, CellType)
         if type(holder) is dict and each.keys and len(set(each.ids)) == len(each.ids):  # their order is that of values
@@ -133,14 +137,19 @@ def quick_check(
             (holder,) = get_referents(holder)
         if id(holder) not in known:
             known[id(holder)] = holder
-            if is_fixed:
-                fixed.append(holder)
+            seen = _seen_from(holder, owners)
+            if seen is None:
+                hidden.add(id(holder))
+            elif is_fixed:
+                fixed.append(seen)
             else:
-                holders += [(_BETWEEN,), holder]
+                holders += [(_BETWEEN,), seen]
     all_holders = (*fixed, *holders, (_BETWEEN,), *empty)
     held = get_referents(*all_holders)
     found = set(map(id, held))
-    tests += [_of_call(s, i, names) for i, s in enumerate(snapshots) if not _is_of_one(s) and _lacks(s, found)]
+    for i, each in enumerate(snapshots):
+        if not _is_of_one(each) and (id(each.holder) in hidden or _lacks(each, found)):
+            tests.append(_of_call(each, i, names))
     for place, value in enumerate(held):
         if id(value) not in gone and _has_equals(value):
             tests.append(f"now[{place}] is v{place}")
@@ -159,6 +168,27 @@ def quick_check(
     exec(text, names)
     made: Callable[[], bool] = names["holds"]
     return made
+
+
+class _Probe:
+    def __init__(self) -> None:
+        self.value = _BETWEEN
+
+
+# From Python 3.13 on, an object may hold the values of its attributes, and the dict of them does not.
+_probe = _Probe()
+_EMBEDS = _BETWEEN not in get_referents(vars(_probe))
+
+
+def _seen_from(holder: Any, owners: dict[int, Any]) -> Any:
+    """Return a container, or the object whose attributes it has, of which the collector knows all values; else None."""
+    if not _EMBEDS or type(holder) is not dict:
+        return holder
+    values = set(map(id, holder.values()))
+    for each in (holder, owners.get(id(holder))):
+        if each is not None and values <= set(map(id, get_referents(each))):
+            return each
+    return None
 
 
 def _is_of_one(each: Snapshot) -> bool:

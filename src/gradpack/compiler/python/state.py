@@ -154,7 +154,7 @@ class Walk:
             return False
         if self._made < _REMADE:  # numbers may be equal, but other objects
             now, self._made = (self.snapshots, self.objects, self._kinds, self._unread), self._made + 1
-            self._quick = quick_check(*now)
+            self._quick = quick_check(*now, self.seen.values())
         return True
 
     def check(self) -> Callable[[], bool]:
