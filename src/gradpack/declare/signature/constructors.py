@@ -15,7 +15,8 @@ from typing import Any
 
 from .arguments import taken, unexpected
 
-_UNKNOWN = re.compile(r"[\w.<>]+\(\) got an unexpected keyword argument '(.*)'")
+# From Python 3.13 on, a name that is like the other one follows.
+_UNKNOWN = re.compile(r"[\w.<>]+\(\) got an unexpected keyword argument '(.*?)'(\. Did you mean '.*'\?)?")
 _COUNT = re.compile(r"([\w.<>]+)\(\) ((missing|takes) .*)")
 
 
