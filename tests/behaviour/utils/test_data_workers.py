@@ -198,6 +198,7 @@ def test_contexts(torch):
         loader([1], num_workers=1, multiprocessing_context=3)
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded")  # pytest's may be, which Python 3.12 warns of
 def test_more_workers_than_processors(torch, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0})
     with pytest.warns(UserWarning, match="will create 2 worker processes in total. Our suggested max number of worker"):
