@@ -55,7 +55,7 @@ class Mode(Settings):
     watched: bool  # is `needs_interpreter` due only to modes that observe: see `OpMode.observes`
     unwatched: Mode | None  # cache: the same mode without those
     traced: bool  # do modules record that they are called?
-    plain: bool  # is nothing of this on but grad, inference and autocast?
+    plain: bool  # is nothing of this on but grad, inference and autocast, and may programs run?
 
     __slots__ = ("__weakref__", *_FIELDS, *__annotations__)
 
@@ -76,8 +76,8 @@ class Mode(Settings):
         busy = special or self.inference or bool(self.autocast is not None and self.autocast.active)
         self.needs_interpreter = busy or bool(self.ops)
         self.leaves_fast_path = self.needs_interpreter or self.profiler is not None
-        self.plain = not (special or self.ops or self.profiler is not None or self.hooks is not None)
-        self.plain = self.plain and self.stance != "force_eager"
+        others = self.profiler is not None or self.hooks is not None or self.stance == "force_eager"
+        self.plain = not (special or self.ops or others)
         self.note = None if self.needs_interpreter or self.profiler is None else self.profiler.append
         self.watched = bool(self.ops) and not busy and all(mode.observes for mode in self.ops)
 
