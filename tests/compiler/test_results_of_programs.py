@@ -698,3 +698,18 @@ def test_strides_of_new_tensors_are_seen_as_they_are():
     overlapping = torch.compile(lambda x: torch.empty_strided((2, 2), (2, 3), dtype=x.dtype).stride())
     with warnings.catch_warnings(action="ignore"):
         assert [overlapping(x(0, 1)) for _ in range(4)] == [(2, 3)] * 4
+
+
+def test_results_that_were_turned_in_place_have_an_attribute():
+    def function(x):
+        made = (x * 2).view(3, 2).t_()
+        made.tag = "turned"
+        return made
+
+    compiled = torch.compile(function)
+    with warnings.catch_warnings(action="ignore"):
+        results = [compiled(x(i, 6)) for i in range(5)]
+    assert all(made.tag == "turned" and made.stride() == (1, 2) for made in results)
+    whole = torch.compile(lambda x: (x * 2).view(3, 2).t_(), fullgraph=True)
+    for i in range(5):
+        assert torch.equal(whole(x(i, 6)), (x(i, 6) * 2).view(3, 2).t())

@@ -307,9 +307,7 @@ class Compiled:
         generators = [v for v in (*walk.seen.values(), *leaves) if isinstance(v, Generator)]
         undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before], generators)
         lifted = function if type(function) is Lifted else None
-        session.recorder.lists = (
-            {} if lifted is None else {id(each): each for each in (place.value() for place in lifted.grown)}
-        )
+        session.recorder.lists = {} if lifted is None else {id(each): each for each in lifted.lists()}
         left = None if lifted is None else lifted.state()
         try:
             result = session.run(function, args, kwargs)

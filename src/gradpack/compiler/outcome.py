@@ -81,8 +81,7 @@ class Outcome:
             self.refuse(f"it returns a {type(leaf).__name__} that none of its operations made: return a copy")
             return None
         is_leaf = type(leaf._edge) is AccumulateGrad
-        turned = leaf._relaid and leaf._base is None  # as by `t_`, which is over
-        if own_of(leaf)[turned:] or grad_of(leaf) is not None or (is_leaf and leaf._edge.extras is not None):  # type: ignore[union-attr]
+        if own_of(leaf) or grad_of(leaf) is not None or (is_leaf and leaf._edge.extras is not None):  # type: ignore[union-attr]
             self.refuse("it gives a result an attribute, a hook or a gradient: do so outside")
         memory = array.variable.memory
         own = any(a.variable.memory == memory for a in session.arrays)

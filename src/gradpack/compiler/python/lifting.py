@@ -114,7 +114,7 @@ class Lifted:
 
     def __call__(self, *args: Any, **kwargs: Any) -> tuple[Any, list[Any], list[int], list[list[Any]]]:
         before = [place.value() for place in self.counts]
-        lists = [_Appended(place.value()) for place in self.grown]
+        lists = list(map(_Appended, self.lists()))
         try:
             result = self.function(*args[: len(args) - len(self.held)], **kwargs)
         except BaseException:
@@ -125,10 +125,14 @@ class Lifted:
         went = [place.value() - first for place, first in zip(self.counts, before, strict=True)]
         return result, [place.value() for place in self.held], went, appended
 
+    def lists(self) -> list[Any]:
+        """Return the lists to which it appends."""
+        return [place.value() for place in self.grown]
+
     def state(self) -> list[int]:
         """Return the identities of what the places hold, and of the items of lists."""
         values = [place.value() for place in (*self.held, *self.counts)]
-        return list(map(id, [*values, *[item for place in self.grown for item in place.value()]]))
+        return list(map(id, [*values, *[item for each in self.lists() for item in each]]))
 
     def around(self, call: Callable[..., Any] | ref[Any]) -> Callable[..., Any]:
         """Return a function of the user's arguments: it reads the places, makes a call, and sets the places.
@@ -273,7 +277,9 @@ def appended(walk: Walk) -> list[Place | Schedule]:
             if type(value) in (*_LISTS, dict):
                 places.setdefault(id(value), {})[id(place.holder), place.key] = place
     found = list[Place | Schedule]()
-    for each in [each for each in walk.snapshots if type(each.holder) in _LISTS]:
+    for each in walk.snapshots:
+        if type(each.holder) not in _LISTS:
+            continue
         own = [*places.get(id(each.holder), {}).values()]
         of = [*places.get(id(own[0].holder), {}).values()] if len(own) == 1 else []
         is_named = any((p.key or p.name, depth) in names for depth, all_of in enumerate((own, of)) for p in all_of)
