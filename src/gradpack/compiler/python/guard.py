@@ -105,61 +105,33 @@ def quick_check(
         unread: dicts, by identity, that no code looks into: another one that is equal will do.
         values: among which are the objects whose attributes are compared.
     """
-    fixed: list[Any] = []  # these have as many values as they had, if the dicts among them are equal to their copies
-    holders: list[Any] = []
-    empty: list[Any] = []  # containers of nothing, that have no other referents ...
-    others: list[Any] = []  # ... and those that have
-    mappings, copies, keyed, keys = list[Any](), list[Any](), list[Any](), list[Any]()
+    asked = _Asked(values)
     tests: list[str] = []
     names: dict[str, Any] = {}
     gone = unread | {id(s.holder) for s in snapshots if not s.held and isinstance(s.holder, _CONTAINERS)}
-    known: dict[int, Any] = {}  # holders
-    hidden: set[int] = set()  # those whose values the collector of garbage does not know
-    owners = {id(own): v for v in values if type(own := getattr(v, "__dict__", None)) is dict} if _EMBEDS else {}
     for i, each in enumerate(snapshots):
         if _is_of_one(each):
             tests.append(_of_one(each, i, names))
-            continue
-        holder = each.holder
-        if not each.held and not isinstance(holder, CellType):
-            is_seen = type(holder) in _PLAIN_CONTAINERS and not (_EMBEDS and type(holder) is dict)
-            (empty if is_seen else others).append(holder)
-            continue
-        is_fixed = type(holder) in (tuple, CellType)
-        if type(holder) is dict and each.keys and len(set(each.ids)) == len(each.ids):  # their order is that of values
-            is_fixed = True
-            mappings.append(holder)
-            copies.append(holder.copy())
-        elif each.keys:
-            keyed.append(holder)
-            keys += each.keys
-        if isinstance(holder, MappingProxyType):
-            (holder,) = get_referents(holder)
-        if id(holder) not in known:
-            known[id(holder)] = holder
-            seen = _seen_from(holder, owners)
-            if seen is None:
-                hidden.add(id(holder))
-            elif is_fixed:
-                fixed.append(seen)
-            else:
-                holders += [(_BETWEEN,), seen]
-    all_holders = (*fixed, *holders, (_BETWEEN,), *empty)
+        else:
+            asked.add(each)
+    all_holders = asked.holders()
     held = get_referents(*all_holders)
     found = set(map(id, held))
     for i, each in enumerate(snapshots):
-        if not _is_of_one(each) and (id(each.holder) in hidden or _lacks(each, found)):
+        if not _is_of_one(each) and (id(each.holder) in asked.hidden or _lacks(each, found)):
             tests.append(_of_call(each, i, names))
     for place, value in enumerate(held):
         if id(value) not in gone and _has_equals(value):
             tests.append(f"now[{place}] is v{place}")
             names[f"v{place}"] = value
     names |= {f"o{i}": value for i, value in enumerate(objects)} | {f"k{i}": kind for i, kind in enumerate(kinds)}
-    names |= {"holders": all_holders, "held": held, "keys": keys, "mappings": mappings, "copies": copies}
-    names |= {f"d{i}": mapping for i, mapping in enumerate(keyed)} | {"referents": get_referents, "others": others}
+    names |= {"holders": all_holders, "held": held, "referents": get_referents, "keys": asked.keys}
+    names |= {"mappings": asked.mappings, "copies": asked.copies, "others": asked.others}
+    names |= {f"d{i}": mapping for i, mapping in enumerate(asked.keyed)}
     first = {
-        "not any(others)": others, "(now := referents(*holders)) == held": held, "mappings == copies": mappings,
-        f"[{', '.join(f'*d{i}' for i in range(len(keyed)))}] == keys": keys,
+        "not any(others)": asked.others, "(now := referents(*holders)) == held": held,
+        "mappings == copies": asked.mappings,
+        f"[{', '.join(f'*d{i}' for i in range(len(asked.keyed)))}] == keys": asked.keys,
     }  # fmt: skip
     tests = [test for test, values in first.items() if values] + tests
     tests += [f"type(o{i}) is k{i}" for i in range(len(objects))]
@@ -168,6 +140,64 @@ def quick_check(
     exec(text, names)
     made: Callable[[], bool] = names["holds"]
     return made
+
+
+class _Asked:
+    """Containers of which the collector of garbage is asked for the values, and what is compared besides.
+
+    Args:
+        values: among which are the objects whose attributes are compared.
+
+    Attributes:
+        others: empty containers that have other referents.
+        mappings, copies: dicts whose values have an order, and what they have to equal.
+        keyed, keys: other mappings, and their keys.
+        hidden: containers, by identity, of which the collector does not know the values.
+    """
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self._fixed: list[
+            Any
+        ] = []  # have as many values as they had, if the dicts among them are equal to their copies
+        self._holders, self._empty = list[Any](), list[Any]()
+        self._known: dict[int, Any] = {}
+        self.others, self.mappings, self.copies = list[Any](), list[Any](), list[Any]()
+        self.keyed, self.keys, self.hidden = list[Any](), list[Any](), set[int]()
+        self._owners: dict[int, Any] = {}  # the objects whose attributes are in a dict, by the identity of this
+        if _EMBEDS:
+            self._owners = {id(own): v for v in values if type(own := getattr(v, "__dict__", None)) is dict}
+
+    def add(self, each: Snapshot) -> None:
+        """Let the values of a snapshot be compared."""
+        holder = each.holder
+        if not each.held and not isinstance(holder, CellType):
+            is_seen = type(holder) in _PLAIN_CONTAINERS and not (_EMBEDS and type(holder) is dict)
+            (self._empty if is_seen else self.others).append(holder)
+            return
+        is_fixed = type(holder) in (tuple, CellType)
+        if type(holder) is dict and each.keys and len(set(each.ids)) == len(each.ids):  # their order is that of values
+            is_fixed = True
+            self.mappings.append(holder)
+            self.copies.append(holder.copy())
+        elif each.keys:
+            self.keyed.append(holder)
+            self.keys += each.keys
+        if isinstance(holder, MappingProxyType):
+            (holder,) = get_referents(holder)
+        if id(holder) in self._known:
+            return
+        self._known[id(holder)] = holder
+        seen = _seen_from(holder, self._owners)
+        if seen is None:
+            self.hidden.add(id(holder))
+        elif is_fixed:
+            self._fixed.append(seen)
+        else:
+            self._holders += [(_BETWEEN,), seen]
+
+    def holders(self) -> tuple[Any, ...]:
+        """Return what the collector is asked for."""
+        return (*self._fixed, *self._holders, (_BETWEEN,), *self._empty)
 
 
 class _Probe:

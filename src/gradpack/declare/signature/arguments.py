@@ -344,3 +344,21 @@ USUAL = {name: kind.unusual for name, kind in KINDS.items() if kind.unusual}
 # The same with stricter tests, for composite functions, where the cost of a check matters less.
 _INT_64 = f"not (type({{0}}) is int and {-(1 << 63)} <= {{0}} < {1 << 63})"
 CLOSELY = USUAL | {"int": _INT_64, "size": _INT_64, "ints": "type({0}) is not int and not _all_ints({0})"}
+
+
+def usual_types(kind: str, default: Any) -> tuple[type, ...]:
+    """Return the types of arguments that a wrapper passes on unchecked."""
+    return _TYPES.get(kind, ()) if default is Parameter.empty else (*_TYPES.get(kind, ()), type(default))
+
+
+_TYPES = {"bool": (bool,), "int": (int,), "ints": (int,), "float": (float,), "number": (int, float), "str": (str,)}
+
+
+def is_unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> bool:
+    """Return whether positional arguments have to be checked: one has another type, or there are too many."""
+    if len(args) > len(usual):
+        return True
+    for value, types in zip(args, usual, strict=False):  # noqa: SIM110 - a generator takes longer
+        if types is not None and type(value) not in types:
+            return True
+    return False

@@ -28,7 +28,18 @@ from ...core.torch_function import handle, overriding, tensor_likes
 from ..dispatch.autocast import POLICIES, cast_by
 from ..op import compiled_at_first_call
 from .aliases import TAKE_DIM, check_text, dim_of, in_numpys_names, lacking, numpys_parameters, takes_keepdims
-from .arguments import CLOSELY, Kinds, all_ints, check, kinds_of, refuse_lone_int, tests_of, unexpected
+from .arguments import (
+    CLOSELY,
+    Kinds,
+    all_ints,
+    check,
+    is_unusual,
+    kinds_of,
+    refuse_lone_int,
+    tests_of,
+    unexpected,
+    usual_types,
+)
 from .form_text import all_given, all_positional, by_name, first_name, in_memory
 from .missing import MISSING, refuse_missing, with_form
 from .usual_form import passing_on, usual_of, usual_text
@@ -201,9 +212,9 @@ def _install(made: Any, public: Any, function: Any, label: str, options: str | N
     names["_asked"] = lambda found, given: _asked(public, found, own, given)
     names["_unexpected"] = lambda unknown, given: _in_numpys_names(public, label, shown, own, unknown, given)
     names["_bound"] = lambda given: _bound(shown, own, given)
-    usual = {n: _usual_types(k[0], shown[n].default) for n, k in looked_at.items() if n in shown}
+    usual = {n: usual_types(k[0], shown[n].default) for n, k in looked_at.items() if n in shown}
     by_position = [usual.get(n) for n in _taken_by_position(shown)]
-    names["_unusual"] = lambda args: _unusual(args, by_position)
+    names["_unusual"] = lambda args: is_unusual(args, by_position)
     names["_unusual_named"] = lambda named: any(n in usual and type(v) not in usual[n] for n, v in named.items())
     _compile(made, text, names, label)
 
@@ -261,24 +272,6 @@ def _in_numpys_names(made: Any, label: str, shown: Any, own: Any, unknown: Any, 
     if rest or any(p.kind is Parameter.VAR_POSITIONAL for p in own.values()):
         raise unexpected(label, shown, rest or unknown)
     return made(**found)
-
-
-def _usual_types(kind: str, default: Any) -> tuple[type, ...]:
-    """Return the types of arguments that a wrapper passes on unchecked."""
-    return _TYPES.get(kind, ()) if default is Parameter.empty else (*_TYPES.get(kind, ()), type(default))
-
-
-_TYPES = {"bool": (bool,), "int": (int,), "ints": (int,), "float": (float,), "number": (int, float), "str": (str,)}
-
-
-def _unusual(args: tuple[Any, ...], usual: list[tuple[type, ...] | None]) -> bool:
-    """Return whether positional arguments have to be checked: one has another type, or there are too many."""
-    if len(args) > len(usual):
-        return True
-    for value, types in zip(args, usual, strict=False):  # noqa: SIM110 - a generator takes longer
-        if types is not None and type(value) not in types:
-            return True
-    return False
 
 
 def _asked(made: Any, found: list[Any], own: Any, given: dict[str, Any]) -> Any:

@@ -202,7 +202,7 @@ def normal(
         raise shapes_do_not_broadcast("normal", np.shape(m), np.shape(s)) from None
     native = (mean if isinstance(mean, Tensor) else std)._spec.native
     drawn = np.asarray((normal_array(generator, shape, native) * s + m).astype(native))
-    return _into_out(out, _without_slope(drawn, place, mean, std))
+    return _into_out(out, zero_slope(finish(drawn, False, place), mean, std))
 
 
 @profiled
@@ -233,14 +233,9 @@ def bernoulli(input: Tensor, p: Any = None, *, generator: Generator | None = Non
             "Expected p_in >= 0 && p_in <= 1 to be true, but got false. bernoulli() got probabilities from "
             f"{chance.min():g} to {chance.max():g}"
         )
-    drawn = source(generator).random(input._shape) < chance
     native = input._spec.native if out is None else out._spec.native
-    return filled("bernoulli", out, _without_slope(np.asarray(drawn.astype(native)), input._spec.device, input))
-
-
-def _without_slope(drawn: Any, device: Any, *sources: Any) -> Tensor:
-    """Wrap drawn numbers as a tensor on `device`, with zero gradient and tangent by the parameters, as in torch."""
-    return zero_slope(finish(drawn, False, device), *sources)
+    drawn = np.asarray((source(generator).random(input._shape) < chance).astype(native))
+    return filled("bernoulli", out, zero_slope(finish(drawn, False, input._spec.device), input))
 
 
 def zero_slope(made: Tensor, *sources: Any) -> Tensor:

@@ -19,11 +19,12 @@ from ...base.info import finfo
 from ...core.tensor import Tensor
 from ...declare.annotations import Array, Setting
 from ...declare.decorators import elementwise, nondifferentiable
+from ..create.making import finish
 from ..pointwise.exponential import special
 from ..pointwise.operands import not_implemented, zeros_for
 from ..special.gamma_functions import _density
 from .drawing import ELEMENT, drawing
-from .floats import _without_slope, host_of
+from .floats import host_of, zero_slope
 from .generator import Generator, source
 
 FUNCTIONS = "poisson binomial _standard_gamma _sample_dirichlet _standard_gamma_grad _dirichlet_grad"
@@ -184,7 +185,7 @@ def binomial(count: Tensor, prob: Tensor, generator: Generator | None = None) ->
     chance = np.clip(np.asarray(host_of(prob), dtype=np.float64), 0, 1)
     drawn = np.asarray(source(generator).binomial(trials, np.where(np.isnan(chance), 0, chance)), dtype=np.float64)
     drawn = np.where(np.isnan(chance), math.nan, drawn)
-    return _without_slope(np.asarray(drawn.astype(count._spec.native)), count._spec.device, count, prob)
+    return zero_slope(finish(np.asarray(drawn.astype(count._spec.native)), False, count._spec.device), count, prob)
 
 
 # -- derivatives from the implicit function: `-(dF/da) / f` --
