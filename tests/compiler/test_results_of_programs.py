@@ -713,3 +713,19 @@ def test_results_that_were_turned_in_place_have_an_attribute():
     whole = torch.compile(lambda x: (x * 2).view(3, 2).t_(), fullgraph=True)
     for i in range(5):
         assert torch.equal(whole(x(i, 6)), (x(i, 6) * 2).view(3, 2).t())
+
+
+class Hidden:
+    def __init__(self, value):
+        vars(self)["value"] = value
+
+    @property
+    def value(self):
+        return vars(self)["value"] + 1
+
+
+def test_objects_whose_properties_hide_what_they_hold_are_results():
+    compiled = torch.compile(lambda x: Hidden(x * 2), fullgraph=True)
+    for i in range(5):
+        hidden = compiled(x(i, 2))
+        assert torch.equal(hidden.value, x(i, 2) * 2 + 1) and torch.equal(vars(hidden)["value"], x(i, 2) * 2)

@@ -17,11 +17,12 @@ load_operations()
 TABLE = {name: samples for name, samples in sorted(all_samples().items()) if name in REGISTRY}
 DRAWN = {"_standard_gamma"}  # draws in a parameter of another name
 # What CuPy has not, and NumPy computes on the host: LU, LDL, maxima and products over unsorted segments, and the
-# gradient of what was written into a view of a transposed base; `bitwise_xor.reduce`, for hashes. `_grid_sampled` is for
-# small arrays of NumPy's only.
+# gradient of what was written into a view of a transposed base; `bitwise_xor.reduce`, for hashes. `_grid_sampled` is
+# for small arrays of NumPy's only.
 ON_HOST = {
-    "_as_strided", "_bag_maxima", "_grid_sampled", "_of_segments", "_part_spread", "_part_taken", "hash_tensor", "linalg_ldl_factor_ex",
-    "linalg_ldl_solve", "linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "mode", "scatter_prod",
+    "_as_strided", "_bag_maxima", "_grid_sampled", "_of_segments", "_part_spread", "_part_taken", "hash_tensor",
+    "linalg_ldl_factor_ex", "linalg_ldl_solve", "linalg_lu", "linalg_lu_factor_ex", "linalg_lu_solve", "mode",
+    "scatter_prod",
 }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterator
+from types import MemberDescriptorType
 from typing import Any
 
 from ..base.tree import LEAF, SUPPORTED_NODES, NodeDef, TreeSpec, node_type, tree_flatten
@@ -20,8 +21,17 @@ def _made(values: Any, context: tuple[type, tuple[str, ...]]) -> Any:
     kind, names = context
     made: Any = object.__new__(kind)
     for name, value in zip(names, values, strict=True):
-        object.__setattr__(made, name, value)
+        if isinstance(getattr(kind, name, None), MemberDescriptorType):  # a slot
+            object.__setattr__(made, name, value)
+        else:  # whatever property has the name
+            vars(made)[name] = value
     return made
+
+
+def _value(value: Any, name: str) -> Any:
+    """Return what an object holds under a name, whatever property has this name."""
+    own = getattr(value, "__dict__", {})
+    return own[name] if name in own else getattr(value, name)
 
 
 SUPPORTED_NODES[Record] = NodeDef(Record, lambda value: ([], None), _made, None)
@@ -65,7 +75,7 @@ def parts_of(value: Any, fields: Fields = fields_of) -> tuple[list[Any], Any] | 
         parts, structure = SUPPORTED_NODES[kind].flatten_fn(value)
         return list(parts), list(structure) if isinstance(structure, list) else structure
     names = fields(value)
-    return ([getattr(value, name) for name in names], (kind, names)) if names else None
+    return ([_value(value, name) for name in names], (kind, names)) if names else None
 
 
 def containers(value: Any, fields: Fields = fields_of) -> list[Any]:
@@ -90,7 +100,7 @@ def flattened(value: Any, fields: Fields = fields_of) -> tuple[list[Any], TreeSp
     for leaf in leaves:
         names = fields(leaf)
         if names:
-            inner, child = flattened([getattr(leaf, name) for name in names], fields)
+            inner, child = flattened([_value(leaf, name) for name in names], fields)
             found += inner
             grafts.append(TreeSpec(Record, (type(leaf), names), child._children))
         else:
