@@ -835,3 +835,14 @@ def test_what_a_place_that_does_not_fit_raises_is_raised_once():
     with pytest.raises(IndexError, match="of the function"):
         compiled_step(x(0))
     assert s.calls == 1
+
+
+def test_a_number_that_code_finds_among_its_local_variables_is_one():
+    def step(x):
+        number = x.sum().item()
+        return [repr(value) for name, value in locals().items() if name == "number"] + [bool(x.sum() < 0)]
+
+    step = torch.compile(step)
+    with warnings.catch_warnings(action="ignore"):
+        for i in range(6):
+            assert step(x(i))[0] == repr(x(i).sum().item())

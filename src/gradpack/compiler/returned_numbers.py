@@ -42,6 +42,7 @@ def with_values(result: Any) -> Any:
 
 
 Names = tuple[tuple[str, Any], ...]  # how code reads a value: a variable, and attributes and items of it
+_LOOKS = frozenset({"locals", "vars", "dir", "eval", "exec"})  # functions that may look at all local variables
 _ELSEWHERE: tuple[bool | None, Names] = False, ()
 _SESSION = f"{__package__}.session"  # the module that calls the function
 _LIFTING = f"{__package__}.python.lifting"  # one whose functions return what they get
@@ -64,7 +65,7 @@ def is_returned(frame: Any, lists: dict[int, Any]) -> bool:
     """
     while frame is not None and (module := frame.f_globals.get("__name__")) != _SESSION:
         if module != _LIFTING:
-            is_result, names = _goes(frame.f_code, frame.f_lasti)
+            is_result, names = _destination(frame.f_code, frame.f_lasti)
             if names and id(_value(frame, names)) not in lists:
                 return False
             if not is_result:
@@ -87,12 +88,12 @@ def _value(frame: Any, names: Names) -> Any:
 
 
 @cache
-def _goes(code: Any, place: int) -> tuple[bool | None, Names]:
+def _destination(code: Any, place: int) -> tuple[bool | None, Names]:
     """Return whether the result of the call at a place of code is returned, and how code reads what it is appended to.
 
     They are False and empty if something else is done with it, and None if nothing holds it in the end.
     """
-    if code.co_flags & 0x2A0:  # a generator or coroutine
+    if code.co_flags & 0x2A0 or not _LOOKS.isdisjoint(code.co_names):  # a generator or coroutine
         return _ELSEWHERE
     steps = list(dis.get_instructions(code))
     appended: Names = ()
@@ -112,9 +113,9 @@ def _goes(code: Any, place: int) -> tuple[bool | None, Names]:
             if not appended:
                 return _ELSEWHERE
         else:
-            does = held.does(each)
-            if does is not True:
-                return (None, appended) if does is None else _ELSEWHERE
+            only_moves = held.follow(each)
+            if only_moves is not True:
+                return (None, appended) if only_moves is None else _ELSEWHERE
     return _ELSEWHERE
 
 
@@ -142,8 +143,8 @@ class _Held:
         del self.stack[len(self.stack) - count :]
         return taken
 
-    def does(self, step: dis.Instruction) -> bool | None:
-        """Do a step; return whether it does nothing with the number but to move it. None: nothing ever will."""
+    def follow(self, step: dis.Instruction) -> bool | None:
+        """Take a step; return whether it only moves the number, if anything, and None if no later one can have it."""
         name, stack = step.opname, self.stack
         if name.startswith("LOAD_FAST"):
             for each in _names_in(step):
