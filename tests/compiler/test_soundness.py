@@ -20,6 +20,7 @@ import pytest
 
 import gradpack as torch
 from gradpack import nn
+from gradpack.compiler.python import guard, words
 
 CASES = {}
 CALLS = 5  # after as many there is a program
@@ -614,6 +615,19 @@ def test_what_changes_between_calls_is_noticed(name):
 
 
 @pytest.mark.parametrize("name", CASES)
+def test_words_of_memory_tell_what_changes_between_calls(name, monkeypatch):
+    monkeypatch.setattr(guard, "_FEW", 0)
+    compared(name, "numpy", 1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_changes_between_calls_is_noticed_without_words_of_memory(name, monkeypatch):
+    monkeypatch.setattr(words, "are_readable", lambda: False)
+    monkeypatch.setattr(words, "has_tags", lambda: False)
+    compared(name, "numpy", 1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
 def test_what_changes_between_calls_is_noticed_by_programs_of_xla(name):
     pytest.importorskip("jax")
     compared(name, "jax", 1e-5)
@@ -642,6 +656,42 @@ def containers_that_were_empty(wrap):
     found += many(f, x(3, 2))
     net.scales.clear()
     return found + many(f, x(3, 2))
+
+
+@case
+def attributes_in_another_dict(wrap):
+    class Net(nn.Module):
+        k = 1.0
+
+        def forward(self, x):
+            return x * self.k * thing.k * getattr(weight, "factor", 1.0)
+
+    net, thing, weight = Net(), Thing(), nn.Parameter(x())
+    f = wrap(lambda x: net(x))
+    found = many(f, x)
+    thing.__dict__ = {"k": 5.0}
+    found += many(f, x)
+    net.__dict__ = {**vars(net), "k": 7.0}
+    found += many(f, x)
+    weight.__dict__ = {**vars(weight), "factor": 3.0}
+    found += many(f, x)
+    vars(thing)["k"] = 4.0
+    return found + many(f, x)
+
+
+@case
+def attributes_of_functions(wrap):
+    def scaled(x):
+        return x * getattr(scaled, "factor", 1.0)
+
+    f = wrap(lambda x: scaled(x))
+    found = many(f, x)
+    scaled.factor = 2.0
+    found += many(f, x)
+    scaled.__dict__ = {"factor": 3.0}
+    found += many(f, x)
+    del scaled.factor
+    return found + many(f, x)
 
 
 @pytest.mark.parametrize("pick", [lambda x, rows: nn.functional.embedding(rows, x), lambda x, rows: x[rows]])

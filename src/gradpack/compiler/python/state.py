@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from contextvars import ContextVar
 from functools import partial
+from operator import itemgetter
 from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
 from typing import Any
 from weakref import ReferenceType
@@ -26,7 +27,7 @@ from ...nn import Module
 from ...ops.random.generator import Generator
 from ...optim.optimizer import Optimizer
 from . import values
-from .guard import PLAIN, Snapshot, attributes, intruders, member, quick_check
+from .guard import OWN, PLAIN, Snapshot, attributes, class_of, intruders, member, quick_check
 from .lifting import Lifted, Place, Schedule, by_holder, without
 from .names_in_code import ANY_NAME, CONSTRUCTORS, LOOKS, STEPS, globals_of, names_of, strings_of
 from .values import is_all_users, is_policy, is_users, is_users_function
@@ -60,8 +61,7 @@ class Walk:
 
     Attributes:
         tensors: the tensors, each with a name for messages and for the text of programs.
-        snapshots: of all containers on the way.
-        objects: whose classes must stay the same.
+        snapshots: of all containers on the way, and of the classes of objects.
         seen: all values, by identity.
     """
 
@@ -69,8 +69,6 @@ class Walk:
         self._lifted, self._executed = by_holder(places), executed
         self.tensors: dict[int, tuple[Tensor, str]] = {}
         self.snapshots: list[Snapshot] = []
-        self.objects: list[Any] = []
-        self._kinds: list[type] = []
         self.seen: dict[int, Any] = {}
         self._classes: set[type] = set()
         self._unread: set[int] = set()  # dicts that no code looks into, by identity
@@ -101,9 +99,8 @@ class Walk:
         self._groups.clear()
         if self._queue:
             self.add(*self._queue.popleft())
-        for outside, names in self._absent.values():
-            if names:
-                self._values(outside, "the globals", partial(intruders, outside, frozenset(names)), None)
+        for outside, names in filter(itemgetter(1), self._absent.values()):
+            self._values(outside, "the globals", partial(intruders, outside, frozenset(names)), None)
         self._absent.clear()
 
     def finish(self) -> None:
@@ -150,11 +147,11 @@ class Walk:
         """Return whether all containers hold what they held."""
         if self._quick is not None and self._quick():
             return True
-        if list(map(type, self.objects)) != self._kinds or not all(snapshot.holds() for snapshot in self.snapshots):
+        if not all(snapshot.holds() for snapshot in self.snapshots):
             return False
         if self._made < _REMADE:  # numbers may be equal, but other objects
-            now, self._made = (self.snapshots, self.objects, self._kinds, self._unread), self._made + 1
-            self._quick = quick_check(*now, self.seen.values())
+            self._quick = quick_check(self.snapshots, self._unread, self.seen.values())
+            self._made += 1
         return True
 
     def check(self) -> Callable[[], bool]:
@@ -166,9 +163,7 @@ class Walk:
         drawn = next((name for value, state, name in self._drawing if values.drawing(value) != state), "")
         if drawn:
             return f"{drawn} has drawn random numbers"
-        now = zip(self.objects, self._kinds, strict=True)
-        classes = (f"{kind.__name__} became {type(value).__name__}" for value, kind in now if type(value) is not kind)
-        return next(classes, "") or next((s.difference() for s in self.snapshots if not s.holds()), "")
+        return next((s.difference() for s in self.snapshots if not s.holds()), "")
 
     def _values(
         self, holder: Any, name: str, values: Callable[[], Iterable[Any]], names: list[str] | None, keys: Any = None
@@ -199,6 +194,7 @@ class Walk:
             self.tensors[id(value)] = value, name
             own = vars(value)
             values.own_values(own)
+            self._same_dict(value, name)
             self._values(own, name, partial(values.own_values, own), [f"{name}.{k}" for k in own], list(own))
         elif isinstance(value, FunctionType):
             self._function(value, name)
@@ -215,8 +211,7 @@ class Walk:
             self._values(value, name, value.__iter__, names)
             self._attributes(value, name)
         elif isinstance(value, set | frozenset):
-            held = sorted(value, key=id)
-            self._values(value, name, lambda: sorted(value, key=id), [name] * len(held))
+            self._values(value, name, lambda: sorted(value, key=id), [name] * len(value))
         elif isinstance(value, np.ndarray | bytearray | memoryview | array):
             array_of = np.asarray(value)
             if array_of.nbytes > _LARGEST or array_of.dtype.hasobject:
@@ -266,10 +261,16 @@ class Walk:
 
     def _attributes(self, value: Any, name: str) -> None:
         found = getattr(value, "__dict__", None)
+        if isinstance(found, dict) and type(value).__dictoffset__:
+            self._same_dict(value, name)
         if isinstance(found, dict) and is_all_users(type(value)):
             self._loose.append((value, name))
         elif isinstance(found, dict):
             self._dict(found, name, keyed=not isinstance(value, Module) or is_users(type(value).__module__))
+
+    def _same_dict(self, value: Any, name: str) -> None:
+        """Keep that the attributes of an object are in the dict in which they are."""
+        self._values(value, f"{name}.__dict__", partial(attributes, value, OWN), None)
 
     def _object(self, value: Any, name: str) -> None:
         kind = type(value)
@@ -293,8 +294,7 @@ class Walk:
             if is_users(kind.__module__) and hasattr(value, each):
                 self._values(value, f"{name}.{each}", partial(values.slot, value, each), [f"{name}.{each}"])
         if is_users(kind.__module__) or isinstance(value, Module):
-            self.objects.append(value)
-            self._kinds.append(kind)
+            self._values(value, name, partial(class_of, value), None)
         for base in kind.__mro__ if is_users(kind.__module__) else kind.__mro__[:1]:
             if is_users(base.__module__):
                 self._class(base, base.__name__)
@@ -353,8 +353,8 @@ class Walk:
         if not users:
             return
         self._values(function, name, partial(attributes, function, _OF_FUNCTIONS), [name] * len(_OF_FUNCTIONS))
-        if vars(function):
-            self._dict(vars(function), name)
+        self._dict(vars(function), name)
+        self._same_dict(function, name)
         names = [n for n in names_of(function.__code__) if not n.startswith("@")]  # what pytest makes of `assert`
         self.names.update(names, strings_of(function.__code__))
         self._globals(function.__globals__, function.__code__)
