@@ -17,7 +17,8 @@ from ..base.size import Size
 from ..core.tensor import Tensor
 from ..optim.optimizer import Optimizer
 from .facts import Kept, Result
-from .python.guard import PLAIN, same
+from .python.guard import same
+from .python.values import PLAIN
 
 
 def array_of(value: Any, kind: Any = None) -> Any:

@@ -14,9 +14,8 @@ from ..core.tensor import InferenceCounter, Tensor, alias
 from ..graph.node import AccumulateGrad
 from .lowering import root
 from .program import Program
-from .python.guard import PLAIN
 from .python.state import Walk
-from .python.values import is_users
+from .python.values import PLAIN, is_users
 
 TENSOR = object()  # stands for a tensor among the leaves of arguments
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict, deque
+from collections import Counter, OrderedDict, deque
 from collections.abc import Callable, Iterable
 from gc import get_referents
 from types import CellType, MappingProxyType, MethodType
 from typing import Any
 
-from ...base.devices import device
-from ...base.dtypes import dtype
 from ...core.tensor import Tensor
+from .values import PLAIN, is_plain, slot
 from .words import Words
 
-PLAIN = (int, float, bool, complex, str, bytes, type(None), dtype, device)
 _NUMBERS = (int, float, bool, complex)
 _CONTAINERS = (dict, list, tuple, set, frozenset, deque, MappingProxyType)
 _PLAIN_CONTAINERS = frozenset({dict, OrderedDict, list, tuple, set, frozenset, deque})
@@ -22,6 +20,7 @@ _HOLDERS = (*_CONTAINERS, CellType)  # the collector of garbage knows what they 
 _FIXED = (tuple, frozenset)  # hold what they held
 OWN = ("__dict__",)  # the attribute that is the dict of the others
 _FEW = 24  # containers, which are asked in the time that it takes to read a word
+_OFTEN = 3  # times that a container was written to and held what it had held
 _BETWEEN = object()  # stands between the values of two containers, so that none moves from one to the other
 
 
@@ -91,7 +90,7 @@ def same(a: Any, b: Any) -> bool:
         return False
     if isinstance(a, float) and math.isnan(a):
         return math.isnan(b)
-    if isinstance(a, PLAIN):
+    if is_plain(a):
         return bool(a == b) and repr(a) == repr(b)
     if type(a) is tuple:
         return len(a) == len(b) and all(map(same, a, b))
@@ -109,24 +108,38 @@ def quick_check(snapshots: list[Snapshot], unread: set[int], values: Iterable[An
         values: among which are the objects whose attributes are compared.
     """
     snapshots = [each for each in snapshots if type(each.holder) not in _FIXED]
-    asks_all, words = _asking(snapshots, unread, values), Words()
-    others = [each for each in snapshots if not _has_word(each, words)]
-    if len(snapshots) - len(others) < _FEW:
+    asks_all, written = _asking(snapshots, unread, values), Counter[int]()
+    asks_others, words = _with_words(snapshots, unread, values, written)
+    if len(words) < _FEW:
         return asks_all
-    asks_others, read = _asking(others, unread, values), words.reader()
+    read = words.reader()
     seen = read()
 
     def holds() -> bool:
-        nonlocal seen
+        nonlocal asks_others, words, read, seen
         now = read()
         if now == seen and asks_others():
             return True
         if not asks_all():
             return False
+        changed = [id(each) for each in words.of_others(seen, now)]
+        written.update(changed)
         seen = now
+        if any(written[each] == _OFTEN for each in changed):
+            asks_others, words = _with_words(snapshots, unread, values, written)
+            read, seen = words.reader(), b""  # the next call asks all
         return True
 
     return holds
+
+
+def _with_words(
+    snapshots: list[Snapshot], unread: set[int], values: Iterable[Any], written: Counter[int]
+) -> tuple[Callable[[], bool], Words]:
+    """Return words of memory, and a function that asks the containers that have none, or are often written to."""
+    words = Words()
+    others = [each for each in snapshots if written[id(each.holder)] >= _OFTEN or not _has_word(each, words)]
+    return _asking(others, unread, values), words
 
 
 def _has_word(each: Snapshot, words: Words) -> bool:
@@ -135,9 +148,9 @@ def _has_word(each: Snapshot, words: Words) -> bool:
     function = getattr(values, "func", None)
     if function is class_of:
         return words.add_class(each.holder)
-    if function is attributes and values.args[1] == OWN:
-        return words.add_attributes(each.holder)
-    return not _is_of_one(each) and words.add_container(each.holder)
+    if function is attributes:
+        return values.args[1] == OWN and words.add_attributes(each.holder)
+    return (isinstance(each.holder, dict) or not _is_of_one(each)) and words.add_container(each.holder)
 
 
 def _asking(snapshots: list[Snapshot], unread: set[int], values: Iterable[Any]) -> Callable[[], bool]:
@@ -281,6 +294,9 @@ def _of_one(each: Snapshot, i: int, names: dict[str, Any]) -> str:
     if getattr(values, "func", None) is member and each.held:
         names[f"h{i}"], names[f"e{i}"] = values.args[0].get, each.held[0]
         return f"h{i}({key!r}) is e{i}"
+    if getattr(values, "func", None) is slot and each.held:
+        names[f"h{i}"], names[f"e{i}"] = each.holder, each.held[0]
+        return f"h{i}.{key} is e{i}"
     if getattr(values, "func", None) is intruders:
         names[f"h{i}"], names[f"e{i}"] = values.args[0].keys().isdisjoint, key
         return f"h{i}(e{i})"
@@ -331,6 +347,12 @@ def class_of(value: Any) -> list[type]:
 def attributes(holder: Any, names: tuple[str, ...]) -> list[Any]:
     """Return the values of attributes."""
     return [getattr(holder, name) for name in names]
+
+
+def place(snapshot: Snapshot) -> Any:
+    """Return of which mapping, and under which name, a snapshot of one value is."""
+    values: Any = snapshot.values
+    return (id(values.args[0]), values.args[1]) if getattr(values, "func", None) is member else None
 
 
 _OF_ONE = (member, intruders, all_but, class_of, attributes)

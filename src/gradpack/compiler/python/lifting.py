@@ -17,9 +17,9 @@ from ...core.tensor import Tensor
 from ...nn import Module
 from ...optim.lr_scheduler import LRScheduler, ReduceLROnPlateau
 from ..returned_numbers import with_values
-from .guard import PLAIN, Snapshot, all_but, member, same
+from .guard import Snapshot, all_but, member, same
 from .names_in_code import ANY_NAME, appended_names, only_appends, only_counts
-from .values import contents, is_users_function, slot
+from .values import PLAIN, contents, is_users_function, slot
 
 if TYPE_CHECKING:
     from .state import Walk

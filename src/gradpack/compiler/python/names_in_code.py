@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dis import Instruction, get_instructions
 from functools import cache
+from itertools import pairwise
 from types import CodeType
 from typing import Any
 
@@ -13,6 +14,7 @@ ANY_NAME = frozenset(  # what may look at attributes without their names
     astuple fields replace copy deepcopy __copy__ __deepcopy__ __reduce__ __reduce_ex__ __getstate__ pickle dump dumps
     save format format_map eval exec locals globals getmembers""".split()
 )
+_LOOKS_INTO = frozenset({"getattr", "hasattr", "vars", "dir"})
 CONSTRUCTORS = frozenset({"__init__", "__new__", "__post_init__"})
 LOOKS = frozenset({"globals", "eval", "exec"})  # functions that may look at all globals
 
@@ -46,6 +48,15 @@ def names_of(code: CodeType) -> list[str]:
         if isinstance(constant, CodeType):
             names += names_of(constant)
     return names
+
+
+@cache
+def looked_into(code: CodeType) -> frozenset[str]:
+    """Return the names of what code gives to `getattr` and the like, which look at attributes without their names."""
+    steps = [i for i in get_instructions(code) if i.opname not in ("PUSH_NULL", "EXTENDED_ARG", "COPY_FREE_VARS")]
+    found = {b.argval for a, b in pairwise(steps) if a.opname == "LOAD_GLOBAL" and a.argval in _LOOKS_INTO}
+    inside = [looked_into(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
+    return frozenset(name for name in found if isinstance(name, str)).union(*inside)
 
 
 @cache

@@ -10,9 +10,8 @@ from typing import Any
 
 from ...core.tensor import Tensor
 from ..effects import EFFECTS
-from .guard import PLAIN
 from .names_in_code import globals_of
-from .values import is_users
+from .values import PLAIN, is_users
 
 _WRITES = frozenset({"STORE_ATTR", "DELETE_ATTR", "STORE_GLOBAL", "DELETE_GLOBAL", "STORE_DEREF"})
 

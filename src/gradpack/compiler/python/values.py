@@ -10,13 +10,21 @@ from types import CellType, FunctionType, ModuleType
 from typing import Any
 from weakref import ReferenceType
 
+from ...base.devices import device
+from ...base.dtypes import dtype
 from ...nn import Module
-from .guard import Snapshot, member
 
+PLAIN = (int, float, bool, complex, str, bytes, type(None), dtype, device)
 _PACKAGE = __name__.partition(".")[0]
 POLICIES = f"{_PACKAGE}.saved"
 _BASES = frozenset({"abc", "typing", "unittest"})  # their code looks at attributes of its own only
+_MAKERS = frozenset({"abc", "types"})
 _OTHERS = frozenset({"numpy", "torch", _PACKAGE})
+
+
+def is_plain(value: Any) -> bool:
+    """Return whether a value is a number, a string or the like, and of no class of the user's."""
+    return isinstance(value, PLAIN) and (type(value) in PLAIN or not is_users_class(type(value)))
 
 
 def is_policy(value: Any) -> bool:
@@ -42,9 +50,19 @@ def numbers(array: Any) -> list[Any]:
     return [(view.shape, view.format, view.tobytes())]
 
 
-def slots(kind: type) -> tuple[str, ...]:
+def names_asked(getter: Any) -> set[str]:
+    """Return the names of attributes that an `attrgetter` or `methodcaller` looks at."""
+    kind, arguments = getter.__reduce__()[:2]
+    found = (*getattr(kind, "args", ()), *arguments)
+    return {name for each in found if isinstance(each, str) for name in each.split(".")}
+
+
+def slots(kind: type) -> list[str]:
+    """Return the names of the slots of a class, as attributes of objects."""
     found = vars(kind).get("__slots__", ())
-    return (found,) if isinstance(found, str) else tuple(found)
+    names = [found] if isinstance(found, str) else [each for each in found if each not in ("__dict__", "__weakref__")]
+    owner = kind.__name__.lstrip("_")
+    return [f"_{owner}{each}" if each.startswith("__") and not each.endswith("__") else each for each in names]
 
 
 def slot(holder: Any, name: str) -> list[Any]:
@@ -91,6 +109,12 @@ def is_users(module: str) -> bool:
     return not is_library or module.startswith(f"{_PACKAGE}.examples")
 
 
+def is_users_class(kind: type) -> bool:
+    """Return whether a class is the user's; those that `type` and the like make may have the names of their modules."""
+    module = kind.__module__
+    return is_users(module) or (module in _MAKERS and getattr(sys.modules[module], kind.__name__, None) is not kind)
+
+
 def is_users_function(function: FunctionType) -> bool:
     """Return whether a function is none of the libraries'; an example in one of their docstrings is the user's."""
     return is_users(function.__module__ or "") or function.__code__.co_filename.startswith("<doctest ")
@@ -98,13 +122,7 @@ def is_users_function(function: FunctionType) -> bool:
 
 def is_all_users(kind: type) -> bool:
     """Return whether no code of the library's, which may look at any attribute, is a part of a class."""
-    return is_users(kind.__module__) and all(
+    return is_users_class(kind) and all(
         base in (object, Module) or base.__module__.partition(".")[0] in _BASES or is_users(base.__module__)
         for base in kind.__mro__
     )
-
-
-def place(snapshot: Snapshot) -> Any:
-    """Return of which mapping, and under which name, a snapshot of one value is."""
-    values: Any = snapshot.values
-    return (id(values.args[0]), values.args[1]) if getattr(values, "func", None) is member else None

@@ -30,8 +30,7 @@ class Words:
     """Words of memory of some containers and objects."""
 
     def __init__(self) -> None:
-        self._values: list[Any] = []
-        self._addresses: list[int] = []
+        self._values: dict[int, Any] = {}  # by the addresses of their words
 
     def add_container(self, container: Any) -> bool:
         """Add the word that differs when a dict or an empty set has other values; return whether there is one."""
@@ -60,13 +59,20 @@ class Words:
         return True
 
     def _add(self, value: Any, offset: int) -> None:
-        self._addresses.append(id(value) + offset)
-        self._values.append(value)
+        self._values[id(value) + offset] = value
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def of_others(self, before: bytes, now: bytes) -> list[Any]:
+        """Return the containers and objects whose words differ."""
+        differ = np.frombuffer(before, np.uint64) != np.frombuffer(now, np.uint64) if len(before) == len(now) else ()
+        return [value for value, differs in zip(self._values.values(), differ, strict=False) if differs]
 
     def reader(self) -> Callable[[], bytes]:
         """Return a function that returns the words as they are."""
-        first = min(self._addresses, default=id(self))
-        places = (np.array(self._addresses, np.int64) - first) // _BYTES
+        first = min(self._values, default=id(self))
+        places = (np.array(list(self._values), np.int64) - first) // _BYTES
         take = np.asarray(_Memory(first, int(places.max(initial=0)) + 1, self._values)).take
         return lambda: take(places).tobytes()
 
