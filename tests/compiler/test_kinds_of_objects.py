@@ -75,6 +75,22 @@ for _base, *_args in (
 
 
 @case
+def methods_that_are_decorated():
+    class Net(torch.nn.Module):
+        @torch.autocast("cpu", enabled=False)
+        def forward(self, x):
+            return x * SCALE
+
+        @torch.no_grad()
+        def shift(self, x):
+            return x + SCALE
+
+    net = Net()
+    _, events = scaled(None)
+    return lambda x: net(x) * net.shift(x), [*events, lambda: setattr(Net.shift, "__wrapped__", None)]
+
+
+@case
 def code_of_a_class_of_arrays():
     value = np.ones(2).view(type("Made", (Scaled, np.ndarray), {}))
     return scaled(lambda: value.scale())

@@ -1,4 +1,4 @@
-"""What the code of functions looks at: their closures, global names, and what modules hold under names in the code."""
+"""Visit what the code of functions looks at: closures, global names, and what modules hold under names in the code."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...declare.op import Op
 from . import values
 from .guard import attributes, member
 from .names_in_code import LOOKS, globals_of, looked_into, names_of, strings_of
-from .values import is_users, is_users_function
+from .values import is_users, is_users_code, is_users_function
 
 if TYPE_CHECKING:
     from .state import Walk
@@ -29,14 +29,14 @@ def visit_function(walk: Walk, function: FunctionType, name: str) -> None:
         rules = (op.forward, *op.formulas.values(), op.joint_vjp, op.jvp)
         walk.queue += [(f, f"{name}.{f.__name__}") for f in rules if callable(f)]
         return
-    users, executed = is_users_function(function), walk.executed
-    is_noted = users and function.__module__ and is_users(function.__globals__.get("__name__") or "")
-    if is_noted and executed is not None and id(function.__code__) not in executed:
+    users = is_users_code(function)
+    if users and walk.executed is not None and function.__module__ and id(function.__code__) not in walk.executed:
         return
-    if not users:
-        inner = getattr(function, "__wrapped__", None)
-        if inner is not None:
-            walk.queue.append((inner, name))
+    if is_users_function(function):
+        walk.visit_dict(vars(function), name)
+        walk.keep_dict(function, name)
+    elif hasattr(function, "__wrapped__"):
+        walk.queue.append((function.__wrapped__, name))
     held = []
     for cell, each in zip(function.__closure__ or (), function.__code__.co_freevars, strict=True):
         found = values.contents(cell)
@@ -46,8 +46,6 @@ def visit_function(walk: Walk, function: FunctionType, name: str) -> None:
     if not users:
         return
     walk.keep(function, name, partial(attributes, function, _OF_FUNCTIONS), [name] * len(_OF_FUNCTIONS))
-    walk.visit_dict(vars(function), name)
-    walk.keep_dict(function, name)
     names = [n for n in names_of(function.__code__) if not n.startswith("@")]  # what pytest makes of `assert`
     strings = strings_of(function.__code__)
     walk.names.update(names, strings)

@@ -117,7 +117,17 @@ def is_users_class(kind: type) -> bool:
 
 def is_users_function(function: FunctionType) -> bool:
     """Return whether a function is none of the libraries'; an example in one of their docstrings is the user's."""
-    return is_users(function.__module__ or "") or function.__code__.co_filename.startswith("<doctest ")
+    return is_users(function.__module__ or "") or _is_of_doctest(function)
+
+
+def is_users_code(function: FunctionType) -> bool:
+    """Return whether the code of a function is the user's, and not that of a decorator that makes it look so."""
+    module = function.__globals__.get("__name__") or ""
+    return is_users_function(function) and (is_users(module) or _is_of_doctest(function))
+
+
+def _is_of_doctest(function: FunctionType) -> bool:
+    return function.__code__.co_filename.startswith("<doctest ")
 
 
 def is_all_users(kind: type) -> bool:
