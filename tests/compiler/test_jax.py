@@ -407,6 +407,14 @@ def test_what_jax_cannot_trace_runs_as_it_is():
         whole(x)
 
 
+def test_numbers_that_xla_rounds_otherwise_end_programs_at_once():
+    a, b = (numbers(3, 4, seed=i, dtype="f8").requires_grad_() for i in range(2))
+    compiled = by_jax(lambda: torch.autograd.gradcheck(lambda a, b: torch.tanh(a * b).sum(0), (a, b)))
+    with pytest.warns(UserWarning, match="XLA computes other numbers than NumPy where code asks for them: number was"):
+        assert all(compiled() for _ in range(6))
+    assert not compiled.kept and not compiled.bindings
+
+
 def test_options_are_checked():
     with pytest.raises(TypeError, match="place"):
         by_jax(lambda x: x, options={"place": 3})

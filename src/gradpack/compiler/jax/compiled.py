@@ -19,6 +19,7 @@ from .first_run import FirstRun
 from .many import can_scan, scan
 from .packing import Packs
 from .placement import Placement
+from .program import OtherNumber
 from .steps import Untraceable
 
 
@@ -30,11 +31,12 @@ class JaxCompiled(Compiled):
     def reset(self) -> None:
         super().reset()
         self.bindings: dict[int, Binding] = {}
+        self._waiting: dict[int, Binding] = {}  # of programs whose guards did not hold yet
         self.shared: dict[Any, Packs] = {}  # the arrays of tensors that programs write to, by these
         self._last: list[Binding | None] = [None]  # whose program ran in the call before
 
     def __init__(self, function: Any, fullgraph: bool = False, options: dict[str, Any] | None = None) -> None:
-        self.bindings, self.shared, self._last = {}, {}, [None]
+        self.bindings, self._waiting, self.shared, self._last = {}, {}, {}, [None]
         self.placement = Placement(**(options or {"place": None}))
         self.extra = (options,)
         super().__init__(function, fullgraph)
@@ -100,7 +102,7 @@ class JaxCompiled(Compiled):
         before = default_generator.get_state()
         failed: Exception | None
         try:
-            binding = Binding(kept, self.placement, self.shared)
+            binding = self._waiting.pop(id(kept), None) or Binding(kept, self.placement, self.shared)
             binding.place(inputs)
             with jax.enable_x64(True):
                 made = binding.program(*binding.arrays(inputs))
@@ -109,6 +111,11 @@ class JaxCompiled(Compiled):
             failed = reason
         default_generator.set_state(before)
         if isinstance(failed, GuardFailed):
+            self._waiting[id(kept)] = binding
+            alike = [each for each in self._waiting.values() if _asked(each.kept) == _asked(kept)]
+            if isinstance(failed, OtherNumber) and len(alike) > 1:
+                self.kept = [each for each in self.kept if each.checked[0]]
+                self._refuse(f"XLA computes other numbers than NumPy where code asks for them: {failed}")
             raise failed
         if failed is not None:
             result = self.function(*args, **kwargs)  # it may say what is wrong
@@ -125,6 +132,13 @@ class JaxCompiled(Compiled):
             self.bindings[id(kept)] = checked
             kept.checked[0] = True
         return result
+
+
+def _asked(kept: Kept) -> list[Any]:
+    """Return what code asked for while a program was recorded, and for what shapes."""
+    program = kept.program
+    guards = [(each.line, repr(each.expected)) for each in program.instructions if each.kind == "guard"]
+    return [*guards, *[(v.shape, v.dtype) for v in program.state]]
 
 
 class JaxElsewhere(JaxCompiled):

@@ -76,6 +76,10 @@ class Made(NamedTuple):
     failed: GuardFailed | Untraceable | None
 
 
+class OtherNumber(GuardFailed):
+    """Raised where a number is not what it was while a program was recorded, perhaps by its last digits."""
+
+
 class JaxProgram:
     """Instructions, and the traces that were made of them.
 
@@ -210,7 +214,8 @@ class JaxProgram:
             first = int(made.first)
             if first < len(self._guards):
                 guard = self._guards[first]
-                return Made(made.state, [], [], GuardFailed(f"{guard.name} was {guard.expected!r} ({guard.line})"))
+                kind = OtherNumber if isinstance(guard.expected, float) else GuardFailed
+                return Made(made.state, [], [], kind(f"{guard.name} was {guard.expected!r} ({guard.line})"))
             tried.append(trace)
             seen = [np.asarray(v).item() for v in made.asked]
             pairs = zip(seen, trace.answers, strict=False)
