@@ -275,3 +275,28 @@ def test_an_argument_may_be_written_to_where_a_copy_was_saved(copied):
         loss.backward()
         assert x.grad.tolist() == [2.0 * i] * 3
     assert compiled.source
+
+
+@pytest.mark.parametrize("backend", ["numpy", "jax"])
+def test_batches_of_gradients(backend):
+    if backend == "jax":
+        pytest.importorskip("jax")
+    weight, other = (torch.nn.Parameter(torch.arange(9.0).reshape(3, 3) * k) for k in (0.1, 0.2))
+    function = lambda x: ((x @ weight).tanh() * x.sum(), x @ other)  # noqa: E731
+    compiled = torch.compile(function, backend=backend)
+    seeds = torch.stack([torch.eye(3), 2 * torch.eye(3)])
+    for i in range(5):
+        x = (torch.arange(3.0) - i).requires_grad_()
+        for k in range(2):
+            one, two = (
+                torch.autograd.grad(f(x)[k], (x, weight, other), seeds[k], is_grads_batched=True, allow_unused=True)
+                for f in (function, compiled)
+            )
+            for a, b in zip(one, two, strict=True):
+                assert (a is None) == (b is None)
+                assert a is None or torch.allclose(a, b, rtol=1e-4)
+        y, z = function(x)[0], compiled(x)[0]
+        of = torch.vmap(torch.vmap(lambda v, y=y, x=x: torch.autograd.grad(y, x, v, retain_graph=True)[0]))
+        compiled_of = torch.vmap(torch.vmap(lambda v, z=z, x=x: torch.autograd.grad(z, x, v, retain_graph=True)[0]))
+        assert torch.allclose(of(seeds), compiled_of(seeds), rtol=1e-4)
+    assert compiled.kept

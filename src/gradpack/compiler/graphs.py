@@ -17,6 +17,8 @@ from ..base.errors import saved_was_freed, saved_was_modified
 from ..base.exits import block
 from ..base.modes import MODE
 from ..core.tensor import Tensor, alias
+from ..declare.batching.batch_tensor import BatchedData, batched, below
+from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq, reachable
 from .emit import Built, build
 from .facts import Source, tensor_of
@@ -234,6 +236,8 @@ class CompiledFunctionBackward(Node):
             if counter[0] != version:
                 raise saved_was_modified(self.label, "a tensor", dtype, shape, "", counter[0], version)
         given = [g] if len(self.backward_pass.like) == 1 else list(g)
+        if any(type(each) is BatchedData for each in given):
+            return self._of_examples(given, keep)
         seeds = [_dense(s, *like) for s, like in zip(given, self.backward_pass.like, strict=True)]
         with LOCK:
             for token in hushed:
@@ -251,6 +255,23 @@ class CompiledFunctionBackward(Node):
             return tuple([None if there.isdisjoint(roots) else g for g, roots in of])
         return tuple(grads)
 
+    def _of_examples(self, given: list[Any], keep: bool) -> Any:
+        """Return batched gradients: the program runs once for each example of the innermost level of `vmap`."""
+        mode = MODE.get()
+        level, rows = mode.levels[-1], []
+        try:
+            MODE.set(below(mode))
+            for i in range(level.size):
+                row = [e.value[i]._data if type(e) is BatchedData and e.level is level else e for e in given]
+                rows.append(self.backward(row[0] if len(row) == 1 else row, True))
+            columns = [list(map(_tensor_of, column)) for column in zip(*rows, strict=True)]
+            made = [None if column[0] is None else REGISTRY["stack"].public(column, 0) for column in columns]
+        finally:
+            MODE.set(mode)
+        if not keep:
+            self.saved, self.counters = None, []
+        return tuple([None if each is None else batched(each, level)._data for each in made])
+
     def backward_graph(self, g: Any, keep: bool) -> Any:
         if MODE.get().grad:
             raise RuntimeError(
@@ -258,7 +279,13 @@ class CompiledFunctionBackward(Node):
                 "function that calls autograd.grad(create_graph=True) inside"
             )
         arrays = [None if t is None else t._data for t in ([g] if len(self.backward_pass.like) == 1 else g)]
-        return [tensor_of(a) for a in self.backward(arrays[0] if len(arrays) == 1 else arrays, keep)]
+        return [_tensor_of(a) for a in self.backward(arrays[0] if len(arrays) == 1 else arrays, keep)]
+
+
+def _tensor_of(gradient: Any) -> Any:
+    if gradient is None:
+        return None
+    return batched(gradient.value, gradient.level) if type(gradient) is BatchedData else tensor_of(gradient)
 
 
 def _dense(seed: Any, shape: tuple[int, ...], dtype: Any) -> Any:
