@@ -18,6 +18,7 @@ from gradpack.compiler.compiled import Unsupported  # noqa: E402
 from gradpack.compiler.jax.compiled import JaxCompiled  # noqa: E402
 from gradpack.compiler.jax.deferred import DeferredParameter, DeferredTensor  # noqa: E402
 
+from .test_draws import DRAWS, draws_by_values_that_require_grad  # noqa: E402
 from .test_lasting import played  # noqa: E402
 from .test_lifting import MAKERS, a_view_of_an_argument  # noqa: E402
 
@@ -485,4 +486,12 @@ def test_tensors_that_a_function_replaces(make):
     wanted, _ = played(make, lambda f: f)
     alike(found, wanted)
     step = getattr(step, "compiled", step)
+    assert step.bindings and step.stopped is None, step.explain()
+
+
+@pytest.mark.parametrize("make", [m for m in DRAWS if m is not draws_by_values_that_require_grad])
+def test_random_numbers_are_those_of_the_function(make):
+    found, step = played(make, lambda f: torch.compile(f, backend="jax"))
+    wanted, _ = played(make, lambda f: f)
+    alike(found, wanted)
     assert step.bindings and step.stopped is None, step.explain()

@@ -82,7 +82,7 @@ class RandomNumbers:
         if now == self._states:
             return ""
         before, self._states = self._states, now
-        if now[1:] == before[1:] and not recorder.whole and self._goes_back(recorder.instructions, before[0], now[0]):
+        if now[1:] == before[1:] and self._goes_back(recorder.instructions, before[0], now[0]):
             return ""
         return "random numbers were drawn that no operation of a program draws again"
 

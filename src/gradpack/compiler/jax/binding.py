@@ -68,7 +68,7 @@ class Binding:
         apart = {each.output for each in kept.results if type(each) is Result}
         apart.update(() if kept.backward is None else kept.backward.saved)
         grads = [o for _, o in self.grads if o is not None and o not in apart]
-        self.program = JaxProgram(kept.program._replace(outputs=outputs), grads, placement.place is None)
+        self.program = JaxProgram(kept.program._replace(outputs=outputs), grads, placement.place is None, kept.draws)
         of = dict(zip(kept.program.state, kept.facts.given, strict=True))
         self.sources = [
             Source(tensor, -1, False) if tensor is not None else of[v]

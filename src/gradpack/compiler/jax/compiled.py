@@ -99,7 +99,7 @@ class JaxCompiled(Compiled):
     # -- the first run is compared with a call of the function --
 
     def _first(self, kept: Kept, args: Any, kwargs: Any, inputs: list[Tensor]) -> Any:
-        before = default_generator.get_state()
+        before = [(g, g.get_state()) for g in dict.fromkeys([default_generator, *kept.draws])]
         failed: Exception | None
         try:
             binding = self._waiting.pop(id(kept), None) or Binding(kept, self.placement, self.shared)
@@ -109,7 +109,8 @@ class JaxCompiled(Compiled):
             failed = made.failed
         except Untraceable as reason:
             failed = reason
-        default_generator.set_state(before)
+        for generator, state in before:
+            generator.set_state(state)
         if isinstance(failed, GuardFailed):
             self._waiting[id(kept)] = binding
             alike = [each for each in self._waiting.values() if _asked(each.kept) == _asked(kept)]

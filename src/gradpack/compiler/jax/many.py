@@ -10,11 +10,11 @@ import numpy as np
 
 from ...base.tree import tree_unflatten
 from ...core.tensor import Tensor
-from ...ops.random.generator import default_generator
 from ..facts import Result
 from ..freed import freed_edge
 from .binding import Binding
 from .deferred import counter_of, edge_of, new
+from .drawing import restore, states_of
 from .program import Trace
 
 
@@ -64,17 +64,17 @@ def scan(binding: Binding, stacked: list[Tensor], count: int) -> tuple[Any, int]
     )  # fmt: skip
     done = count if not trace.guarded else int(ran)
     if done < count and states:
-        default_generator.numpy.bit_generator.state = states[done]
+        restore(states[done])
     binding.commit(state, first)
     return _finished(binding, found, last, made, done), done
 
 
 def _drawn(trace: Trace, count: int) -> tuple[list[Any], list[Any]]:
-    """Return the random numbers of all calls, stacked, and the states of the generator before each."""
+    """Return the random numbers of all calls, stacked, and the states of the generators before each."""
     numbers, states = [], []
     for _ in range(count if trace.calls else 0):
-        states.append(default_generator.numpy.bit_generator.state)
-        numbers.append([call.now(default_generator.numpy) for call in trace.calls])
+        states.append(states_of(trace.calls))
+        numbers.append([call.now() for call in trace.calls])
     return [np.stack(column) for column in zip(*numbers, strict=True)], states
 
 

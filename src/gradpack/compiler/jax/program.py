@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import Any, NamedTuple
 
@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...ops.random.generator import default_generator
+from ...ops.random.generator import Generator
 from ..program import GuardFailed, Program, Variable, variables
 from .arrays import TracedArray
-from .drawing import CURRENT, Draw, Draws
+from .drawing import CURRENT, Draw, Draws, StateKept, restore, states_of
 from .packing import SMALL, Layout
 from .questions import Answers, Unanswered, answering
 from .steps import LARGE, OtherShape, Tracing, Untraceable
@@ -37,7 +37,7 @@ class Trace:
         self.run: Any = None
         self.answers: list[Any] = []
         self.guarded = False
-        self.calls: list[Draw] = []
+        self.calls: list[Draw | StateKept] = []
 
 
 class Outcome(NamedTuple):
@@ -94,10 +94,13 @@ class JaxProgram:
     Args:
         grads: the places of outputs that are nothing but new gradients.
         packs: whether small arrays are put together.
+        generators: those that are drawn from.
     """
 
-    def __init__(self, program: Program, grads: list[int], packs: bool = True) -> None:
-        self.program = program
+    def __init__(
+        self, program: Program, grads: list[int], packs: bool = True, generators: Iterable[Generator] = ()
+    ) -> None:
+        self.program, self.generators = program, list(generators)
         self.numbers = Numbers(program.instructions)
         self.traces: list[Trace] = []
         self.shardings: list[Any] = []
@@ -134,7 +137,7 @@ class JaxProgram:
         """Return what `jax.jit` traces."""
 
         def run(state: list[Any], read: list[Any], constants: list[Any], numbers: Any, random: list[Any]) -> Outcome:
-            asked, draws = Answers(answers), Draws(random if drawn else None)
+            asked, draws = Answers(answers), Draws(random if drawn else None, self.generators)
             tracing = Tracing(self.program, Updates(self.numbers, numbers))
             old = [self.states.taken(state, i) for i in range(self.writes)]
             for variable, value in zip((*self.given, *self._large), (*old, *read, *constants), strict=True):
@@ -194,22 +197,21 @@ class JaxProgram:
         arguments = state, read, self.constants(), self.options()
         trace = self.traces[-1] if self.traces else self._traced([], arguments)
         if not trace.guarded:
-            made = trace.run(*arguments, [call.now(default_generator.numpy) for call in trace.calls])
+            made = trace.run(*arguments, [call.now() for call in trace.calls])
             return Made(made.state, made.outputs, made.grads, None)
         return self._guarded(trace, arguments)
 
     def _guarded(self, trace: Trace, arguments: tuple[Any, ...]) -> Made:
         """Run until the answers are right that a trace was made for."""
-        before = default_generator.numpy.bit_generator.state if trace.calls else None
+        before = states_of(trace.calls)
         tried: list[Trace] = []
         while True:
-            made = trace.run(*arguments, [call.now(default_generator.numpy) for call in trace.calls])
+            made = trace.run(*arguments, [call.now() for call in trace.calls])
             if made.holds:
                 self.traces.remove(trace)
                 self.traces.append(trace)  # the next call begins with it
                 return Made(made.state, made.outputs, made.grads, None)
-            if before is not None:
-                default_generator.numpy.bit_generator.state = before
+            restore(before)
             arguments = made.state, *arguments[1:]
             first = int(made.first)
             if first < len(self._guards):

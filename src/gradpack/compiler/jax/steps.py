@@ -17,6 +17,7 @@ from ..recording_backend import _cast as _numpy_cast
 from . import kernels as _kernels  # noqa: F401 - enters functions of XLA's
 from .arrays import TracedArray
 from .backend import JAX
+from .drawing import CURRENT, StateKept
 from .namespace import NAMESPACE
 from .questions import Unanswered, Unknown
 
@@ -137,6 +138,9 @@ class Tracing:
             return
         if each.kind == "update":
             self.update(self, each)
+            return
+        if each.kind == "draw" and each.results is None:
+            CURRENT[-1].calls.append(StateKept(each.function))
             return
         given = {v.memory: self.value(v) for v in variables((each.args, each.kwargs))}
         made = function_of(each)(*self.value(each.args), **self.value(each.kwargs))
