@@ -133,13 +133,6 @@ def test_what_was_saved_may_not_be_written_to():
     torch.autograd.grad(y.sum(), w)
 
 
-def test_double_backward_is_refused():
-    w = numbers(3).requires_grad_()
-    y = programmed(lambda x: (x * w).exp(), numbers(3))(numbers(3))
-    with pytest.raises(RuntimeError, match="double backward"):
-        torch.autograd.grad(y.sum(), w, create_graph=True)
-
-
 def test_results_of_earlier_calls_keep_what_they_saved():
     w = numbers(3).requires_grad_()
     compiled = programmed(lambda x: (x * w).exp() * w, numbers(3))

@@ -15,10 +15,11 @@ from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..ops.random.generator import Generator
 from .arguments import MISSED, context, leaves_of, other_call, plain_parameters, same_leaves
+from .double_backward import calling_again
 from .effects import executing, place_of
 from .explanation import explained
 from .facts import Kept
-from .first_run import first_run
+from .first_run import Undo, first_run
 from .graphs import LOCK
 from .program import GuardFailed, draws_early, failed
 from .python.lifting import Lifted, Place, Schedule, appended, function_of, is_read, replaced
@@ -29,7 +30,6 @@ from .returned_numbers import with_values
 from .session import Session
 from .small import Trial, is_small
 from .trees import records_in
-from .undo import Undo
 from .unrecorded import stays_as_it_is
 
 LIMIT = 8  # programs of one function, if `compile` is not told otherwise
@@ -324,6 +324,9 @@ class Compiled:
             if not self.whole:
                 kept.turn.left = calls_before(kept, self.at_once)
             self.kept.append(kept)
+            again = None if kept.backward is None else calling_again(self.function, kept)
+            if again is not None:
+                kept.backward.again.append(again)
             self.tries = 0
         elif not self._lifts(session.replaced):
             self._try_again(session.recorder, len(self.executed or ()) > known)

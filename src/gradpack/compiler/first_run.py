@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..graph.node import AccumulateGrad
+from ..ops.random.generator import default_generator
 from .comparison import array_of, equal, has_constants, is_output, kind_of, noise, results_of, without_noise
-from .facts import Kept, Result, grad_of, is_steady
+from .facts import Kept, Result, grad_of, is_steady, version_of
 from .graphs import agrees
-from .program import GuardFailed
+from .program import GuardFailed, Instruction
 from .trees import fields_of_new, flattened
-from .undo import Undo
 
 if TYPE_CHECKING:
     from .compiled import Compiled
@@ -60,3 +61,40 @@ def first_run(compiled: Compiled, kept: Kept, args: Any, kwargs: Any, inputs: An
     if not agree:
         compiled.drop(kept, "the first run of its program gave other numbers than the function")
     return result
+
+
+class Undo:
+    """Copies of all that a program may write to, and states of the generators that it may draw from."""
+
+    def __init__(
+        self, instructions: list[Instruction], tensors: list[Any], arrays: list[Any], generators: list[Any]
+    ) -> None:
+        self.arrays = [(a, a.copy()) for a in arrays]
+        self.counters = [(t, version_of(t)) for t in tensors]
+        self.grads = [(t, grad_of(t)) for t in tensors]
+        self.more: list[Any] = []
+        for each in instructions:
+            if each.kind == "update":
+                function: Any = each.function
+                self.more += function.keywords["tensors"]
+        self.grads += [(t, grad_of(t)) for t in self.more]
+        self.more = [(t, t._data.copy(), version_of(t)) for t in self.more]
+        self.states = [(g, g.get_state()) for g in {id(g): g for g in (default_generator, *generators)}.values()]
+
+    def restore(self) -> None:
+        for array, copy in self.arrays:
+            if array.flags.writeable:
+                array[...] = copy
+        for tensor, count in self.counters:
+            tensor._counter[0] = count
+        for tensor, data, count in self.more:
+            tensor._data[...] = data
+            tensor._counter[0] = count
+        for tensor, grad in self.grads:
+            edge = tensor._edge
+            if type(edge) is AccumulateGrad:
+                edge.grad = grad
+            else:
+                tensor._own_grad = grad
+        for generator, state in self.states:
+            generator.set_state(state)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from _thread import RLock
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..core.tensor import Tensor, alias
 from ..declare.batching.batch_tensor import BatchedData, batched, below
 from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq, reachable
+from .double_backward import Results, with_graph
 from .emit import Built, build
 from .facts import Source, tensor_of
 from .program import Instruction, Program, Variable, variables
@@ -58,6 +60,7 @@ class Backward(NamedTuple):
         edges: the tensors that get the gradients.
         roots_of: as of `Recorded`.
         checks: what may not have been written to in the meantime: a tensor, or the place of an output; shape and dtype.
+        again: one function of the tensors among the arguments, as of `calling_again`, or none.
     """
 
     built: Built
@@ -68,6 +71,7 @@ class Backward(NamedTuple):
     edges: list[Source]
     roots_of: list[frozenset[int]]
     checks: list[tuple[Source | int, Any, Any]]
+    again: list[Results]
 
 
 def recorded(
@@ -219,15 +223,20 @@ LOCK = RLock()  # programs write to buffers: one runs at a time
 
 
 class CompiledFunctionBackward(Node):
-    """The node of the results of a program."""
+    """The node of the results of a program.
 
-    __slots__ = ("backward_pass", "counters", "program", "saved")
+    Attributes:
+        again: returns the results, with a graph; None where the function does more than to return them.
+    """
+
+    __slots__ = ("again", "backward_pass", "counters", "program", "saved")
 
     label = "CompiledFunctionBackward"
     backward_pass: Backward
     program: Callable[..., Any]
     saved: list[Any] | None
     counters: list[tuple[Any, int]]
+    again: Callable[[], list[Tensor]] | None
 
     def backward(self, g: Any, keep: bool) -> Any:
         if self.saved is None:
@@ -247,7 +256,7 @@ class CompiledFunctionBackward(Node):
                     unhush(token)
                 break
         if not keep:
-            self.saved, self.counters = None, []
+            self._free()
         grads = [g if type(g) is _array_type else np.asarray(g) for g in grads]
         if any(s is None for s in given):
             there = {i for i, s in enumerate(given) if s is not None}
@@ -269,17 +278,28 @@ class CompiledFunctionBackward(Node):
         finally:
             MODE.set(mode)
         if not keep:
-            self.saved, self.counters = None, []
+            self._free()
         return tuple([None if each is None else batched(each, level)._data for each in made])
 
     def backward_graph(self, g: Any, keep: bool) -> Any:
-        if MODE.get().grad:
+        given = [g] if len(self.backward_pass.like) == 1 else list(g)
+        arrays = [None if t is None else t._data for t in given]
+        if not MODE.get().grad:
+            return [_tensor_of(a) for a in self.backward(arrays[0] if len(arrays) == 1 else arrays, keep)]
+        if self.again is None:
             raise RuntimeError(
-                "torch.compile does not support double backward: call the function without compile, or compile a "
-                "function that calls autograd.grad(create_graph=True) inside"
+                "torch.compile does not support double backward of a function that writes to tensors, draws random "
+                "numbers or takes steps: call it without compile, or compile a function that calls "
+                "autograd.grad(create_graph=True) inside"
             )
-        arrays = [None if t is None else t._data for t in ([g] if len(self.backward_pass.like) == 1 else g)]
-        return [_tensor_of(a) for a in self.backward(arrays[0] if len(arrays) == 1 else arrays, keep)]
+        wanted = self.backward(arrays[0] if len(arrays) == 1 else arrays, True)
+        found = with_graph(self.again(), given, self.edges, wanted)
+        if not keep:
+            self._free()
+        return found
+
+    def _free(self) -> None:
+        self.saved, self.counters, self.again = None, [], None
 
 
 def _tensor_of(gradient: Any) -> Any:
@@ -317,6 +337,7 @@ def noder(backward: Backward, program: Callable[..., Any]) -> Nodes:
         node.saved = [outputs[i] for i in backward.saved]
         tensors = [made[c] if isinstance(c, int) else c.now(inputs) for c, *_ in backward.checks]
         node.counters = [(t._counter, t._counter[0]) for t in tensors]
+        node.again = partial(backward.again[0], inputs) if backward.again else None
         return [node] if count == 1 else [OutputSlot(node, i, count) for i in range(count)]
 
     return nodes
@@ -363,4 +384,4 @@ def planned(
     edges = [sources[i] for i, _ in recorded_pass.grads]
     places = list(range(first, len(forward.outputs)))
     roots_of, checks = recorded_pass.roots_of, list(checked.values())
-    return forward, Backward(build(second), second, roots, like, places, edges, roots_of, checks)
+    return forward, Backward(build(second), second, roots, like, places, edges, roots_of, checks, [])
