@@ -14,9 +14,16 @@ tags = pytest.mark.skipif(not words.has_tags(), reason="dicts have no version ta
 readable = pytest.mark.skipif(not words.are_readable(), reason="the interpreter is another one")
 
 
+EMBEDS = sys.version_info >= (3, 13)  # an object may hold the values of its attributes
+
+
 class Plain:
     def __init__(self):
         self.value = 1
+
+
+class Empty:
+    pass
 
 
 class Other(Plain):
@@ -81,11 +88,18 @@ def test_writes_to_attributes(write, make, times):
     for _ in range(times):
         write(make())
     for _ in range(times):
-        value = make()
-        read = reader_of("add_container", vars(value))
-        before = read()
-        write(value)
-        assert read() != before
+        value, other = make(), make()
+        other.__dict__ = {"value": 1}
+        for each in (value, other):
+            made = words.Words()
+            if each is value and EMBEDS:
+                assert not made.add_container(vars(each))
+                continue
+            assert made.add_container(vars(each))
+            read = made.reader()
+            before = read()
+            write(each)
+            assert read() != before
 
 
 @readable
@@ -104,15 +118,29 @@ def test_dicts_and_classes_of_objects():
 
 
 @readable
-def test_values_of_empty_sets():
-    values = set()
+@pytest.mark.parametrize("kind", [set, dict, OrderedDict, lambda: defaultdict(int), lambda: vars(Empty())])
+def test_values_of_empty_containers(kind):
+    values = kind()
     read = reader_of("add_container", values)
     before = read()
-    values.add(1)
+    values.update([(1, 2)])
     assert read() != before
+    values.clear()
+    assert read() == before
 
 
-@pytest.mark.parametrize("value", [OrderedDict(), [1], {1}, frozenset(), (1,), 3])
+@readable
+def test_first_attributes():
+    for times in (1, 3000):
+        for _ in range(times):
+            value = Empty()
+            read = reader_of("add_container", vars(value))
+            before = read()
+            set_new(value)
+            assert read() != before
+
+
+@pytest.mark.parametrize("value", [OrderedDict(a=1), [1], [], {1}, frozenset(), (1,), 3])
 def test_containers_without_words(value):
     made = words.Words()
     assert not made.add_container(value)

@@ -11,7 +11,7 @@ containers and objects are kept alive. Where the interpreter is another one, no 
 from __future__ import annotations
 
 import sys
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -20,8 +20,10 @@ import numpy as np
 
 _BYTES = 8  # of a word
 _CLASS = 8  # where it is in an object
-_CHANGES = 24  # where the version tag of a dict is, and the number of values of a set
+_USED: dict[Any, int] = {dict: 16, defaultdict: 16, OrderedDict: 16, set: 24}  # where the number of values is
+_TAG = 24  # where the version tag of a dict is
 _ATTRIBUTES = -24  # where the address of the dict is that the interpreter manages
+_VALUES = 40  # where a dict has the address of values that are elsewhere: from Python 3.13 on, in an object
 _MANAGED = 1 << 4  # a flag of classes, which says that it does
 _DICTS = frozenset({dict, defaultdict})  # others may have an order that no tag tells of
 
@@ -33,12 +35,14 @@ class Words:
         self._values: dict[int, Any] = {}  # by the addresses of their words
 
     def add_container(self, container: Any) -> bool:
-        """Add the word that differs when a dict or an empty set has other values; return whether there is one."""
+        """Add the word that differs when a container has other values; return whether there is one."""
         kind = type(container)
-        is_known = has_tags() if kind in _DICTS else kind is set and not container and are_readable()
-        if is_known:
-            self._add(container, _CHANGES)
-        return is_known
+        offset = _USED.get(kind, 0) if not container and are_readable() else 0
+        if not offset and kind in _DICTS and _has_tag(container):
+            offset = _TAG
+        if offset:
+            self._add(container, offset)
+        return bool(offset)
 
     def add_class(self, value: Any) -> bool:
         """Add the word that differs when an object has another class; return whether there is one."""
@@ -89,6 +93,11 @@ class _Memory:
         self._values = values
 
 
+def _has_tag(mapping: Any) -> bool:
+    """Return whether all writes change the version tag of a dict, those to attributes, too."""
+    return has_tags() and (sys.version_info < (3, 13) or not _word(id(mapping) + _VALUES))
+
+
 def _word(address: int) -> int:
     return int(np.asarray(_Memory(address, 1))[0])
 
@@ -98,20 +107,23 @@ def are_readable() -> bool:
     """Return whether objects are laid out as this module expects."""
     if sys.implementation.name != "cpython" or sys.maxsize < 1 << 32 or sys.byteorder != "little":
         return False
-    probe: set[int] = set()
-    before = _word(id(probe) + _CLASS), _word(id(probe) + _CHANGES)
-    probe.update(range(5))
-    return before == (id(set), 0) and _word(id(probe) + _CHANGES) == len(probe)
+    for kind, offset in _USED.items():
+        probe: Any = kind()
+        before = _word(id(probe) + _CLASS), _word(id(probe) + offset)
+        probe.update([(k, k) for k in range(5)])
+        if before != (id(kind), 0) or _word(id(probe) + offset) != len(probe):
+            return False
+    return True
 
 
 @cache
 def has_tags() -> bool:
-    """Return whether dicts have version tags: from Python 3.13 on, writes to attributes do not change them."""
-    if not are_readable() or sys.version_info >= (3, 13):
+    """Return whether dicts have version tags: Python 3.14 has none."""
+    if not are_readable():
         return False
     probe: dict[str, int] = {}
-    tags = [_word(id(probe) + _CHANGES)]
+    tags = [_word(id(probe) + _TAG)]
     for write in (lambda: probe.update(a=1), lambda: probe.update(a=2), lambda: probe.pop("a"), lambda: None):
         write()
-        tags.append(_word(id(probe) + _CHANGES))
+        tags.append(_word(id(probe) + _TAG))
     return len(set(tags)) == 4 and tags[-1] == tags[-2]
