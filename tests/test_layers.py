@@ -88,6 +88,7 @@ NUMPY = {
     "compiler/passes/rows": "puts calls of NumPy's functions on all rows in the place of calls on each",
     "compiler/passes/uniform": "knows calls of NumPy's functions on constants",
     "compiler/passes/simplify": "rewrites calls of NumPy's functions",
+    "compiler/python/changing_numbers": "makes arrays of numbers",
     "compiler/python/words": "reads words of memory in one step",
     "compiler/session": "gives tensors arrays of NumPy's again",
     "compat/config": "tells its version",

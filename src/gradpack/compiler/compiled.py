@@ -17,11 +17,12 @@ from ..ops.random.generator import Generator
 from .arguments import MISSED, context, leaves_of, other_call, plain_parameters, same_leaves
 from .double_backward import calling_again
 from .effects import executing, place_of
-from .explanation import explained
+from .explanation import explained, reasons
 from .facts import Kept
 from .first_run import Undo, first_run
 from .graphs import LOCK
 from .program import GuardFailed, draws_early, failed
+from .python.changing_numbers import Numbers, TakesTensors, take_tensors
 from .python.lifting import Lifted, Place, Schedule, appended, function_of, is_read, replaced
 from .python.state import Unreachable, Walk
 from .recompiled import calls_before, with_small_loops
@@ -71,6 +72,7 @@ class Compiled:
         self._names: tuple[str | None, ...] = ()  # of the plain parameters in this code
         self._has_code = hasattr(function, "__code__")
         self.trial: Trial | None = None
+        self.numbers: Numbers | None = Numbers()
         self.executed: dict[int, Any] | None = None  # the code of the user's that calls ran, if all were too much
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
@@ -83,7 +85,7 @@ class Compiled:
         self.function = function_of(self.function)
         self._has_code = hasattr(self.function, "__code__")
         self.kept, self.calls, self.tries, self.lifts, self.stopped, self.misses = [], 0, 0, 0, None, []
-        self._turns, self.trial = [], None
+        self._turns, self.trial, self.numbers = [], None, Numbers()
         self.call_instead(None)
 
     def call_instead(self, function: Callable[..., Any] | None) -> None:
@@ -198,7 +200,8 @@ class Compiled:
         if not self.kept:
             self.call_by(function_of(self.function))
         name = getattr(self.function, "__qualname__", type(self.function).__name__)
-        warnings.warn(f"compile: {name} runs without a program from now on: {reason}", UserWarning, stacklevel=4)
+        if type(function_of(self.function)) is not TakesTensors:  # else the function goes on with numbers
+            warnings.warn(f"compile: {name} runs without a program from now on: {reason}", UserWarning, stacklevel=4)
 
     def _fits(self, kept: Kept, context: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor]) -> bool:
         if kept.context != context or tree != kept.tree or not same_leaves(leaves, kept.leaves):
@@ -287,6 +290,8 @@ class Compiled:
         self, args: Any, kwargs: Any, leaves: list[Any], tree: TreeSpec, inputs: list[Tensor], context: Any
     ) -> Any:
         function = self.function
+        lifted = function if type(function) is Lifted else None
+        take_tensors(self, args if lifted is None else args[: len(args) - len(lifted.held)], kwargs)
         try:
             walk = self._walk(leaves, tree)
         except Unreachable as reason:
@@ -306,7 +311,6 @@ class Compiled:
         session.recorder.executed, known = self.executed, len(self.executed or ())
         generators = [v for v in (*walk.seen.values(), *leaves) if isinstance(v, Generator)]
         undo = Undo([], [t for t, *_ in session.before], [array for _, array, *_ in session.before], generators)
-        lifted = function if type(function) is Lifted else None
         session.recorder.lists = {} if lifted is None else {id(each): each for each in lifted.lists()}
         left = None if lifted is None else lifted.state()
         try:
@@ -372,17 +376,7 @@ class Compiled:
 
     def explain(self) -> str:
         """Return what was recorded, what has to hold for each program, and why calls run without one."""
-        return "\n".join([*explained(self.kept), *self._reasons()])
-
-    def _reasons(self) -> list[str]:
-        """Return lines on why calls run without a program."""
-        lines = [] if self.trial is None else self.trial.told()
-        if type(self.function) is Lifted:
-            names = ", ".join(place.name for place in self.function.places)
-            lines.append(f"read before a call, and set behind it, as the function does: {names}")
-        if self.stopped:
-            lines.append(f"no more programs: {self.stopped}")
-        return [*lines, *(f"missed: {miss}" for miss in self.misses[-3:])]
+        return "\n".join([*explained(self.kept), *reasons(self)])
 
 
 class Elsewhere(Compiled):

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from operator import length_hint
+from typing import TYPE_CHECKING
 
 from .facts import Kept
+from .python.lifting import Lifted
+
+if TYPE_CHECKING:
+    from .compiled import Compiled
 
 
 def explained(programs: list[Kept]) -> list[str]:
@@ -26,3 +31,16 @@ def explained(programs: list[Kept]) -> list[str]:
         if kept.turn.left is not None:
             lines.append(f"  gets loops on small arrays after {length_hint(kept.turn.left):,} more calls")
     return lines
+
+
+def reasons(compiled: Compiled) -> list[str]:
+    """Return lines on why calls run without a program."""
+    lines = [] if compiled.trial is None else compiled.trial.told()
+    if type(compiled.function) is Lifted:
+        names = ", ".join(place.name for place in compiled.function.places)
+        lines.append(f"read before a call, and set behind it, as the function does: {names}")
+    if compiled.numbers is not None and compiled.numbers.taken:
+        lines.append(f"numbers that are given as tensors, by argument: {', '.join(map(str, compiled.numbers.taken))}")
+    if compiled.stopped:
+        lines.append(f"no more programs: {compiled.stopped}")
+    return [*lines, *(f"missed: {miss}" for miss in compiled.misses[-3:])]
