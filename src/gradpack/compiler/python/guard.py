@@ -122,7 +122,7 @@ def quick_check(snapshots: list[Snapshot], unread: set[int], values: Iterable[An
             return True
         if not asks_all():
             return False
-        changed = [id(each) for each in words.of_others(seen, now)]
+        changed = [id(each) for each in words.differing(seen, now)]
         written.update(changed)
         seen = now
         if any(written[each] == _OFTEN for each in changed):

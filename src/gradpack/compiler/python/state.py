@@ -46,9 +46,7 @@ _OF_MODULES = frozenset(vars(Module()))
 _OF_PARTIALS = ("func", "args", "keywords")
 _NAMED = frozenset("__name__ __qualname__ __module__ __doc__ __annotations__ __subclasses__".split())  # of code
 _METHODS_OF_MODULES = frozenset({"forward", *dir(Module)})
-_APART = frozenset(
-    {"logging", "loguru._logger", "threading", "_thread"}
-)  # nothing that is computed depends on their objects
+_APART = frozenset({"logging", "loguru._logger", "threading", "_thread"})  # no result depends on their objects
 _LARGEST = 1 << 16  # bytes of an array of NumPy's that is compared at each call
 _CHANGING = frozenset({"_random", "random", "_io", "io", "_queue", "_socket", "mmap", "sqlite3", "_ctypes"})
 _CONTAINERS = (

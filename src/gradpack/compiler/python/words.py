@@ -68,7 +68,7 @@ class Words:
     def __len__(self) -> int:
         return len(self._values)
 
-    def of_others(self, before: bytes, now: bytes) -> list[Any]:
+    def differing(self, before: bytes, now: bytes) -> list[Any]:
         """Return the containers and objects whose words differ."""
         differ = np.frombuffer(before, np.uint64) != np.frombuffer(now, np.uint64) if len(before) == len(now) else ()
         return [value for value, differs in zip(self._values.values(), differ, strict=False) if differs]
