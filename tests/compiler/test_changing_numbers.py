@@ -209,6 +209,25 @@ def test_fullgraph_is_an_error_where_there_can_be_no_program():
         [compiled(x(), i) for i in range(5, 9)]
 
 
+def test_the_function_runs_where_it_takes_less_time():
+    compiled = torch.compile(lambda x, t: x * t)
+    for i in range(200):
+        assert torch.equal(compiled(x(), i * 0.5), x() * (i * 0.5))
+    assert "the function runs: it took" in compiled.explain()
+    assert compiled._instead is compiled.function
+    weight = torch.nn.Parameter(torch.ones(200, 200))
+
+    def step(x, t):
+        weight.grad = None
+        ((weight * x).sin() * t).sum().backward()
+        return weight.grad
+
+    compiled = torch.compile(step)
+    for i in range(200):
+        assert torch.allclose(compiled(torch.ones(200), i * 0.5), step(torch.ones(200), i * 0.5))
+    assert "by argument: 1" in compiled.explain()
+
+
 def test_reset_begins_anew():
     compiled = agrees(lambda x, n, v: x * n, epochs())
     torch.compiler.reset()

@@ -10,7 +10,7 @@ from __future__ import annotations
 import gc
 import operator
 from collections.abc import Callable
-from functools import partial
+from time import perf_counter_ns
 from types import CellType
 from typing import Any
 from weakref import ref
@@ -24,6 +24,9 @@ from ..facts import tensor_of
 from ..recording import RECORDERS, current
 from .lifting import Around, function_of
 
+_BEFORE, _ROUNDS = 32, 15  # calls before the first that is timed, and those that are, of a program and of the function
+_FAR = 4  # if each call of the function takes so many times as long, two calls say enough
+_LESS = 1.03  # to what runs a program belongs a look at numbers
 LARGEST = 1 << 24  # of integers that are given as tensors
 _KEEPS = "it keeps a number that it is given"
 _EXACT = 1 << 53  # of those that are float64, too
@@ -268,22 +271,60 @@ def _put(old: Any, new: Any) -> None:
                 values[key] = new
 
 
-def call_by_tensors(of: ref[Any], taking: TakesTensors, inner: Any, *args: Any, **kwargs: Any) -> Any:
-    """Call what takes tensors in the place of a compiled function; let that go on if there can be no program."""
-    compiled: Any = of()
-    if kwargs:
-        args, kwargs = compiled.by_position(args, kwargs)
-    given = None if RECORDERS and current() is not None else taking.with_tensors(args, kwargs)
-    if given is None:
-        return function_of(compiled.function)(*args, **kwargs)
-    result = inner(*given[0], **given[1])
-    compiled.kept = inner.kept
-    if inner.stopped is not None and (compiled.fullgraph or not inner.kept):
-        compiled.kept, compiled.numbers = [], None
-        compiled.call_instead(None)
-        if compiled.fullgraph and not inner.stopped.startswith(_KEEPS):
-            compiled._refuse(inner.stopped)  # raises an error
-    return result
+class ByTensors:
+    """Calls what takes tensors in the place of a compiled function.
+
+    At first the function runs in turns with it: where arithmetic with numbers is most of what a program does, Python
+    takes less time.
+    """
+
+    def __init__(self, compiled: Any, taking: TakesTensors, inner: Any) -> None:
+        self._compiled, self._taking, self._inner = ref(compiled), taking, inner
+        self._calls, self._times = 0, (list[int](), list[int]())  # of the program, and of the function
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if not self._inner._turns or current() is not None:  # there is no program yet
+            return self.run(*args, **kwargs)
+        self._calls += 1
+        is_eager, before = self._calls % 2, perf_counter_ns()
+        result = self._taking.function(*args, **kwargs) if is_eager else self.run(*args, **kwargs)
+        took = perf_counter_ns() - before
+        if self._calls > _BEFORE:
+            self._times[is_eager].append(took)
+            program, eager = self._times
+            is_far = len(program) > 1 and len(eager) > 1 and min(eager) > _FAR * max(program)
+            if is_far or min(len(program), len(eager)) == _ROUNDS:
+                self._decide()
+        return result
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program, or let the compiled function go on by itself if there can be none."""
+        compiled: Any = self._compiled()
+        inner, function = self._inner, self._taking.function
+        if kwargs:
+            args, kwargs = compiled.by_position(args, kwargs)
+        given = None if RECORDERS and current() is not None else self._taking.with_tensors(args, kwargs)
+        if given is None:
+            return function(*args, **kwargs)
+        result = inner(*given[0], **given[1])
+        compiled.kept = inner.kept
+        if inner.stopped is not None and (compiled.fullgraph or not inner.kept):
+            compiled.kept, compiled.numbers = [], None
+            compiled.call_instead(None)
+            if compiled.fullgraph and not inner.stopped.startswith(_KEEPS):
+                compiled._refuse(inner.stopped)  # raises an error
+        return result
+
+    def _decide(self) -> None:
+        compiled: Any = self._compiled()
+        if compiled.numbers is None:
+            return
+        program, eager = (sorted(times)[len(times) // 4] for times in self._times)
+        compiled.call_by(self._taking.function if eager * _LESS < program else self.run)
+        if eager * _LESS < program:
+            compiled.numbers.told = (
+                f"the function runs: it took {eager / 1000:.1f} us, and its program {program / 1000:.1f} us"
+            )
 
 
 class Numbers:
@@ -291,11 +332,13 @@ class Numbers:
 
     Attributes:
         taken: the positions and names of those that are given as tensors.
+        told: why no program runs, if the function takes less time.
     """
 
     def __init__(self) -> None:
         self._seen: list[dict[Place, Any]] = []
         self.taken: list[Place] = []
+        self.told = ""
 
     def taking_tensors(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -324,4 +367,4 @@ def take_tensors(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -
         inner = compiled.kinds[0](taking, False, *compiled.extra)
         inner.calls, inner.limit, inner.at_once = 1, compiled.limit, compiled.at_once
         compiled.numbers.taken, compiled.misses = [*taking.kinds], []
-        compiled.call_by(partial(call_by_tensors, ref(compiled), taking, inner))
+        compiled.call_by(ByTensors(compiled, taking, inner))
