@@ -147,6 +147,19 @@ def subclasses():
 
 
 @case
+def classes_that_say_nothing_of_their_modules():
+    class Meta(type):
+        __module__ = 3
+
+    class Made(metaclass=Meta):
+        def scale(self):
+            return SCALE
+
+    value = Made()
+    return scaled(lambda: value.scale())
+
+
+@case
 def classes_and_their_bases():
     class A:
         k = 2.0

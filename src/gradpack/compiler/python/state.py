@@ -149,7 +149,7 @@ class Walk:
 
     def _of_code(self, value: Any, done: set[str]) -> None:
         """Keep what code asks of a function or class of the user's besides calling it."""
-        for key in (self.names & _NAMED) - done if is_users(value.__module__ or "") else ():
+        for key in (self.names & _NAMED) - done if is_users(values.module_of(value)) else ():
             done.add(key)
             if key != "__subclasses__":
                 self.keep_attribute(value, key, value.__name__)
@@ -311,7 +311,7 @@ class Walk:
         kind = type(value)
         if kind.__module__ == "operator":
             self.names |= values.names_asked(value)
-        if kind.__module__.startswith(_INTERNAL) or (kind.__module__ in _APART and kind is not local):
+        if values.module_of(kind).startswith(_INTERNAL) or (values.module_of(kind) in _APART and kind is not local):
             return
         if isinstance(value, Around) or (hasattr(kind, "explain") and hasattr(kind, "whole")):  # a compiled function
             self.queue.append((value.function, name))

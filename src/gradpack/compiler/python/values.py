@@ -109,15 +109,23 @@ def is_users(module: str) -> bool:
     return not is_library or module.startswith(f"{_PACKAGE}.examples")
 
 
+def module_of(value: Any) -> str:
+    """Return the name of the module of a function or class; "" for those that say something else."""
+    found = getattr(value, "__module__", None)
+    return found if isinstance(found, str) else ""
+
+
 def is_users_class(kind: type) -> bool:
     """Return whether a class is the user's; those that `type` and the like make may have the names of their modules."""
-    module = kind.__module__
-    return is_users(module) or (module in _MAKERS and getattr(sys.modules[module], kind.__name__, None) is not kind)
+    module = module_of(kind)
+    if module in _MAKERS:
+        return getattr(sys.modules[module], kind.__name__, None) is not kind
+    return module != "" and is_users(module)
 
 
 def is_users_function(function: FunctionType) -> bool:
     """Return whether a function is none of the libraries'; an example in one of their docstrings is the user's."""
-    return is_users(function.__module__ or "") or _is_of_doctest(function)
+    return is_users(module_of(function)) or _is_of_doctest(function)
 
 
 def is_users_code(function: FunctionType) -> bool:
