@@ -362,3 +362,27 @@ def test_what_changes_is_noticed_where_calls_are_watched(name, monkeypatch):
 
     monkeypatch.setattr(compiled, "Walk", Watched)
     compared(name)
+
+
+def test_objects_that_cannot_be_read():
+    class Odd:
+        def __getattribute__(self, name):
+            raise RuntimeError("not now")
+
+    odd = Odd()
+    compiled = torch.compile(lambda x: x * 2 if odd is not None else x)
+    with pytest.warns(UserWarning, match=r"what it can reach cannot be read \(RuntimeError: not now\)"):
+        found = [compiled(torch.ones(2)) for _ in range(4)]
+    assert all(torch.equal(each, 2 * torch.ones(2)) for each in found)
+
+
+def test_attributes_that_are_gone():
+    class Net(torch.nn.ReLU):
+        def forward(self, x):
+            return super().forward(x) * 2
+
+    net = Net()
+    compiled = torch.compile(lambda x: net(x))
+    assert [compiled(torch.ones(1)).item() for _ in range(5)] == [2.0] * 5
+    del Net.forward
+    assert [compiled(torch.ones(1)).item() for _ in range(5)] == [1.0] * 5

@@ -300,6 +300,9 @@ class Compiled:
                 return executing(self.executed, function, args, kwargs)
             self._refuse(f"{reason}{self._place()}")
             return function(*args, **kwargs)
+        except Exception as error:  # an object of the user's raised it
+            self._refuse(f"what it can reach cannot be read ({type(error).__name__}: {error}){self._place()}")
+            return function(*args, **kwargs)
         grown = appended(walk)
         if grown and self._lifts(grown):
             return function(*args, **kwargs)

@@ -43,7 +43,10 @@ class Snapshot:
 
     def holds(self) -> bool:
         """Return whether the values are those of the snapshot."""
-        now = list(self.values())
+        try:
+            now = list(self.values())
+        except Exception:  # an attribute is gone
+            return False
         if self.keys is not None and not _all_same(list(self.holder), self.keys):
             return False
         if list(map(id, now)) == self.ids:
@@ -55,7 +58,10 @@ class Snapshot:
 
     def difference(self) -> str:
         """Return what changed, for a message."""
-        now = list(self.values())
+        try:
+            now = list(self.values())
+        except Exception as error:
+            return f"{self.name} cannot be read any longer ({type(error).__name__}: {error})"
         if len(now) != len(self.held):
             return f"{self.name} has {len(now)} values, and had {len(self.held)}"
         keys = [""] * len(now) if self.keys is None else [f"{k} " if isinstance(k, str) else "" for k in self.keys]
