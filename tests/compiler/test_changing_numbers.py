@@ -105,6 +105,8 @@ def test_what_needs_the_number_itself_runs_as_before():
             lambda x, n, v: x * sum(range(n)),
             lambda x, n, v: (x, f"{v:.2f}", {n: v}[n], round(v, 1), n % 3, int(v), isinstance(v, float), n // 2),
             lambda x, n, v: x[: n % 3] + torch.full((1,), v) + torch.tensor(n),
+            lambda x, n, v: x.long() + torch.tensor(0.5**n) + torch.tensor([v, v, n]),
+            lambda x, n, v: x * float(np.maximum(n, v)) + torch.from_numpy(np.full(3, v)) * len(np.zeros(n)),
         ):
             agrees(function, epochs(30), programs=None)
 

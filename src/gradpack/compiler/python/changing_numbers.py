@@ -58,10 +58,14 @@ class Changing:
         return type(self.value)(self.tensor.item())
 
     def __getattr__(self, name: str) -> Any:
+        if not hasattr(self.value, name):
+            raise AttributeError(f"'{type(self.value).__name__}' object has no attribute '{name}'")
         return getattr(self.number(), name)
 
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return np.asarray(self.number(), *args, **kwargs)
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        array = np.array(self.number())
+        return {"data": array.tobytes(), "shape": (), "typestr": array.dtype.str, "version": 3}
 
     def __reduce__(self) -> Any:
         return type(self.value), (self.number(),)
