@@ -127,3 +127,21 @@ def test_arguments_are_freed_with_the_graph():
         assert node() is None
     finally:
         gc.enable()
+
+
+def test_arguments_that_are_not_saved_may_be_freed_before():
+    sigmoid = torch.compile(lambda x: x.sigmoid())
+    w = numbers(3).requires_grad_()
+    for _ in range(6):
+        h = w * 2
+        alive, y = weakref.ref(h), sigmoid(h)  # saves its result
+        del h
+    assert alive() is None
+    y.sum().backward(retain_graph=True)
+    with pytest.raises(RuntimeError, match=r"tensor 0 among the arguments of a compiled function was freed before"):
+        torch.autograd.grad(y.sum(), w, create_graph=True)
+    square = torch.compile(lambda x: x * x)
+    for _ in range(6):
+        y = square(w * 2)  # saves its argument
+    (g,) = torch.autograd.grad(y.sum(), w, create_graph=True)
+    assert torch.allclose(torch.autograd.grad(g.sum(), w)[0], torch.full_like(w, 8.0))

@@ -331,7 +331,7 @@ class Compiled:
             if not self.whole:
                 kept.turn.left = calls_before(kept, self.at_once)
             self.kept.append(kept)
-            again = None if kept.backward is None else calling_again(self.function, kept)
+            again = calling_again(self.function, kept)
             if again is not None:
                 kept.backward.again.append(again)
             self.tries = 0

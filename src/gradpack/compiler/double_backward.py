@@ -7,7 +7,8 @@ pass of its graph takes the place of the program's, whose gradients have to be t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import ref
 
 from ..autograd.backward_pass import captured
 from ..base.tree import tree_unflatten
@@ -18,28 +19,54 @@ from .facts import TENSOR, Kept, Result
 from .python.lifting import Lifted
 from .trees import fields_of_new, flattened
 
-Results = Callable[[Sequence[Tensor]], list[Tensor]]
+
+class Again(NamedTuple):
+    """A function that is called once more.
+
+    Attributes:
+        results: returns the results that require grad, with a graph, for what `held` returned.
+        saved: the positions of tensors among the arguments whose memory the program saves for its backward pass.
+    """
+
+    results: Callable[[list[Any]], list[Tensor]]
+    saved: frozenset[int]
+
+    def held(self, tensors: Sequence[Tensor]) -> list[Any]:
+        """Return the tensors whose memory is saved, and weak references to others: these may be freed before."""
+        return [t if i in self.saved else ref(t) for i, t in enumerate(tensors)]
 
 
-def calling_again(function: Any, kept: Kept) -> Results | None:
-    """Return a function of the tensors among the arguments, which returns the results that require grad, with a graph.
+def calling_again(function: Any, kept: Kept) -> Again | None:
+    """Return how a function is called once more for results with a graph.
 
     Return None if the function does more than to return results, or what it does depends on more than its arguments.
     """
     settings, *_ = kept.context
     does_more = kept.written or kept.grads or kept.draws or kept.required or type(function) is Lifted
-    if does_more or settings[-1] is not None:
+    if kept.backward is None or does_more or settings[-1] is not None:
         return None
     leaves, tree, results, seen = kept.leaves, kept.tree, kept.results, kept.walk.seen
 
-    def results_of(tensors: Sequence[Tensor]) -> list[Tensor]:
-        given = iter(tensors)
+    def results_of(held: list[Any]) -> list[Tensor]:
+        given = iter([_there(each, i) for i, each in enumerate(held)])
         args, kwargs = tree_unflatten([next(given) if leaf is TENSOR else leaf for leaf in leaves], tree)
         found, _ = flattened(function(*args, **kwargs), fields_of_new(seen))
         roots = {e.root: found[i] for i, e in enumerate(results) if type(e) is Result and e.root >= 0}
         return [roots[i] for i in range(len(roots))]
 
-    return results_of
+    memory = {kept.program.outputs[i].memory for i in kept.backward.saved}
+    arguments = [(v, s) for v, s in zip(kept.program.state, kept.facts.given, strict=True) if s.tensor is None]
+    return Again(results_of, frozenset(s.place for v, s in arguments if v.memory in memory and not s.grad))
+
+
+def _there(held: Any, place: int) -> Tensor:
+    found: Tensor | None = held() if type(held) is ref else held
+    if found is None:
+        raise RuntimeError(
+            f"tensor {place} among the arguments of a compiled function was freed before the gradients of its results "
+            "were computed with create_graph=True, for which the function runs again: keep the tensor until then"
+        )
+    return found
 
 
 def with_graph(results: list[Tensor], seeds: list[Any], edges: Any, wanted: Sequence[Any]) -> list[Tensor | None]:

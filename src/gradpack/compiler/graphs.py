@@ -21,7 +21,7 @@ from ..core.tensor import Tensor, alias
 from ..declare.batching.batch_tensor import BatchedData, batched, below
 from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq, reachable
-from .double_backward import Results, with_graph
+from .double_backward import Again, with_graph
 from .emit import Built, build
 from .facts import Source, tensor_of
 from .program import Instruction, Program, Variable, variables
@@ -60,7 +60,7 @@ class Backward(NamedTuple):
         edges: the tensors that get the gradients.
         roots_of: as of `Recorded`.
         checks: what may not have been written to in the meantime: a tensor, or the place of an output; shape and dtype.
-        again: one function of the tensors among the arguments, as of `calling_again`, or none.
+        again: what `calling_again` returned, or nothing.
     """
 
     built: Built
@@ -71,7 +71,7 @@ class Backward(NamedTuple):
     edges: list[Source]
     roots_of: list[frozenset[int]]
     checks: list[tuple[Source | int, Any, Any]]
-    again: list[Results]
+    again: list[Again]
 
 
 def recorded(
@@ -327,7 +327,7 @@ def noder(backward: Backward, program: Callable[..., Any]) -> Nodes:
     Args:
         program: what runs the backward pass.
     """
-    count = len(backward.roots)
+    count, again = len(backward.roots), backward.again
 
     def nodes(outputs: Any, inputs: list[Tensor], made: dict[int, Tensor]) -> list[Node]:
         node = CompiledFunctionBackward()
@@ -337,7 +337,7 @@ def noder(backward: Backward, program: Callable[..., Any]) -> Nodes:
         node.saved = [outputs[i] for i in backward.saved]
         tensors = [made[c] if isinstance(c, int) else c.now(inputs) for c, *_ in backward.checks]
         node.counters = [(t._counter, t._counter[0]) for t in tensors]
-        node.again = partial(backward.again[0], inputs) if backward.again else None
+        node.again = partial(again[0].results, again[0].held(inputs)) if again else None
         return [node] if count == 1 else [OutputSlot(node, i, count) for i in range(count)]
 
     return nodes

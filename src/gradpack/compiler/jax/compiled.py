@@ -115,7 +115,7 @@ class JaxCompiled(Compiled):
             self._waiting[id(kept)] = binding
             alike = [each for each in self._waiting.values() if _asked(each.kept) == _asked(kept)]
             if isinstance(failed, OtherNumber) and len(alike) > 1:
-                self.kept = [each for each in self.kept if each.checked[0]]
+                self.kept, self._waiting = [each for each in self.kept if each.checked[0]], {}
                 self._refuse(f"XLA computes other numbers than NumPy where code asks for them: {failed}")
             raise failed
         if failed is not None:
