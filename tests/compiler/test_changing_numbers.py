@@ -1,4 +1,4 @@
-"""Numbers among the arguments that are others at each call are tensors of one program."""
+"""NumberArguments among the arguments that are others at each call are tensors of one program."""
 
 from __future__ import annotations
 

@@ -15,14 +15,14 @@ from ..base.tree import TreeSpec
 from ..core.tensor import Tensor
 from ..ops.random.generator import Generator
 from .arguments import MISSED, context, leaves_of, other_call, plain_parameters, same_leaves
-from .double_backward import calling_again
+from .double_backward import recomputation_of
 from .effects import executing, place_of
 from .explanation import explained, reasons
 from .facts import Kept
 from .first_run import Undo, first_run
 from .graphs import LOCK
 from .program import GuardFailed, draws_early, failed
-from .python.changing_numbers import Numbers, TakesTensors, take_tensors
+from .python.changing_numbers import NumberArguments, TakesTensors, give_numbers_as_tensors
 from .python.lifting import Lifted, Place, Schedule, appended, function_of, is_read, replaced
 from .python.state import Unreachable, Walk
 from .recompiled import calls_before, with_small_loops
@@ -72,7 +72,7 @@ class Compiled:
         self._names: tuple[str | None, ...] = ()  # of the plain parameters in this code
         self._has_code = hasattr(function, "__code__")
         self.trial: Trial | None = None
-        self.numbers: Numbers | None = Numbers()
+        self.numbers: NumberArguments | None = NumberArguments()
         self.executed: dict[int, Any] | None = None  # the code of the user's that calls ran, if all were too much
         if hasattr(function, "__name__"):
             update_wrapper(self, function)
@@ -85,7 +85,7 @@ class Compiled:
         self.function = function_of(self.function)
         self._has_code = hasattr(self.function, "__code__")
         self.kept, self.calls, self.tries, self.lifts, self.stopped, self.misses = [], 0, 0, 0, None, []
-        self._turns, self.trial, self.numbers = [], None, Numbers()
+        self._turns, self.trial, self.numbers = [], None, NumberArguments()
         self.call_instead(None)
 
     def call_instead(self, function: Callable[..., Any] | None) -> None:
@@ -291,7 +291,7 @@ class Compiled:
     ) -> Any:
         function = self.function
         lifted = function if type(function) is Lifted else None
-        take_tensors(self, args if lifted is None else args[: len(args) - len(lifted.held)], kwargs)
+        give_numbers_as_tensors(self, args if lifted is None else args[: len(args) - len(lifted.held)], kwargs)
         try:
             walk = self._walk(leaves, tree)
         except Unreachable as reason:
@@ -331,9 +331,9 @@ class Compiled:
             if not self.whole:
                 kept.turn.left = calls_before(kept, self.at_once)
             self.kept.append(kept)
-            again = calling_again(self.function, kept)
-            if again is not None:
-                kept.backward.again.append(again)
+            recomputation = recomputation_of(self.function, kept)
+            if recomputation is not None:
+                kept.backward.recomputation.append(recomputation)
             self.tries = 0
         elif not self._lifts(session.replaced):
             self._try_again(session.recorder, len(self.executed or ()) > known)

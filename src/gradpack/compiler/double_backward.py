@@ -20,7 +20,7 @@ from .python.lifting import Lifted
 from .trees import fields_of_new, flattened
 
 
-class Again(NamedTuple):
+class Recomputation(NamedTuple):
     """A function that is called once more.
 
     Attributes:
@@ -28,15 +28,17 @@ class Again(NamedTuple):
         saved: the positions of tensors among the arguments whose memory the program saves for its backward pass.
     """
 
-    results: Callable[[list[Any]], list[Tensor]]
+    results: Callable[[Sequence[Any]], list[Tensor]]
     saved: frozenset[int]
 
-    def held(self, tensors: Sequence[Tensor]) -> list[Any]:
+    def held(self, tensors: Sequence[Tensor]) -> Sequence[Any]:
         """Return the tensors whose memory is saved, and weak references to others: these may be freed before."""
+        if len(self.saved) == len(tensors):
+            return tensors
         return [t if i in self.saved else ref(t) for i, t in enumerate(tensors)]
 
 
-def calling_again(function: Any, kept: Kept) -> Again | None:
+def recomputation_of(function: Any, kept: Kept) -> Recomputation | None:
     """Return how a function is called once more for results with a graph.
 
     Return None if the function does more than to return results, or what it does depends on more than its arguments.
@@ -47,8 +49,8 @@ def calling_again(function: Any, kept: Kept) -> Again | None:
         return None
     leaves, tree, results, seen = kept.leaves, kept.tree, kept.results, kept.walk.seen
 
-    def results_of(held: list[Any]) -> list[Tensor]:
-        given = iter([_there(each, i) for i, each in enumerate(held)])
+    def results_of(held: Sequence[Any]) -> list[Tensor]:
+        given = iter([_alive(each, i) for i, each in enumerate(held)])
         args, kwargs = tree_unflatten([next(given) if leaf is TENSOR else leaf for leaf in leaves], tree)
         found, _ = flattened(function(*args, **kwargs), fields_of_new(seen))
         roots = {e.root: found[i] for i, e in enumerate(results) if type(e) is Result and e.root >= 0}
@@ -56,10 +58,10 @@ def calling_again(function: Any, kept: Kept) -> Again | None:
 
     memory = {kept.program.outputs[i].memory for i in kept.backward.saved}
     arguments = [(v, s) for v, s in zip(kept.program.state, kept.facts.given, strict=True) if s.tensor is None]
-    return Again(results_of, frozenset(s.place for v, s in arguments if v.memory in memory and not s.grad))
+    return Recomputation(results_of, frozenset(s.place for v, s in arguments if v.memory in memory and not s.grad))
 
 
-def _there(held: Any, place: int) -> Tensor:
+def _alive(held: Any, place: int) -> Tensor:
     found: Tensor | None = held() if type(held) is ref else held
     if found is None:
         raise RuntimeError(

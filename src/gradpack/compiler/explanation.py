@@ -41,7 +41,7 @@ def reasons(compiled: Compiled) -> list[str]:
         lines.append(f"read before a call, and set behind it, as the function does: {names}")
     if compiled.numbers is not None and compiled.numbers.taken:
         lines.append(f"numbers that are given as tensors, by argument: {', '.join(map(str, compiled.numbers.taken))}")
-        lines += [compiled.numbers.told] if compiled.numbers.told else []
+        lines += [compiled.numbers.reason] if compiled.numbers.reason else []
     if compiled.stopped:
         lines.append(f"no more programs: {compiled.stopped}")
     return [*lines, *(f"missed: {miss}" for miss in compiled.misses[-3:])]

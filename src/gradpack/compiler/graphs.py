@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from _thread import RLock
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,7 +20,7 @@ from ..core.tensor import Tensor, alias
 from ..declare.batching.batch_tensor import BatchedData, batched, below
 from ..declare.op import REGISTRY
 from ..graph.node import AccumulateGrad, Node, OutputSlot, next_seq, reachable
-from .double_backward import Again, with_graph
+from .double_backward import Recomputation, with_graph
 from .emit import Built, build
 from .facts import Source, tensor_of
 from .program import Instruction, Program, Variable, variables
@@ -60,7 +59,7 @@ class Backward(NamedTuple):
         edges: the tensors that get the gradients.
         roots_of: as of `Recorded`.
         checks: what may not have been written to in the meantime: a tensor, or the place of an output; shape and dtype.
-        again: what `calling_again` returned, or nothing.
+        recomputation: what `recomputation_of` returned, or nothing.
     """
 
     built: Built
@@ -71,7 +70,7 @@ class Backward(NamedTuple):
     edges: list[Source]
     roots_of: list[frozenset[int]]
     checks: list[tuple[Source | int, Any, Any]]
-    again: list[Again]
+    recomputation: list[Recomputation]
 
 
 def recorded(
@@ -226,17 +225,17 @@ class CompiledFunctionBackward(Node):
     """The node of the results of a program.
 
     Attributes:
-        again: returns the results, with a graph; None where the function does more than to return them.
+        arguments: what `Recomputation.held` returned, if the function can run again.
     """
 
-    __slots__ = ("again", "backward_pass", "counters", "program", "saved")
+    __slots__ = ("arguments", "backward_pass", "counters", "program", "saved")
 
     label = "CompiledFunctionBackward"
     backward_pass: Backward
     program: Callable[..., Any]
     saved: list[Any] | None
     counters: list[tuple[Any, int]]
-    again: Callable[[], list[Tensor]] | None
+    arguments: Sequence[Any]
 
     def backward(self, g: Any, keep: bool) -> Any:
         if self.saved is None:
@@ -286,20 +285,21 @@ class CompiledFunctionBackward(Node):
         arrays = [None if t is None else t._data for t in given]
         if not MODE.get().grad:
             return [_tensor_of(a) for a in self.backward(arrays[0] if len(arrays) == 1 else arrays, keep)]
-        if self.again is None:
+        if not self.backward_pass.recomputation:
             raise RuntimeError(
                 "torch.compile does not support double backward of a function that writes to tensors, draws random "
                 "numbers or takes steps: call it without compile, or compile a function that calls "
                 "autograd.grad(create_graph=True) inside"
             )
         wanted = self.backward(arrays[0] if len(arrays) == 1 else arrays, True)
-        found = with_graph(self.again(), given, self.edges, wanted)
+        results = self.backward_pass.recomputation[0].results(self.arguments)
+        found = with_graph(results, given, self.edges, wanted)
         if not keep:
             self._free()
         return found
 
     def _free(self) -> None:
-        self.saved, self.counters, self.again = None, [], None
+        self.saved, self.counters, self.arguments = None, [], ()
 
 
 def _tensor_of(gradient: Any) -> Any:
@@ -327,7 +327,7 @@ def noder(backward: Backward, program: Callable[..., Any]) -> Nodes:
     Args:
         program: what runs the backward pass.
     """
-    count, again = len(backward.roots), backward.again
+    count, recomputation = len(backward.roots), backward.recomputation
 
     def nodes(outputs: Any, inputs: list[Tensor], made: dict[int, Tensor]) -> list[Node]:
         node = CompiledFunctionBackward()
@@ -337,7 +337,7 @@ def noder(backward: Backward, program: Callable[..., Any]) -> Nodes:
         node.saved = [outputs[i] for i in backward.saved]
         tensors = [made[c] if isinstance(c, int) else c.now(inputs) for c, *_ in backward.checks]
         node.counters = [(t._counter, t._counter[0]) for t in tensors]
-        node.again = partial(again[0].results, again[0].held(inputs)) if again else None
+        node.arguments = recomputation[0].held(inputs) if recomputation else ()
         return [node] if count == 1 else [OutputSlot(node, i, count) for i in range(count)]
 
     return nodes

@@ -22,7 +22,7 @@ from ...core.tensor import Tensor
 from ...ops.create.convert import result_type
 from ..facts import tensor_of
 from ..recording import RECORDERS, current
-from .lifting import Around, function_of
+from .lifting import Wrapper, function_of
 
 _BEFORE, _ROUNDS = 32, 15  # calls before the first that is timed, and those that are, of a program and of the function
 _FAR = 4  # if each call of the function takes so many times as long, two calls say enough
@@ -33,7 +33,7 @@ _EXACT = 1 << 53  # of those that are float64, too
 Place = int | str  # of an argument: its position or name
 
 
-class Changing:
+class ChangingNumber:
     """Stands for a number while a function is recorded.
 
     Attributes:
@@ -43,7 +43,7 @@ class Changing:
     """
 
     __slots__ = ("__weakref__", "bound", "tensor", "value")
-    made: list[ref[Changing]] = []  # noqa: RUF012 - those of the recording
+    made: list[ref[ChangingNumber]] = []  # noqa: RUF012 - those of the recording
 
     def __init__(self, value: Any, tensor: Any, bound: int = LARGEST) -> None:
         self.value, self.tensor, self.bound = value, tensor, bound
@@ -78,7 +78,7 @@ class Changing:
         """Call an operation on tensors, or with the number itself."""
         tensors = [a for a in args if isinstance(a, Tensor)]
         if function.__name__ in _ELEMENTWISE and not kwargs and len(args) == 2 and len(tensors) == 1:
-            (number,) = [a for a in args if type(a) is Changing]
+            (number,) = [a for a in args if type(a) is ChangingNumber]
             wanted = _dtype_of(tensors[0], number)
             if wanted is not None:
                 return function(*[number.tensor.to(wanted) if a is number else a for a in args])
@@ -92,14 +92,14 @@ _ELEMENTWISE = frozenset(
 _DTYPES = frozenset({"float32", "float64", "int32", "int64"})
 
 
-def _dtype_of(tensor: Tensor, number: Changing) -> Any:
+def _dtype_of(tensor: Tensor, number: ChangingNumber) -> Any:
     """Return the dtype in which an operation takes a number; None for those with digits of their own."""
     found = result_type(tensor, number.value)
     return found if str(found).rpartition(".")[2] in _DTYPES else None
 
 
 def _number_of(value: Any) -> Any:
-    return value.number() if type(value) is Changing else value
+    return value.number() if type(value) is ChangingNumber else value
 
 
 # -- arithmetic: the tensors compute what Python computes, to the bit --
@@ -107,9 +107,9 @@ def _number_of(value: Any) -> Any:
 
 def _computed(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     """Return what a function of two numbers gives, of which one at least changes."""
-    if not all(type(each) is Changing or type(each) in (int, float) for each in (a, b)):
+    if not all(type(each) is ChangingNumber or type(each) in (int, float) for each in (a, b)):
         return function(_number_of(a), _number_of(b))
-    values = [each.value if type(each) is Changing else each for each in (a, b)]
+    values = [each.value if type(each) is ChangingNumber else each for each in (a, b)]
     value = function(*values)  # it may raise an error
     bounds = [_bound_of(each) for each in (a, b)]
     kinds = {type(each) for each in values}
@@ -119,7 +119,7 @@ def _computed(function: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
     tensor = function(*[_tensor_of(each, as_floats) for each in (a, b)])
     if function is operator.pow and not tensor.isfinite():
         return function(_number_of(a), _number_of(b))
-    return Changing(value, tensor, _RULES[function](*bounds))
+    return ChangingNumber(value, tensor, _RULES[function](*bounds))
 
 
 _RULES: dict[Callable[[Any, Any], Any], Callable[[int, int], int]] = {
@@ -130,21 +130,21 @@ _RULES: dict[Callable[[Any, Any], Any], Callable[[int, int], int]] = {
 
 def _is_defined(function: Any, a: Any, b: Any, kinds: set[type]) -> bool:
     """Return whether tensors give what Python gives, and no error, wherever the checks hold that this makes."""
-    if function is operator.truediv and type(b) is Changing:
+    if function is operator.truediv and type(b) is ChangingNumber:
         return bool(b.tensor != 0)
     if function is operator.pow:
-        return kinds != {int} and (bool(a.tensor > 0) if type(a) is Changing else a > 0)
+        return kinds != {int} and (bool(a.tensor > 0) if type(a) is ChangingNumber else a > 0)
     return True
 
 
 def _bound_of(number: Any) -> int:
-    if type(number) is Changing:
+    if type(number) is ChangingNumber:
         return number.bound
     return abs(number) if type(number) is int else 0
 
 
 def _tensor_of(number: Any, as_floats: bool) -> Any:
-    if type(number) is not Changing:
+    if type(number) is not ChangingNumber:
         return float(number) if as_floats else number
     return number.tensor.double() if as_floats else number.tensor
 
@@ -162,10 +162,10 @@ def _comparison(function: Callable[[Any, Any], Any]) -> Any:
     def apply(self: Any, other: Any) -> Any:
         if isinstance(other, Tensor):
             return NotImplemented
-        is_number = type(other) is Changing or type(other) in (int, float)
+        is_number = type(other) is ChangingNumber or type(other) in (int, float)
         if not is_number or max(self.bound, _bound_of(other)) > _EXACT:
             return function(self.number(), _number_of(other))
-        as_floats = float in (type(self.value), type(other.value if type(other) is Changing else other))
+        as_floats = float in (type(self.value), type(other.value if type(other) is ChangingNumber else other))
         return bool(function(_tensor_of(self, as_floats), _tensor_of(other, as_floats)))
 
     return apply
@@ -176,37 +176,37 @@ def _by_number(function: Callable[..., Any]) -> Any:
 
 
 for _name in ("add", "sub", "mul", "truediv", "pow", "floordiv", "mod"):
-    setattr(Changing, f"__{_name}__", _arithmetic(getattr(operator, _name), False))
-    setattr(Changing, f"__r{_name}__", _arithmetic(getattr(operator, _name), True))
+    setattr(ChangingNumber, f"__{_name}__", _arithmetic(getattr(operator, _name), False))
+    setattr(ChangingNumber, f"__r{_name}__", _arithmetic(getattr(operator, _name), True))
 for _name in ("lt", "le", "gt", "ge", "eq", "ne"):
-    setattr(Changing, f"__{_name}__", _comparison(getattr(operator, _name)))
+    setattr(ChangingNumber, f"__{_name}__", _comparison(getattr(operator, _name)))
 for _name in ("and", "or", "xor", "lshift", "rshift"):
-    setattr(Changing, f"__{_name}__", _arithmetic(getattr(operator, f"__{_name}__"), False))
-    setattr(Changing, f"__r{_name}__", _arithmetic(getattr(operator, f"__{_name}__"), True))
+    setattr(ChangingNumber, f"__{_name}__", _arithmetic(getattr(operator, f"__{_name}__"), False))
+    setattr(ChangingNumber, f"__r{_name}__", _arithmetic(getattr(operator, f"__{_name}__"), True))
 _BY_NUMBER: dict[str, Callable[..., Any]] = {
     "float": float, "int": int, "index": operator.index, "complex": complex, "hash": hash, "str": str, "repr": repr,
     "format": format, "round": round, "trunc": int, "divmod": divmod, "invert": operator.invert,
 }  # fmt: skip
 for _name, _function in _BY_NUMBER.items():
-    setattr(Changing, f"__{_name}__", _by_number(_function))
+    setattr(ChangingNumber, f"__{_name}__", _by_number(_function))
 
 
-def _negative(self: Changing) -> Changing:
-    return Changing(-self.value, -self.tensor, self.bound)
+def _negative(self: ChangingNumber) -> ChangingNumber:
+    return ChangingNumber(-self.value, -self.tensor, self.bound)
 
 
-def _absolute(self: Changing) -> Changing:
-    return Changing(abs(self.value), self.tensor.abs(), self.bound)
+def _absolute(self: ChangingNumber) -> ChangingNumber:
+    return ChangingNumber(abs(self.value), self.tensor.abs(), self.bound)
 
 
 for _name, _function in {"neg": _negative, "pos": lambda self: self, "abs": _absolute}.items():
-    setattr(Changing, f"__{_name}__", _function)
+    setattr(ChangingNumber, f"__{_name}__", _function)
 
 
 # -- functions --
 
 
-class TakesTensors(Around):
+class TakesTensors(Wrapper):
     """A function, some numbers of which are given as tensors.
 
     Attributes:
@@ -222,17 +222,17 @@ class TakesTensors(Around):
         if recorder is None:
             args, kwargs = self._with(lambda tensor, _: tensor.item(), args, kwargs)
             return self.function(*args, **kwargs)
-        Changing.made = made = list[ref[Changing]]()
+        ChangingNumber.made = made = list[ref[ChangingNumber]]()
         args, kwargs = self._with(_changing, args, kwargs)
         result = self.function(*args, **kwargs)
-        if any(type(leaf) is Changing for leaf in tree_leaves(result)):
+        if any(type(leaf) is ChangingNumber for leaf in tree_leaves(result)):
             result = tree_map(_number_of, result)
         del args, kwargs
         kept = [number for each in made if (number := each()) is not None]
         if kept:
             recorder.refuse(_KEEPS)
             for each in kept:
-                _put(each, each.value)
+                _replace_everywhere(each, each.value)
         return result
 
     def with_tensors(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -250,8 +250,8 @@ class TakesTensors(Around):
         return tuple(found), named
 
 
-def _changing(tensor: Any, _: type) -> Changing:
-    return Changing(getattr(tensor._data, "_array", tensor._data).item(), tensor)
+def _changing(tensor: Any, _: type) -> ChangingNumber:
+    return ChangingNumber(getattr(tensor._data, "_array", tensor._data).item(), tensor)
 
 
 def _tensor_of_number(number: Any, kind: Any) -> Tensor:
@@ -260,14 +260,16 @@ def _tensor_of_number(number: Any, kind: Any) -> Tensor:
     return tensor_of(np.array(number))
 
 
-def _put(old: Any, new: Any) -> None:
+def _replace_everywhere(old: Any, new: Any) -> None:
     """Put a value in the place of another one wherever that is kept, in tuples, too."""
     for holder in gc.get_referrers(old):  # no cell of this function is one: nothing in it is a closure
         if isinstance(holder, CellType):
             holder.cell_contents = new
             continue
         if isinstance(holder, tuple):
-            _put(holder, tuple.__new__(type(holder), list(map({id(old): new}.get, map(id, holder), holder))))
+            _replace_everywhere(
+                holder, tuple.__new__(type(holder), list(map({id(old): new}.get, map(id, holder), holder)))
+            )
             continue
         values: Any = holder if isinstance(holder, dict | list) else getattr(holder, "__dict__", {})
         for key, value in list(values.items() if isinstance(values, dict) else enumerate(values)):
@@ -326,23 +328,23 @@ class ByTensors:
         program, eager = (sorted(times)[len(times) // 4] for times in self._times)
         compiled.call_by(self._taking.function if eager * _LESS < program else self.run)
         if eager * _LESS < program:
-            compiled.numbers.told = (
+            compiled.numbers.reason = (
                 f"the function runs: it took {eager / 1000:.1f} us, and its program {program / 1000:.1f} us"
             )
 
 
-class Numbers:
+class NumberArguments:
     """The numbers among the arguments of recorded calls.
 
     Attributes:
         taken: the positions and names of those that are given as tensors.
-        told: why no program runs, if the function takes less time.
+        reason: why no program runs, if the function takes less time.
     """
 
     def __init__(self) -> None:
         self._seen: list[dict[Place, Any]] = []
         self.taken: list[Place] = []
-        self.told = ""
+        self.reason = ""
 
     def taking_tensors(
         self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -361,7 +363,7 @@ class Numbers:
         return TakesTensors(function, kinds) if kinds and is_one else None
 
 
-def take_tensors(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+def give_numbers_as_tensors(compiled: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Let tensors stand for numbers that are others at each call of a compiled function, from the next call on."""
     function = function_of(compiled.function)
     if compiled.numbers is None or type(function) is TakesTensors or type(compiled) not in compiled.kinds:

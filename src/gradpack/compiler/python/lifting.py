@@ -96,13 +96,13 @@ def _parts_of(schedule: Any) -> list[Any]:
     return [schedule, *[part for each in getattr(schedule, "_schedulers", ()) for part in _parts_of(each)]]
 
 
-class Around:
+class Wrapper:
     """A function that calls one of the user's."""
 
     function: Callable[..., Any]
 
 
-class Lifted(Around):
+class Lifted(Wrapper):
     """A function that takes what places hold as its last arguments, and returns what it leaves there, too.
 
     Of those that count it takes nothing, and returns how far they went, and of lists what it appended, which is no item

@@ -29,7 +29,7 @@ from ...optim.optimizer import Optimizer
 from . import values
 from .functions import visit_function
 from .guard import OWN, Snapshot, attributes, class_of, intruders, member, place, quick_check
-from .lifting import Around, Place, Schedule, by_holder, without
+from .lifting import Place, Schedule, Wrapper, by_holder, without
 from .names_in_code import ANY_NAME, CONSTRUCTORS, STEPS
 from .values import is_all_users, is_plain, is_policy, is_users, is_users_class
 
@@ -313,7 +313,7 @@ class Walk:
             self.names |= values.names_asked(value)
         if values.module_of(kind).startswith(_INTERNAL) or (values.module_of(kind) in _APART and kind is not local):
             return
-        if isinstance(value, Around) or (hasattr(kind, "explain") and hasattr(kind, "whole")):  # a compiled function
+        if isinstance(value, Wrapper) or (hasattr(kind, "explain") and hasattr(kind, "whole")):  # a compiled function
             self.queue.append((value.function, name))
             return
         if isinstance(value, Optimizer):
